@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from codesum_pipeline.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval
-from codesum_pipeline.evaluation.report import signed
-from codesum_pipeline.indexes.version_folder import LANES
-from codesum_pipeline.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights
+from codesum_pipeline.indexes.formats.version_folder import LANES
+from codesum_pipeline.search.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval
+from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights
 
 FILES = ("ndcg@10", "file_mrr@10")
 SYMBOLS_TOO = (*FILES, "function_recall@10")

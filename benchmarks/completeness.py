@@ -29,16 +29,17 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ctags import CLAUSAL, WORDS, Tag, find_tags, missed_tags
-from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline.parsing.recovery import lines_of
-from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.content import decode_text, judge_content
-from codesum_pipeline.source.rules import SYMLINK_MODE, PathRules
+from codesum_pipeline.ground.model.errors import SkippedFile
+from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.content import decode_text, judge_content
+from codesum_pipeline.source.files.path_rules import PathRules
+from codesum_pipeline.source.git.trees import SYMLINK_MODE
+from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.symbols.parsing.recovery import lines_of
 
 FALSE_ALARMS = Path(__file__).with_name("completeness_false_alarms.txt")
 LEXERS = {"c-sharp": "csharp", "tsx": "typescript"}

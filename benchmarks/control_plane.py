@@ -108,8 +108,8 @@ def _ticks(folder: Path, remotes: FakeRemotes, count: int, title: str, local: bo
 def _know_heads(folder: Path, head: str, *, due: bool = False) -> None:
     """As if every remote had just been asked, or a day ago; versions without a poll state know nothing."""
     try:
-        from codesum_pipeline.source.poll_state import Poll, open_poll_state
-        from codesum_pipeline.source.polling import source_of
+        from codesum_pipeline.source.repositories.poll_state import Poll, open_poll_state
+        from codesum_pipeline.source.repositories.polling import source_of
     except ImportError:
         return
     home, now = open_home(folder / "home"), time.time()
@@ -123,10 +123,10 @@ def _know_heads(folder: Path, head: str, *, due: bool = False) -> None:
 
 def _mark(folder: Path, keys: list[str]) -> None:
     try:
-        from codesum_pipeline.source.poll_state import mark_due
+        from codesum_pipeline.source.repositories.poll_state import mark_due
     except ImportError:
         return
-    from codesum_pipeline.store.layout import HomeLayout
+    from codesum_pipeline.ground.store.layout import HomeLayout
 
     mark_due(HomeLayout(folder / "home"), keys)
 
@@ -148,9 +148,9 @@ def _measured_tick(home: Path) -> dict[str, object]:
     import dagster as dg
     from dagster._core.definitions.partitions.context import partition_loading_context
 
+    from codesum_pipeline.build.dagster.dagster_records import open_instance
     from codesum_pipeline.definitions import build_defs
-    from codesum_pipeline.defs.storage import open_instance
-    from codesum_pipeline.store.layout import HomeLayout
+    from codesum_pipeline.ground.store.layout import HomeLayout
 
     definitions = build_defs({"home": home})
     repository = definitions.get_repository_def()

@@ -17,22 +17,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.replay import MovingBranch
-from codesum_pipeline.delivery.channels import digest_post
-from codesum_pipeline.delivery.dialects import html_mail
-from codesum_pipeline.delivery.web_links import web_url
-from codesum_pipeline.digests.material import items_of
-from codesum_pipeline.digests.plain import write_plain
-from codesum_pipeline.digests.sources import RepositorySource
+from codesum_pipeline.changes.delivery.channels import digest_post
+from codesum_pipeline.changes.delivery.dialects import html_mail
+from codesum_pipeline.changes.delivery.web_links import web_url
+from codesum_pipeline.changes.digests.change_sources import RepositorySource
+from codesum_pipeline.changes.digests.material import items_of
+from codesum_pipeline.changes.digests.plain_digest import write_plain
+from codesum_pipeline.changes.intents.intents_file import Intents
+from codesum_pipeline.changes.matching.changed_documents import compare_published
+from codesum_pipeline.changes.matching.grouping import group
+from codesum_pipeline.changes.matching.scores import match, reading
+from codesum_pipeline.ground.model.digest_record import PostId, SummaryResult
+from codesum_pipeline.ground.model.standing_question import Intent, IntentMatch
+from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.intents.file import Intents
-from codesum_pipeline.matching.changes import compare_published
-from codesum_pipeline.matching.grouping import group
-from codesum_pipeline.matching.scores import match, reading
-from codesum_pipeline.model.digests import PostId, SummaryResult
-from codesum_pipeline.model.intents import Intent, IntentMatch
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.git import BlobReader
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 

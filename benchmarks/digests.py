@@ -20,15 +20,15 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.throughput import edit_one_function, gathered, timed_build
+from codesum_pipeline.changes.matching.changed_documents import VersionComparison, compare_published
+from codesum_pipeline.changes.matching.grouping import group
+from codesum_pipeline.changes.matching.scores import match, reading
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Intent
+from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.matching.changes import VersionComparison, compare_published
-from codesum_pipeline.matching.grouping import group
-from codesum_pipeline.matching.scores import match, reading
-from codesum_pipeline.model.intents import DEFAULT_THRESHOLD, Intent
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.source.git import BlobReader
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

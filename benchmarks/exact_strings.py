@@ -19,11 +19,11 @@ from pathlib import Path
 
 from benchmarks.question_fit import opened, repositories
 from benchmarks.retrieval import Table, print_table
+from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.model.documents import Level
-from codesum_pipeline.retrieval.hits import Hit, ReadTexts
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import answer
+from codesum_pipeline.search.retrieval.hits import Hit, ReadTexts
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import answer
 
 DRAWN = 30
 SEED = 13

@@ -25,9 +25,9 @@ from dagster._core.scheduler.instigation import TickStatus
 from msgspec import to_builtins
 
 from benchmarks.fleet_repositories import copies, made, packages
-from codesum_pipeline.defs.steps import JOB
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.build.dagster.asset_steps import JOB
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.services import Bucket, Postgres, Redis, short_folder

@@ -34,12 +34,12 @@ from typing import IO, Any
 import psutil
 
 from benchmarks.throughput import gathered
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overlays.opening import TreeIndex, open_tree
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, open_tree
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

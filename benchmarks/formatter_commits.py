@@ -12,10 +12,10 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline.source.languages import language_of_path
+from codesum_pipeline.ground.model.errors import SkippedFile
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.profiles.file_languages import language_of_path
+from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 
 
 def git(clone: str, *arguments: str) -> bytes:

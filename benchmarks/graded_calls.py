@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
-from codesum_pipeline.model.errors import CodesumError
-from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.graph import CallRow
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolType
-from codesum_pipeline.parsing.parsers import parse_file
-from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.content import decode_text, judge_content
-from codesum_pipeline.source.origins import foreign_folders, is_below
-from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.store.rows import to_table
+from codesum_pipeline.ground.model.edge import CallRow
+from codesum_pipeline.ground.model.errors import CodesumError
+from codesum_pipeline.ground.model.file import FileStatus, SourceFile
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.model.symbol import FileFacts, Symbol, SymbolType
+from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.source.files.content import decode_text, judge_content
+from codesum_pipeline.source.files.origins import foreign_folders, is_below
+from codesum_pipeline.source.files.path_rules import PathRules
+from codesum_pipeline.symbols.parsing.parsers import parse_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
-from codesum_pipeline.model.symbols import Symbol
-from codesum_pipeline.scip.offering import message_class
-from codesum_pipeline.scip.symbol_names import Suffix, is_local, parse_symbol
+from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.symbols.scip.offering import message_class
+from codesum_pipeline.symbols.scip.symbol_names import Suffix, is_local, parse_symbol
 
 _DEFINITION = 1
 _UTF8, _UTF32 = 1, 3

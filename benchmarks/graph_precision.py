@@ -24,13 +24,13 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from benchmarks.graded_calls import resolve_all
-from codesum_pipeline.graph.edges import CallOutcome
 from codesum_pipeline.graph.families import load_files
-from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.graph import CallRow
-from codesum_pipeline.model.symbols import FileFacts, Symbol
-from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline.store.rows import to_table
+from codesum_pipeline.graph.file_edges import CallOutcome
+from codesum_pipeline.ground.model.edge import CallRow
+from codesum_pipeline.ground.model.file import FileStatus, SourceFile
+from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
+from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 _LANGUAGE = Language(tree_sitter_python.language())
 _CALLEES = Query(

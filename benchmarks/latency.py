@@ -45,11 +45,12 @@ from benchmarks.latency_tiled import tiled
 from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.embedders.protocol import Embedder, Vectors
-from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, NearestVectors, write_nearest
-from codesum_pipeline.indexes.version_folder import Lane
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
+from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 LINES = (100_000, 2_000_000)

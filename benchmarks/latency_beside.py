@@ -13,14 +13,14 @@ import numpy as np
 
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.throughput import timed_build
-from codesum_pipeline.evaluation.evaluate import DEPTH, measure
-from codesum_pipeline.evaluation.questions import Question, read_questions
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
-from codesum_pipeline.retrieval.hits import Hit
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.search.evaluation.evaluate import DEPTH, measure
+from codesum_pipeline.search.evaluation.questions import Question, read_questions
+from codesum_pipeline.search.retrieval.hits import Hit
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 METRICS = ("ndcg@10", "file_ndcg@10")

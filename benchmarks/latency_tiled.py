@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.bm25 import Bm25Index
-from codesum_pipeline.indexes.embedders.protocol import Vectors
-from codesum_pipeline.indexes.index_files import Callers, ShownFields, StringTable, SymbolNames, ranges_of
-from codesum_pipeline.indexes.nearest import FEWEST_VECTORS, write_nearest
-from codesum_pipeline.indexes.stored_zip import write_npz, write_tensor
-from codesum_pipeline.indexes.version_folder import (
+from codesum_pipeline.ground.model.document import LEVELS
+from codesum_pipeline.ground.model.hashing import sha256_hex
+from codesum_pipeline.indexes.formats.bm25 import Bm25Index
+from codesum_pipeline.indexes.formats.index_files import Callers, ShownFields, StringTable, SymbolNames, ranges_of
+from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, write_nearest
+from codesum_pipeline.indexes.formats.stored_zip import Vectors, write_npz, write_tensor
+from codesum_pipeline.indexes.formats.version_folder import (
     BM25_FILES,
     CALLERS,
     DOCUMENT_ARRAYS,
@@ -31,9 +32,7 @@ from codesum_pipeline.indexes.version_folder import (
     VECTOR_FILES,
     manifest_bytes,
 )
-from codesum_pipeline.model.documents import LEVELS
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 
 Integers = npt.NDArray[np.int64]
 Enlarge = Callable[[Vectors, int], Vectors]

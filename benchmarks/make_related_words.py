@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.index_files import StringTable
-from codesum_pipeline.indexes.stored_zip import write_npz
-from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.retrieval.query import STEPS
-from codesum_pipeline.summaries.documentation.plain import frequent_words
+from codesum_pipeline.indexes.formats.index_files import StringTable
+from codesum_pipeline.indexes.formats.stored_zip import write_npz
+from codesum_pipeline.indexes.lanes.tokens import tokenize
+from codesum_pipeline.search.retrieval.query import STEPS
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import frequent_words
 
 TABLE = Path(__file__).parents[1] / "codesum_pipeline/indexes/models/related_words.npz"
 RAREST = 12

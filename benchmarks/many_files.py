@@ -23,9 +23,9 @@ from typing import IO
 import psutil
 
 from benchmarks.revisions import PROJECT
-from codesum_pipeline.building.reuse import carry_out
-from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.build.steps.reuse import carry_out
+from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 
 WHOLE = {"files in one folder": 200_000, "files in many folders": 200_000, "refs": 100_000}

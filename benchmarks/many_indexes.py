@@ -28,15 +28,15 @@ from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
-from codesum_pipeline.homes.folders import for_reading
-from codesum_pipeline.homes.loading import load_settings
+from codesum_pipeline.build.home.home_folders import for_reading
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.ground.model.hashing import sha256_hex
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.indexes.version_folder import MANIFEST, manifest_bytes, read_version
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.search import answer
-from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.tools.catalogue import IndexCatalogue
+from codesum_pipeline.indexes.formats.version_folder import MANIFEST, manifest_bytes, read_version
+from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.published_bucket import commit
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -23,18 +23,18 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
-from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.evaluation.evaluate import ALL, paired_interval
-from codesum_pipeline.evaluation.questions import Question, read_questions
-from codesum_pipeline.evaluation.report import signed
-from codesum_pipeline.indexes import lane_texts
-from codesum_pipeline.indexes.lane_texts import author_words
-from codesum_pipeline.model.documents import LEVELS, TextRow, WrittenBy
-from codesum_pipeline.model.progress import no_progress
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.store.schemas import texts_table
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.ground.model.document import LEVELS, TextRow, WrittenBy
+from codesum_pipeline.ground.model.progress import no_progress
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.lanes import lane_texts
+from codesum_pipeline.indexes.lanes.lane_texts import author_words
+from codesum_pipeline.search.evaluation.evaluate import ALL, paired_interval
+from codesum_pipeline.search.evaluation.questions import Question, read_questions
+from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 MEASURES = ("ndcg@10", "file_ndcg@10")

@@ -13,7 +13,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from codesum_pipeline.llm.answers import TOOL_NAME
+from codesum_pipeline.texts.llm.answer_shapes import TOOL_NAME
 
 MODEL = "gpt-4o-mini"
 _ARGUMENTS = {

@@ -20,11 +20,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from benchmarks.retrieval import Table, print_table
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import answer
-from codesum_pipeline.retrieval.weights import DEFAULT_FIT, FitRule, Likeness
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.search.retrieval.weights import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 QUESTIONS = Path(__file__).parent / "questions" / "people.jsonl"

@@ -35,7 +35,10 @@ from typing import Any
 
 from benchmarks.ablations import ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
-from codesum_pipeline.evaluation.evaluate import (
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.settings.stage_settings import ExtraLane
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     DEPTH,
     SYMBOLS,
@@ -44,12 +47,9 @@ from codesum_pipeline.evaluation.evaluate import (
     evaluate,
     paired_interval,
 )
-from codesum_pipeline.evaluation.questions import Question, read_questions
-from codesum_pipeline.evaluation.report import signed
-from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.settings.stages import ExtraLane
+from codesum_pipeline.search.evaluation.questions import Question, read_questions
+from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 COLUMNS = ("ndcg@10", "file_ndcg@10", "file_mrr@10", "file_recall@10", "file_acc@5")

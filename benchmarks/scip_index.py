@@ -29,13 +29,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from codesum_pipeline.building.reuse import carry_out
-from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.scip.comparing import compare
-from codesum_pipeline.scip.offering import DocumentPlace, look_through, message_class, read_document
-from codesum_pipeline.source.content import decode_text
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.build.steps.reuse import carry_out
+from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.symbols.scip.comparing import compare
+from codesum_pipeline.symbols.scip.offering import DocumentPlace, look_through, message_class, read_document
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

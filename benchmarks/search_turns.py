@@ -43,7 +43,7 @@ build(int(sys.argv[1]), Path(sys.argv[2]))
 BUILD_CLONE = """
 import subprocess, sys
 from pathlib import Path
-from codesum_pipeline.model.repository import RepositoryEntry
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 home, clone, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 if not (home / "index_root/summary_index_function_level" / key).exists():
@@ -56,8 +56,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from benchmarks.latency import questions_about
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
 embedder, indexes, questions = load_embedder("static"), [], []
 for line in sys.stdin:
     told = json.loads(line)

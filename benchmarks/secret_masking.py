@@ -23,7 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from codesum_pipeline.source.secrets import mask_secrets
+from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline_tests.support.planted_secrets import TOKENS, Planted, planted
 
 MAX_BYTES = 1_000_000

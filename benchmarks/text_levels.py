@@ -10,16 +10,16 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from codesum_pipeline.evaluation.scratch import index_texts, scratch_of
-from codesum_pipeline.indexes.lane_texts import author_words
-from codesum_pipeline.model.documents import Level, TextRow, WrittenBy, WrittenText
-from codesum_pipeline.model.progress import no_progress
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.store.rows import from_table, to_table
-from codesum_pipeline.store.schemas import texts_table
-from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.summaries.extractive.words import split_identifier, spoken
-from codesum_pipeline.summaries.outline import read_outline
+from codesum_pipeline.ground.model.document import Level, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.ground.model.progress import no_progress
+from codesum_pipeline.ground.store.rows import from_table, to_table
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.lanes.lane_texts import author_words
+from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.texts.summaries.extractive.words import split_identifier, spoken
+from codesum_pipeline.texts.summaries.outline import read_outline
 
 TEXT_LEVELS = ("docstring", "names", "facts")
 

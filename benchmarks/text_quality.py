@@ -30,19 +30,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from codesum_pipeline.model.documents import LEVELS, Level, PurposeSource, WrittenText
-from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
-from codesum_pipeline.model.symbols import Symbol, SymbolType
-from codesum_pipeline.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline.parsing.text import ParsedFile
-from codesum_pipeline.settings.stages import FilterSettings
-from codesum_pipeline.source.content import judge_content
-from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.store.rows import from_table, to_table
-from codesum_pipeline.summaries.functions import trivial_functions
-from codesum_pipeline.summaries.inputs import (
+from codesum_pipeline.ground.model.document import LEVELS, Level, PurposeSource, WrittenText
+from codesum_pipeline.ground.model.errors import SkippedFile
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
+from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
+from codesum_pipeline.ground.profiles.file_languages import language_of_path
+from codesum_pipeline.ground.settings.stage_settings import FilterSettings
+from codesum_pipeline.ground.store.rows import from_table, to_table
+from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
+from codesum_pipeline.symbols.parsing.text import ParsedFile
+from codesum_pipeline.texts.summaries.function_texts import trivial_functions
+from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
     ChildText,
     ClassInput,
@@ -53,7 +53,7 @@ from codesum_pipeline.summaries.inputs import (
     UpperInput,
     children_of,
 )
-from codesum_pipeline.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty, write
+from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty, write
 
 MAX_BYTES = 1_000_000
 # Of a language's clones so many are read, and no larger ones: what is drawn has to come from several.

@@ -48,13 +48,13 @@ import psutil
 import tree_sitter
 import tree_sitter_python
 
-from codesum_pipeline.building.reuse import carry_out
-from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.languages import language_of_path
-from codesum_pipeline.store.memory import give_back
-from codesum_pipeline.workers.pool import WORKER
+from codesum_pipeline.build.steps.reuse import carry_out
+from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.ground.model.file import FileStatus, SourceFile
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.profiles.file_languages import language_of_path
+from codesum_pipeline.ground.store.memory import give_back
+from codesum_pipeline.ground.workers.pool import WORKER
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -22,12 +22,12 @@ from typing import Any
 
 import psutil
 
-from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.tools.call import ToolContext
-from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.tools.registry import TOOLS, Tool
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.tools.call import ToolContext
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.tools.tool_registry import TOOLS, Tool
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 # A class with three methods, four functions and the file itself.

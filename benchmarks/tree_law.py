@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from benchmarks.replay import commits_of
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.overlay_answers import Checkout, must_hold_the_law
 from codesum_pipeline_tests.support.repositories import GitRepo

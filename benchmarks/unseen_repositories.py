@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.building.reuse import read_failures
-from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.tables import TableStore
 
 HEAD = ("repository", "commit", "seconds", "files", "skipped", "failures", "exit code")
 MOST_SECONDS = 900

@@ -19,14 +19,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from codesum_pipeline.defs.companion import index_repositories
-from codesum_pipeline.defs.control import maintain_home
-from codesum_pipeline.defs.storage import open_instance
-from codesum_pipeline.defs.ticks import take_tick
-from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.upkeep.freed import size_of
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.build.dagster.companion import index_repositories
+from codesum_pipeline.build.dagster.control import maintain_home
+from codesum_pipeline.build.dagster.dagster_records import open_instance
+from codesum_pipeline.build.dagster.ticks import take_tick
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.upkeep.freed import size_of
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 
 KEY = "shop"
 FIRST = 10

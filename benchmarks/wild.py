@@ -27,15 +27,23 @@ from pathlib import Path
 from benchmarks.retrieval import Table, find_clone, print_table
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from benchmarks.wild_questions import KINDS, make_questions
-from codesum_pipeline.evaluation.evaluate import ALL, DEPTH, SYMBOLS, QuestionResult, evaluate, measure, paired_interval
-from codesum_pipeline.evaluation.questions import Question, read_questions, write_questions
-from codesum_pipeline.evaluation.report import signed
+from codesum_pipeline.ground.model.errors import RepositoryUnavailable
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
-from codesum_pipeline.model.errors import RepositoryUnavailable
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.hits import Hit
-from codesum_pipeline.retrieval.reader import PublishedIndex
+from codesum_pipeline.search.evaluation.evaluate import (
+    ALL,
+    DEPTH,
+    SYMBOLS,
+    QuestionResult,
+    evaluate,
+    measure,
+    paired_interval,
+)
+from codesum_pipeline.search.evaluation.questions import Question, read_questions, write_questions
+from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.retrieval.hits import Hit
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 LIST = Path(__file__).with_name("wild_repositories.tsv")

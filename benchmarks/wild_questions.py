@@ -20,19 +20,19 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.evaluation.own_questions import (
+from codesum_pipeline.ground.model.file import FileStatus, SourceFile
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.lanes.tokens import split_identifier
+from codesum_pipeline.search.evaluation.own_questions import (
     DocstringSource,
     commit_questions,
     sample_documented,
     without_docstrings,
 )
-from codesum_pipeline.evaluation.questions import AnswerPlace, Question
-from codesum_pipeline.indexes.tokens import split_identifier
-from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.parsing.parsers import PARSERS
-from codesum_pipeline.source.content import decode_text
-from codesum_pipeline.source.git import BlobReader
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
+from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.git.git import BlobReader
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 KINDS = ("docstring", "commit", "document", "test", "message")
 # How many questions of each kind a repository is asked at most, and how far back its commits are read.

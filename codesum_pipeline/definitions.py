@@ -9,12 +9,12 @@ from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.defs.alerting import STANDING_CHECKS, alerts, verification, verify_indexes
-from codesum_pipeline.defs.assets import ASSETS, CHECKS, index_repository, resources
-from codesum_pipeline.defs.home_jobs import HOME_ASSETS, HOME_JOBS, home_schedules
-from codesum_pipeline.defs.ticks import nightly, pushed_repositories, repository_changes
-from codesum_pipeline.defs.upkeep import maintenance, pruning
-from codesum_pipeline.homes.loading import load_settings
+from codesum_pipeline.build.dagster.alerting import STANDING_CHECKS, alerts, verification, verify_indexes
+from codesum_pipeline.build.dagster.assets import ASSETS, CHECKS, index_repository, resources
+from codesum_pipeline.build.dagster.home_jobs import HOME_ASSETS, HOME_JOBS, home_schedules
+from codesum_pipeline.build.dagster.maintenance_job import maintenance, pruning
+from codesum_pipeline.build.dagster.ticks import nightly, pushed_repositories, repository_changes
+from codesum_pipeline.build.home.settings_loading import load_settings
 
 
 def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codesum_pipeline.cli.app import COMMANDS, load_command
-from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.settings.operation import BROKER_VARIABLE, POSTGRES_VARIABLE
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.ground.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
+from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, load_command
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))

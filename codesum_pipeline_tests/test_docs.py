@@ -7,10 +7,10 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from codesum_pipeline.settings.delivery import ChatSettings, EmailSettings, WebhookChannelSettings
-from codesum_pipeline.settings.marks import BY_RUN, group_of
-from codesum_pipeline.settings.models import Settings
-from codesum_pipeline_tests.parsing.languages.page import PAGE, page
+from codesum_pipeline.ground.settings.channel_settings import ChatSettings, EmailSettings, WebhookChannelSettings
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.settings.marks import BY_RUN, group_of
+from codesum_pipeline_tests.symbols.languages.page import PAGE, page
 
 ROOT = Path(__file__).parent.parent
 DELIVERY_PAGE = ROOT / "docs" / "delivery.md"
@@ -94,7 +94,7 @@ def test_the_delivery_page_lists_every_key_of_a_channel_as_it_is() -> None:
 def test_every_command_that_a_page_names_exists(page: str) -> None:
     from typer.main import get_command
 
-    from codesum_pipeline.cli.app import app
+    from codesum_pipeline.ways_in.cli.cli_app import app
 
     named = set(re.findall(r"\bcodesum ([a-z]+)\b", (ROOT / page).read_text(encoding="utf-8")))
     command = get_command(app)

@@ -9,41 +9,47 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.languages import rust_macros
-from codesum_pipeline.languages.c_family import macros
-from codesum_pipeline.languages.ecmascript.workspaces import Workspaces
-from codesum_pipeline.languages.projects import Projects
-from codesum_pipeline.languages.python.recovery import LINES
-from codesum_pipeline.languages.registry import declarations
-from codesum_pipeline.languages.texts import definition_lines
-from codesum_pipeline.model.patterns import read_patterns
-from codesum_pipeline.retrieval.hits import literal_of, occurrence_in
-from codesum_pipeline.source import secrets
+from codesum_pipeline.ground.model.patterns import read_patterns
+from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
+from codesum_pipeline.source.masking import secrets
+from codesum_pipeline.symbols.languages import rust_macros
+from codesum_pipeline.symbols.languages.c_family import macros
+from codesum_pipeline.symbols.languages.ecmascript.workspaces import Workspaces
+from codesum_pipeline.symbols.languages.language_registry import declarations
+from codesum_pipeline.symbols.languages.plain_lines import definition_lines
+from codesum_pipeline.symbols.languages.projects import Projects
+from codesum_pipeline.symbols.languages.python.python_recovery import LINES
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
 from codesum_pipeline_tests.support.expressions import Expression, expressions_of_package
 
 # What functions make of what they are given, if no call below makes one: the call, and an expression like that.
 MADE_OF_ARGUMENTS = {
-    "compaction/sources.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
-    "defs/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
+    "changes/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
+    "build/dagster/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
     "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
-    "llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": r"this (?:class)\b",
-    "llm/leaks.py: f'(?<!\\\\w){re.escape(name)}{end}'": r"(?<!\w)save_order(?!\w)",
-    "overviews/catalogue.py: '|'.join((translate(file) for _, file in wild))": "|".join(map(translate, ("*.a", "b*c"))),
-    "overviews/overview.py: '[\\\\W_]{1,40}'.join(map(re.escape, words))": r"one[\W_]{1,40}two[\W_]{1,40}three",
-    "parsing/masks.py: f'(?<![A-Za-z0-9_])(?:{found})(?![A-Za-z0-9_])'": r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])",
-    "upkeep/stored_secrets.py: '|'.join(map(_as_written, longest_first))": r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2",
-    "web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
+    "texts/llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": (
+        r"this (?:class)\b"
+    ),
+    "texts/llm/leaks.py: f'(?<!\\\\w){re.escape(name)}{end}'": r"(?<!\w)save_order(?!\w)",
+    "search/overviews/framework_catalogue.py: '|'.join((translate(file) for _, file in wild))": "|".join(
+        map(translate, ("*.a", "b*c"))
+    ),
+    "search/overviews/overview.py: '[\\\\W_]{1,40}'.join(map(re.escape, words))": r"one[\W_]{1,40}two[\W_]{1,40}three",
+    "symbols/parsing/masks.py: f'(?<![A-Za-z0-9_])(?:{found})(?![A-Za-z0-9_])'": (
+        r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])"
+    ),
+    "build/upkeep/stored_secrets.py: '|'.join(map(_as_written, longest_first))": r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2",
+    "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
 # The longest text that an expression meets, where its cost is bounded by that alone.
 SHORT_TEXTS = {
-    "model/patterns.py _CLASS": 2000,
-    "retrieval/hits.py _QUOTED": 8000,
-    "settings/delivery.py _MAILBOX": 1000,
-    "source/rules.py _TEST_FOLDER": 4000,
-    "source/rules.py _TEST_LIBRARY": 4000,
-    "summaries/documentation/plain.py _LAST_WORD": 16,
-    "summaries/documentation/plain.py _OPEN_BRACKET": 600,
+    "ground/model/patterns.py _CLASS": 2000,
+    "search/retrieval/hits.py _QUOTED": 8000,
+    "ground/settings/channel_settings.py _MAILBOX": 1000,
+    "source/files/path_rules.py _TEST_FOLDER": 4000,
+    "source/files/path_rules.py _TEST_LIBRARY": 4000,
+    "texts/summaries/documentation/plain_sentences.py _LAST_WORD": 16,
+    "texts/summaries/documentation/plain_sentences.py _OPEN_BRACKET": 600,
 }
 
 
@@ -55,7 +61,7 @@ def is_anchored(expression: Expression) -> bool:
     signatures = [one.tests.signatures for one in declarations() if one.tests.signatures]
     at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line", "else")]
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
-    return expression.place == "intents/written.py" or expression.pattern in anchored
+    return expression.place == "changes/intents/written.py" or expression.pattern in anchored
 
 
 def make_expressions() -> None:

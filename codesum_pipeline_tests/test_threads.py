@@ -14,33 +14,33 @@ from msgspec import defstruct, to_builtins
 from msgspec.structs import replace
 
 import codesum_pipeline
-from codesum_pipeline.building.reuse import RecordingStore
-from codesum_pipeline.following.follower import Follower
+from codesum_pipeline.build.steps.reuse import RecordingStore
+from codesum_pipeline.ground.model.decoding import convert, decode
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.settings.operation_settings import ReadingSettings
+from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
+from codesum_pipeline.ground.store.buckets.reading_copy import open_reading_copy
+from codesum_pipeline.ground.store.layout import reading_copies
+from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.ground.store.workspace import connect
 from codesum_pipeline.indexes.embedders import named, static
-from codesum_pipeline.languages.python.literals import literal_value
-from codesum_pipeline.model.decoding import convert, decode
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overviews.manifests.manifest import read_literals
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.serving.audit import AuditLog, read_audit
-from codesum_pipeline.settings.operation import ReadingSettings
-from codesum_pipeline.source.git import resolve
-from codesum_pipeline.store.home_files import HomeFiles
-from codesum_pipeline.store.layout import reading_copies
-from codesum_pipeline.store.reading_copy import open_reading_copy
-from codesum_pipeline.store.schemas import TABLES
-from codesum_pipeline.store.workspace import connect
-from codesum_pipeline.summaries.documentation import prose
-from codesum_pipeline.tools.catalogue import IndexCatalogue
-from codesum_pipeline.tools.sources import bring_mirror
-from codesum_pipeline.webhooks.events import RecentEntries
+from codesum_pipeline.search.overviews.manifests.manifest import read_literals
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.git.git import resolve
+from codesum_pipeline.symbols.languages.python.literals import literal_value
+from codesum_pipeline.texts.summaries.documentation import prose
+from codesum_pipeline.ways_in.serving.audit import AuditLog, read_audit
+from codesum_pipeline.ways_in.tools.answering_sources import bring_mirror
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.webhooks.push_events import RecentEntries
+from codesum_pipeline.ways_in.worktrees.follower import Follower
 from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.shop import SHOP
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace
 from codesum_pipeline_tests.support.threads import at_once
 from codesum_pipeline_tests.support.webhook_payloads import github_push
-from codesum_pipeline_tests.webhooks.test_matching import SHOP as SHOP_ENTRY
-from codesum_pipeline_tests.webhooks.test_matching import push_of
+from codesum_pipeline_tests.ways_in.webhooks.test_matching import SHOP as SHOP_ENTRY
+from codesum_pipeline_tests.ways_in.webhooks.test_matching import push_of
 
 ROUNDS = 40
 MARKDOWN = "# Tables\n\nA shop sells *things*.\n\n- one item of the list\n- another item\n\n> A quote.\n\n    code\n"

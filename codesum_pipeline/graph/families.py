@@ -7,19 +7,19 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.graph.declared.resolver import DeclaredResolver
-from codesum_pipeline.graph.edges import EdgeTable, edges_of_file
+from codesum_pipeline.graph.declared.declared_resolver import DeclaredResolver
+from codesum_pipeline.graph.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.interfaces import interface_of
-from codesum_pipeline.graph.python.resolver import PythonResolver, Telling, telling_names
-from codesum_pipeline.languages.profiles import is_project_file
-from codesum_pipeline.languages.projects import Projects
-from codesum_pipeline.languages.python.module_paths import ModulePaths
-from codesum_pipeline.languages.registry import rules_of_families
-from codesum_pipeline.languages.rules import Rules
-from codesum_pipeline.model.files import FilePlace, FileStatus, SourceFile
-from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.scopes import LazyFiles, Row, ScopedFile
-from codesum_pipeline.parsing.text import NO_REFERENCES, project_text
+from codesum_pipeline.graph.python.python_resolver import PythonResolver, Telling, telling_names
+from codesum_pipeline.ground.model.file import FilePlace, FileStatus, SourceFile
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.scopes import LazyFiles, Row, ScopedFile
+from codesum_pipeline.ground.profiles.language_profiles import is_project_file
+from codesum_pipeline.symbols.languages.language_registry import rules_of_families
+from codesum_pipeline.symbols.languages.projects import Projects
+from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
+from codesum_pipeline.symbols.languages.rules import Rules
+from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, project_text
 
 
 class LoadedFiles(Struct, frozen=True):

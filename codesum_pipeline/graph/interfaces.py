@@ -20,10 +20,10 @@ from typing import Any
 
 from msgspec.structs import astuple
 
-from codesum_pipeline.languages.rules import NameTree
-from codesum_pipeline.model.bindings import RETURN, YIELD, Bound, ScopeKind
-from codesum_pipeline.model.hashing import sha1_hex
-from codesum_pipeline.model.scopes import Binding, ImportRow, Scope, ScopedFile
+from codesum_pipeline.ground.model.bindings import RETURN, YIELD, Bound, ScopeKind
+from codesum_pipeline.ground.model.hashing import sha1_hex
+from codesum_pipeline.ground.model.scopes import Binding, ImportRow, Scope, ScopedFile
+from codesum_pipeline.symbols.languages.rules import NameTree
 
 _WORD = re.compile(r"\w+")
 _NUMBERED = frozenset({Bound.DEFINED, Bound.RECEIVER, Bound.CLASS_RECEIVER})

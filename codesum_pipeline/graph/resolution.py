@@ -13,14 +13,14 @@ from typing import Self
 
 from msgspec import MsgspecError, Struct, json
 
-from codesum_pipeline.graph.edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.families import LanguageFamily
-from codesum_pipeline.model.decoding import decode
-from codesum_pipeline.model.guard import FailureGuard
-from codesum_pipeline.model.hashing import canonical_json, hash_of, sha1_hex
-from codesum_pipeline.model.progress import Progress, no_progress
-from codesum_pipeline.store.atomic import write_text_atomically
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.graph.file_edges import CallOutcome, EdgeTable
+from codesum_pipeline.ground.model.decoding import decode
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.ground.store.workspace import Workspace
 
 TABLES = ("edges", "aliases", "graph_stats", "contexts", "syntax_edges", "call_sites")
 PROGRESS_EVERY = 200

@@ -12,10 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Generic, TypeVar
 
-from codesum_pipeline.languages.rules import TellingNames
-from codesum_pipeline.model.scopes import Scope, ScopedFile
-from codesum_pipeline.model.symbols import Reexport
-from codesum_pipeline.model.values import (
+from codesum_pipeline.ground.model.possible_values import (
     AMBIGUOUS,
     NONE,
     OUTSIDE,
@@ -31,6 +28,9 @@ from codesum_pipeline.model.values import (
     Value,
     agree,
 )
+from codesum_pipeline.ground.model.scopes import Scope, ScopedFile
+from codesum_pipeline.ground.model.symbol import Reexport
+from codesum_pipeline.symbols.languages.rules import TellingNames
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.graph.python.types import UNION, parse_annotation
-from codesum_pipeline.model.expressions import TypeName
+from codesum_pipeline.graph.python.python_types import UNION, parse_annotation
+from codesum_pipeline.ground.model.expression import TypeName
 
 NONE = TypeName(("None",))
 READ = {

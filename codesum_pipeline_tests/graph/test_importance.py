@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from codesum_pipeline.graph.importance import connections, find_communities, find_components, graph_stats, pagerank
-from codesum_pipeline.model.graph import Edge, EdgeKind
+from codesum_pipeline.ground.model.edge import Edge, EdgeKind
 
 Pairs = list[tuple[int, int]]
 

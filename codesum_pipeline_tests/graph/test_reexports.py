@@ -5,14 +5,14 @@ from functools import cache
 
 import pytest
 
+from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.ground.model.edge import Edge, EdgeKind
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.graph import Edge, EdgeKind
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

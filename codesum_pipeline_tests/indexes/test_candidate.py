@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.candidate import write_candidate
-from codesum_pipeline.indexes.dense import embed_documents
+from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.ground.store import tables as store
+from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.lane_texts import with_name
-from codesum_pipeline.indexes.sparse import index_terms
-from codesum_pipeline.indexes.version_folder import PROVENANCE_FIELDS, Version, read_version
-from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.store import tables as store
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.indexes.formats.version_folder import PROVENANCE_FIELDS, Version, read_version
+from codesum_pipeline.indexes.lanes.dense import embed_documents
+from codesum_pipeline.indexes.lanes.lane_texts import with_name
+from codesum_pipeline.indexes.lanes.sparse import index_terms
+from codesum_pipeline.indexes.publishing.candidate import write_candidate
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, write_tables
 
 SEED_FILES = {

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.static import BATCH_SIZE, STATIC_MODEL_FOLDER, StaticEmbedder
-from codesum_pipeline.model.errors import ConfigurationError
 
 TEXTS = (
     "Parse the configuration file and return its settings.",

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.dense import embed_documents
+from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
 from codesum_pipeline.indexes.embedders.named import load_embedder, make_embedder
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.retrieval.search import search
+from codesum_pipeline.indexes.lanes.dense import embed_documents
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 

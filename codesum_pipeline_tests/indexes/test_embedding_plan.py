@@ -4,9 +4,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.dense import EmbeddingPlan, embed_documents, plan_embedding
+from codesum_pipeline.ground.model.document import Level, PlanAction, PlanRow
 from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.model.documents import Level, PlanAction, PlanRow
+from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, embed_documents, plan_embedding
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace
 

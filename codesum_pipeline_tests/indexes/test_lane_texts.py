@@ -3,7 +3,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from codesum_pipeline.indexes.lane_texts import (
+from codesum_pipeline.ground.model.hashing import sha1_hex
+from codesum_pipeline.indexes.formats.version_folder import DENSE_LANES, Lane
+from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     LANES_VERSION,
     dense_texts,
@@ -11,9 +13,7 @@ from codesum_pipeline.indexes.lane_texts import (
     term_texts,
     with_name,
 )
-from codesum_pipeline.indexes.tokens import tokenize
-from codesum_pipeline.indexes.version_folder import DENSE_LANES, Lane
-from codesum_pipeline.model.hashing import sha1_hex
+from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace
 
 

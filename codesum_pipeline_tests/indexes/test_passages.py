@@ -2,7 +2,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.lane_texts import PASSAGE_CHARACTERS, TEXT_BREAK, break_apart, cut_passages
+from codesum_pipeline.indexes.lanes.lane_texts import PASSAGE_CHARACTERS, TEXT_BREAK, break_apart, cut_passages
 
 
 @given(st.lists(st.text("abc \t", max_size=400)).map("\n".join))

@@ -12,15 +12,15 @@ from queue import Empty
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.candidate import write_candidate
-from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.publish import PUBLISHED_LOG, publish_candidate
-from codesum_pipeline.indexes.sparse import index_terms
-from codesum_pipeline.indexes.stored_zip import npy_parts
-from codesum_pipeline.indexes.version_folder import ASIDE, Lane
-from codesum_pipeline.model.errors import BrokenStore
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.formats.stored_zip import npy_parts
+from codesum_pipeline.indexes.formats.version_folder import ASIDE, Lane
+from codesum_pipeline.indexes.lanes.dense import embed_documents
+from codesum_pipeline.indexes.lanes.sparse import index_terms
+from codesum_pipeline.indexes.publishing.candidate import write_candidate
+from codesum_pipeline.indexes.publishing.publish import PUBLISHED_LOG, publish_candidate
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.sparse import index_terms
+from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
 
 

@@ -3,7 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.stored_zip import (
+from codesum_pipeline.ground.model.errors import BrokenIndex
+from codesum_pipeline.indexes.formats.stored_zip import (
     ALIGNMENT,
     Array,
     map_npz,
@@ -12,7 +13,6 @@ from codesum_pipeline.indexes.stored_zip import (
     write_npz,
     write_tensor,
 )
-from codesum_pipeline.model.errors import BrokenIndex
 
 ARRAYS: dict[str, Array] = {
     "words": np.frombuffer(b"some bytes", dtype=np.uint8),

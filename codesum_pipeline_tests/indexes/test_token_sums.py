@@ -8,7 +8,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from codesum_pipeline.indexes.embedders.static import MANY_TEXTS, STATIC_MODEL_FOLDER, Lists, TokenSums
-from codesum_pipeline.indexes.embedding import most_tokens
+from codesum_pipeline.indexes.lanes.embedding import most_tokens
 
 DEFINITION = (STATIC_MODEL_FOLDER / "tokenizer.json").read_bytes()
 TOKENIZER = Tokenizer.from_buffer(DEFINITION)

@@ -2,8 +2,8 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.sparse import join_tokens
-from codesum_pipeline.indexes.tokens import STOP_WORDS, joined_tokens, split_identifier, tokenize
+from codesum_pipeline.indexes.lanes.sparse import join_tokens
+from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, joined_tokens, split_identifier, tokenize
 
 
 def test_spellings_of_one_name_share_their_parts_and_the_whole() -> None:

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.candidate import describe_files
-from codesum_pipeline.indexes.index_files import Callers, ShownFields, Uses
-from codesum_pipeline.indexes.stored_zip import map_npz, map_tensor, write_npz, write_tensor
-from codesum_pipeline.indexes.verify import IndexFault, verify_index
-from codesum_pipeline.indexes.version_folder import (
+from codesum_pipeline.ground.model.edge import Edge
+from codesum_pipeline.ground.model.hashing import sha256_hex
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.formats.index_files import Callers, ShownFields, Uses
+from codesum_pipeline.indexes.formats.stored_zip import map_npz, map_tensor, write_npz, write_tensor
+from codesum_pipeline.indexes.formats.version_folder import (
     CALLERS,
     SHOWN_FIELDS,
     USES,
@@ -20,9 +21,8 @@ from codesum_pipeline.indexes.version_folder import (
     manifest_bytes,
     read_version,
 )
-from codesum_pipeline.model.graph import Edge
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.indexes.publishing.candidate import describe_files
+from codesum_pipeline.indexes.publishing.verify import IndexFault, verify_index
 from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,
     Definition,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.source.locations import address_of
+from codesum_pipeline.source.git.locations import address_of
 
 
 @pytest.mark.parametrize(

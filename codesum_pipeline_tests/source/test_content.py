@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.source.content import ContentDecision, is_generated, is_minified, judge_content
+from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.source.files.content import ContentDecision, is_generated, is_minified, judge_content
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.model.errors import SkippedFile
-from codesum_pipeline.source.content import decode_text
+from codesum_pipeline.ground.model.errors import SkippedFile
+from codesum_pipeline.source.files.content import decode_text
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
-from codesum_pipeline.source.content import read_file
+from codesum_pipeline.ground.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.source.files.content import read_file
 
 
 def test_a_file_is_read_as_it_stood_at_a_commit(git_repo) -> None:

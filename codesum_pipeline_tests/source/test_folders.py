@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source import folders
-from codesum_pipeline.source.folders import LeftOut, scan_folder
-from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.source.git import folder_commits
+from codesum_pipeline.source.git.folder_commits import LeftOut, scan_folder
+from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline_tests.source.conftest import git_output
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -103,7 +103,7 @@ def test_the_ids_are_those_that_git_gives(folder: Path, mirror: Mirror) -> None:
     assert names_in(mirror, head.commit) == set(WEIRD_NAMES)
     assert head.commit == scan.commit
     tree = git_output(mirror.git_dir, "rev-parse", f"{head.commit}^{{tree}}").decode().strip()
-    assert tree == folders.tree_id(scan.files)
+    assert tree == folder_commits.tree_id(scan.files)
     git_output(mirror.git_dir, "fsck")
 
 
@@ -235,7 +235,7 @@ def test_nested_repositories_and_submodules_are_left_out_by_name(git_repo: MakeR
 
 
 def test_files_too_large_to_copy_are_left_out(folder: Path, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "LARGEST_STORED_FILE", 10)
+    monkeypatch.setattr(folder_commits, "LARGEST_STORED_FILE", 10)
     write(folder, {"data.bin": "x" * 11, "a.py": "x" * 10})
 
     head = mirror.update(entry_of(folder))
@@ -246,9 +246,9 @@ def test_files_too_large_to_copy_are_left_out(folder: Path, mirror: Mirror, monk
 
 def test_a_tree_deeper_than_the_call_stack_has_an_id() -> None:
     deep = b"d/" * 1900 + b"a.py"
-    blob = folders.object_id("blob", b"")
+    blob = folder_commits.object_id("blob", b"")
 
-    assert len(folders.tree_id({deep: folders.StoredFile("100644", blob)})) == 40
+    assert len(folder_commits.tree_id({deep: folder_commits.StoredFile("100644", blob)})) == 40
 
 
 def test_executable_files_are_marked(folder: Path, mirror: Mirror) -> None:

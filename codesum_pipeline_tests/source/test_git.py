@@ -8,8 +8,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from codesum_pipeline.model.errors import RepositoryUnavailable, SkippedFile
-from codesum_pipeline.source.git import BlobReader, last_line, run_git, try_git
+from codesum_pipeline.ground.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.source.git.git import BlobReader, last_line, run_git, try_git
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 MISSING = "0" * 40

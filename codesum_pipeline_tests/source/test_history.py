@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.model.errors import RepositoryUnavailable
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.history import history_of
-from codesum_pipeline.source.mirror import Mirror, make_scratch
-from codesum_pipeline.source.snapshot import take_snapshot
-from codesum_pipeline.store.lease import hold_lease
+from codesum_pipeline.ground.model.errors import RepositoryUnavailable
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.lease import hold_lease
+from codesum_pipeline.source.files.snapshot import take_snapshot
+from codesum_pipeline.source.git.commit_history import history_of
+from codesum_pipeline.source.git.mirror import Mirror, make_scratch
 from codesum_pipeline_tests.source.conftest import MakeWorkspace, git_output
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import changed

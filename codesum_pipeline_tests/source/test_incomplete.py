@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.errors import ObjectsMissing
-from codesum_pipeline.model.files import FileStatus, SkipReason, SourceFile
-from codesum_pipeline.source import incomplete
-from codesum_pipeline.source.history import history_of
-from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
-from codesum_pipeline.source.trees import FOLDER_MODE, read_tree
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.ground.model.errors import ObjectsMissing
+from codesum_pipeline.ground.model.file import FileStatus, SkipReason, SourceFile
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
+from codesum_pipeline.source.git import incomplete
+from codesum_pipeline.source.git.commit_history import history_of
+from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree
 from codesum_pipeline_tests.source.conftest import MakeWorkspace
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -5,8 +5,8 @@ from base64 import b64encode, encodebytes
 
 import pytest
 
-from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.source.content import judge_content
+from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline_tests.support.planted_secrets import TOKENS
 
 RNG = random.Random(1)

@@ -14,16 +14,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.mirror import Mirror
+from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 FETCH = """
     import sys
     from pathlib import Path
-    from codesum_pipeline.model.repository import RepositoryEntry
-    from codesum_pipeline.source.mirror import Mirror
+    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.source.git.mirror import Mirror
     Mirror(Path(sys.argv[1])).update(RepositoryEntry(key="project", location=sys.argv[2]))
 """
 

@@ -2,7 +2,12 @@
 
 import pytest
 
-from codesum_pipeline.source.languages import LANGUAGES, is_program, language_of_first_line, language_of_path
+from codesum_pipeline.ground.profiles.file_languages import (
+    LANGUAGES,
+    is_program,
+    language_of_first_line,
+    language_of_path,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.ids import check_repository_key
-from codesum_pipeline.source.locations import find_root, is_url, key_base, parse_location, slug_of
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.ids import check_repository_key
+from codesum_pipeline.source.git.locations import find_root, is_url, key_base, parse_location, slug_of
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.source.git import start_git, stop
-from codesum_pipeline.source.mirror import Mirror, make_scratch
+from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.source.git.git import start_git, stop
+from codesum_pipeline.source.git.mirror import Mirror, make_scratch
 from codesum_pipeline_tests.source.conftest import git_output
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -295,7 +295,7 @@ def test_a_fetch_killed_at_any_time_leaves_a_usable_mirror(git_repo: MakeRepo, m
 
 
 def test_many_packs_are_merged(git_repo: MakeRepo, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codesum_pipeline.source.mirror.MAX_PACKS", 3)
+    monkeypatch.setattr("codesum_pipeline.source.git.mirror.MAX_PACKS", 3)
     repo = git_repo({"a.py": "x = 0\n"})
     first = mirror.update(entry_of(repo)).commit
     for number in range(8):

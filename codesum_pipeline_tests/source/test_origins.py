@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.source.origins import foreign_folders, is_own, stated_origin
+from codesum_pipeline.source.files.origins import foreign_folders, is_own, stated_origin
 from codesum_pipeline_tests.support.homes import build
 
 OURS = "MIT License\n\nCopyright (c) 2020 Ada Lovelace\n"

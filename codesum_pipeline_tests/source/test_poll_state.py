@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.source import poll_state
-from codesum_pipeline.source.poll_state import HostRest, Poll, mark_due, marked_keys, open_poll_state
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.source.repositories import poll_state
+from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, mark_due, marked_keys, open_poll_state
 
 
 def test_a_marked_repository_is_due_until_that_mark_was_seen_to(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from msgspec import field
 
-from codesum_pipeline.model.errors import RepositoryUnavailable
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings.operation import PlannerSettings
-from codesum_pipeline.source.poll_state import HostRest, Poll, PollState, open_poll_state
-from codesum_pipeline.source.polling import (
+from codesum_pipeline.ground.model.errors import RepositoryUnavailable
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.settings.operation_settings import PlannerSettings
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, PollState, open_poll_state
+from codesum_pipeline.source.repositories.polling import (
     DAY_S,
     Looks,
     Poller,
@@ -23,7 +24,6 @@ from codesum_pipeline.source.polling import (
     is_due,
     source_of,
 )
-from codesum_pipeline.store.layout import HomeLayout
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import changed
 

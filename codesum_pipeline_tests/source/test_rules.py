@@ -2,11 +2,11 @@
 
 import pytest
 
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.files import SkipReason
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.rules import PathRules, readable_path
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 
 
 def rules_of(

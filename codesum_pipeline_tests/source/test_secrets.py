@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.source import secrets
-from codesum_pipeline.source.secrets import MaskedText, mask_secrets, secrets_in
+from codesum_pipeline.source.masking import secrets
+from codesum_pipeline.source.masking.secrets import MaskedText, mask_secrets, secrets_in
 from codesum_pipeline_tests.support.planted_secrets import ASSIGNED, TOKENS, Planted, planted
 
 PLANTED = list(planted(seed=7, each=7))

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.source.addresses import (
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.source.git.git_addresses import (
     UNREADABLE,
     named_location,
     shown_location,
     take_apart,
     with_shown_locations,
 )
-from codesum_pipeline.source.locations import key_base, parse_location
+from codesum_pipeline.source.git.locations import key_base, parse_location
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.model.files import FileStatus, SkipReason, Snapshot, SourceFile
-from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source import snapshot as snapshot_module
-from codesum_pipeline.source.rules import RULES_VERSION, PathRules
-from codesum_pipeline.source.snapshot import SnapshotReport, take_snapshot
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.source.files import snapshot as snapshot_module
+from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules
+from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 MakeRepo = Callable[..., GitRepo]

@@ -5,10 +5,10 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.settings.stages import ScanSettings
-from codesum_pipeline.source.rules import PathRules
-from codesum_pipeline.source.work_trees import uncommitted_files, work_tree_state
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.path_rules import PathRules
+from codesum_pipeline.source.files.work_trees import uncommitted_files, work_tree_state
 
 
 @pytest.fixture

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.building.reuse import carry_out
-from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.store.heads import head_name, read_head
-from codesum_pipeline.store.lease import check_is_held, commit_held, hold_repository
-from codesum_pipeline.store.objects import Objects
-from codesum_pipeline.store.workspace import Workspace
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.steps.reuse import carry_out
+from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.buckets.heads import head_name, read_head
+from codesum_pipeline.ground.store.buckets.objects import Objects
+from codesum_pipeline.ground.store.lease import check_is_held, commit_held, hold_repository
+from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import empty_serving_file, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

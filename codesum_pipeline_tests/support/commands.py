@@ -78,7 +78,7 @@ def fork(
 @functools.cache
 def _forker() -> subprocess.Popen[str]:
     forker = subprocess.Popen(
-        [sys.executable, "-m", "codesum_pipeline_tests.cli.forker"],
+        [sys.executable, "-m", "codesum_pipeline_tests.ways_in.cli.forker"],
         cwd=PROJECT,
         env=environment(),
         # The mask of the shell is asked for when the package is imported.

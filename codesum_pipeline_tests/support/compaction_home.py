@@ -10,19 +10,25 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
-from codesum_pipeline.compaction.compacting import LEDGER_FILE, Compactor
-from codesum_pipeline.compaction.signatures import load_key, sign
-from codesum_pipeline.compaction.sources import TABLE, CompactionSource, DigestRows, HistoryRows, PromptTexts
-from codesum_pipeline.digests.rows import DigestRow, DigestState
-from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.llm.cache import AnswerCache, KeptText
-from codesum_pipeline.llm.ledger import open_ledger
-from codesum_pipeline.model.documents import Cause, HistoryEvent, HistoryRow, Level, WrittenBy, WrittenText
-from codesum_pipeline.settings.llm import BackendName, LlmSettings, ModelPrice
-from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.tables import TableStore
+from codesum_pipeline.changes.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
+from codesum_pipeline.changes.compaction.compactable_rows import (
+    TABLE,
+    CompactionSource,
+    DigestRows,
+    HistoryRows,
+    PromptTexts,
+)
+from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE, Compactor
+from codesum_pipeline.changes.compaction.signatures import load_key, sign
+from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState
+from codesum_pipeline.changes.digests.digest_store import open_digests
+from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy, WrittenText
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings, ModelPrice
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.texts.llm.ledger import open_ledger
+from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline_tests.support.digest_making import digest
 from codesum_pipeline_tests.support.settings import changed
 

@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.delivery.outbox import open_outbox
-from codesum_pipeline.delivery.sending import OutboxSender
-from codesum_pipeline.digests.desk import DigestDesk, one_at_a_time
-from codesum_pipeline.digests.rows import DigestRow, TickRow
-from codesum_pipeline.digests.store import open_digests
-from codesum_pipeline.digests.tick import tick
-from codesum_pipeline.intents.file import Intents
-from codesum_pipeline.model.documents import Level
-from codesum_pipeline.model.intents import DocumentChange, DocumentState, Intent, IntentMatch
-from codesum_pipeline.settings.delivery import DeliverySettings
-from codesum_pipeline.settings.llm import LlmSettings, ModelPrice
-from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.source.registry import Registry
-from codesum_pipeline.store.layout import HomeLayout
+from codesum_pipeline.changes.delivery.outbox import open_outbox
+from codesum_pipeline.changes.delivery.sending import OutboxSender
+from codesum_pipeline.changes.digests.desk import DigestDesk, one_at_a_time
+from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickRow
+from codesum_pipeline.changes.digests.digest_store import open_digests
+from codesum_pipeline.changes.digests.tick import tick
+from codesum_pipeline.changes.intents.intents_file import Intents
+from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, Intent, IntentMatch
+from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.settings.llm_settings import LlmSettings, ModelPrice
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 

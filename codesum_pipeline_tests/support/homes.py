@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.building.reuse import carry_out
-from codesum_pipeline.building.steps import STEPS
-from codesum_pipeline.homes.loading import load_settings
-from codesum_pipeline.indexes import publish
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.overviews import page as overview
-from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.workspace import Workspace, write_serving_file
-from codesum_pipeline.wiring import Home
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.steps.reuse import carry_out
+from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.workspace import Workspace, write_serving_file
+from codesum_pipeline.indexes.publishing import publish
+from codesum_pipeline.search.overviews import page as overview
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 Reports = Mapping[str, Any]

@@ -11,10 +11,10 @@ import sys
 
 from msgspec import Struct
 
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.parsing.batches import ParseFiles, SourceText
-from codesum_pipeline.workers.limits import WorkLimits
-from codesum_pipeline.workers.pool import Pool
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.workers.limits import WorkLimits
+from codesum_pipeline.ground.workers.pool import Pool
+from codesum_pipeline.symbols.parsing.batches import ParseFiles, SourceText
 from codesum_pipeline_tests.support.hostile_sources import hostile_sources
 
 _LONGEST_WAIT_S = 900

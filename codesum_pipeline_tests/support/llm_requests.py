@@ -7,17 +7,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.llm.answers import MAX_OUTPUT_BYTES, answer_tool
-from codesum_pipeline.llm.backend import SummaryBackend, Templates
-from codesum_pipeline.llm.backends import LiteLlmBackend
-from codesum_pipeline.llm.checking import AnswerBounds, AnswerProblem, read_answer
-from codesum_pipeline.llm.conversation import AnswerReading, converse
-from codesum_pipeline.llm.marking import enclose, numbered
-from codesum_pipeline.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.llm.templates import PLACEHOLDERS, TemplateKind, resolve
-from codesum_pipeline.model.documents import LEVELS, Level, WrittenText
-from codesum_pipeline.model.errors import SummaryError
-from codesum_pipeline.settings.llm import LlmSettings
+from codesum_pipeline.ground.model.document import LEVELS, Level, WrittenText
+from codesum_pipeline.ground.model.errors import SummaryError
+from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
+from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
+from codesum_pipeline.texts.llm.backends import LiteLlmBackend
+from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
+from codesum_pipeline.texts.llm.marking import enclose, numbered
+from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.templates import PLACEHOLDERS, TemplateKind, resolve
 from codesum_pipeline_tests.support.llm_server import ScriptedServer
 from codesum_pipeline_tests.support.settings import changed
 

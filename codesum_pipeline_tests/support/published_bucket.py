@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from codesum_pipeline.indexes.version_folder import read_version
-from codesum_pipeline.model.hashing import sha256_hex
-from codesum_pipeline.store.heads import (
+from codesum_pipeline.ground.model.hashing import sha256_hex
+from codesum_pipeline.ground.store.buckets.heads import (
     PublishedPointer,
     RepositoryHead,
     StateFile,
@@ -14,9 +13,10 @@ from codesum_pipeline.store.heads import (
     part_name,
     read_head,
 )
-from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.objects import Objects, open_objects
-from codesum_pipeline.store.schemas import TABLES
+from codesum_pipeline.ground.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.indexes.formats.version_folder import read_version
 
 
 def commit(home: Path, url: str, *keys: str) -> Objects:

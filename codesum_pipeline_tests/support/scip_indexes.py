@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from codesum_pipeline.scip.offering import message_class
+from codesum_pipeline.symbols.scip.offering import message_class
 
 DEFINITION = 1
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codesum_pipeline.evaluation.questions import AnswerPlace, Question, write_questions
+from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question, write_questions
 
 ASKED = {
     "round an amount of money to whole cents": "shop/money.py",

@@ -7,30 +7,23 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.candidate import write_candidate
-from codesum_pipeline.indexes.dense import embed_documents
-from codesum_pipeline.indexes.publish import PublishReport, publish_candidate
-from codesum_pipeline.indexes.sparse import index_terms
-from codesum_pipeline.model.documents import (
-    Cause,
-    HistoryEvent,
-    HistoryRow,
-    Level,
-    SummaryDocument,
-    WrittenBy,
-)
-from codesum_pipeline.model.files import Snapshot
-from codesum_pipeline.model.graph import Edge, EdgeKind, GraphStats
-from codesum_pipeline.model.hashing import graph_hash, sha1_hex
-from codesum_pipeline.model.ids import module_path_of, parent_modules, symbol_id
-from codesum_pipeline.model.repository import RepositoryEntry
-from codesum_pipeline.model.symbols import FileFacts, Symbol, SymbolFacts, SymbolType
-from codesum_pipeline.retrieval.reader import PublishedIndex
-from codesum_pipeline.settings.models import Settings
-from codesum_pipeline.settings.stages import ExtraLane
-from codesum_pipeline.store.layout import HomeLayout
-from codesum_pipeline.store.tables import TableStore
-from codesum_pipeline.store.workspace import Workspace
+from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, SummaryDocument, WrittenBy
+from codesum_pipeline.ground.model.edge import Edge, EdgeKind, GraphStats
+from codesum_pipeline.ground.model.file import Snapshot
+from codesum_pipeline.ground.model.hashing import graph_hash, sha1_hex
+from codesum_pipeline.ground.model.ids import module_path_of, parent_modules, symbol_id
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.model.symbol import FileFacts, Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.settings.stage_settings import ExtraLane
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.lanes.dense import embed_documents
+from codesum_pipeline.indexes.lanes.sparse import index_terms
+from codesum_pipeline.indexes.publishing.candidate import write_candidate
+from codesum_pipeline.indexes.publishing.publish import PublishReport, publish_candidate
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 VERSIONS = {"parser": "1", "graph": "1", "extractive": "1", "placeholder": "1"}

@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.embedders.named import load_embedder
-from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
-from codesum_pipeline.indexes.embedders.static import STATIC
-from codesum_pipeline.llm.litellm_door import failure_of, litellm_client
-from codesum_pipeline.llm.retrying import wait_before_retry
-from codesum_pipeline.model.errors import (
+from codesum_pipeline.ground.model.errors import (
     CallFailure,
     ConfigurationError,
     EmbedderUnavailable,
@@ -26,7 +21,13 @@ from codesum_pipeline.model.errors import (
     SummaryCallFailed,
     UnusableVectors,
 )
-from codesum_pipeline.model.hashing import hash_of
+from codesum_pipeline.ground.model.hashing import hash_of
+from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.protocol import unit_rows
+from codesum_pipeline.indexes.embedders.static import STATIC
+from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.texts.llm.litellm_door import failure_of, litellm_client
+from codesum_pipeline.texts.llm.retrying import wait_before_retry
 
 # What every provider accepts: the smallest limits of any of them for a text and a request.
 _MAX_TOKENS = 512

@@ -17,10 +17,10 @@ import threading
 from functools import cache
 from pathlib import Path
 
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC, StaticEmbedder, is_static_model
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.settings.models import Settings
 
 MINILM = "minilm"
 SENTENCE_PREFIX = "sentence-transformers/"

@@ -25,10 +25,11 @@ from msgspec import Struct, json
 from safetensors.numpy import load as load_safetensors
 from tokenizers import Tokenizer
 
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.store.atomic import read_json
 from codesum_pipeline.indexes.embedders.model_folders import read_checked, read_or_explain
-from codesum_pipeline.indexes.embedders.protocol import Vectors, unit_rows
-from codesum_pipeline.model.errors import ConfigurationError
-from codesum_pipeline.store.atomic import read_json
+from codesum_pipeline.indexes.embedders.protocol import unit_rows
+from codesum_pipeline.indexes.formats.stored_zip import Vectors
 
 # An array of int32 or float64.
 Rows = npt.NDArray[Any]

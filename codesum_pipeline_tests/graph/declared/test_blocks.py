@@ -3,9 +3,9 @@
 import pytest
 
 from codesum_pipeline.graph.interfaces import interface_of
-from codesum_pipeline.model.hashing import HashPolicy
-from codesum_pipeline.model.scopes import load_declared
-from codesum_pipeline.parsing.parsers import parse_file
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.model.scopes import load_declared
+from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.graph.sources import calls_of
 
 IN_TWO_CALLBACKS = """\

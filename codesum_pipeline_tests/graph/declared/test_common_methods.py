@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.graph.python.resolver import TELLING
-from codesum_pipeline.languages.projects import Projects
-from codesum_pipeline.languages.registry import rules_of_families
+from codesum_pipeline.graph.python.python_resolver import TELLING
+from codesum_pipeline.symbols.languages.language_registry import rules_of_families
+from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline_tests.graph.sources import calls_of
 
 Template = dict[str, str]

@@ -5,9 +5,9 @@ from typing import Any
 
 from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.families import load_files
-from codesum_pipeline.model.files import FileStatus, SourceFile
-from codesum_pipeline.model.symbols import SymbolType
-from codesum_pipeline.settings.stages import ContextSettings
+from codesum_pipeline.ground.model.file import FileStatus, SourceFile
+from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.ground.settings.stage_settings import ContextSettings
 from codesum_pipeline_tests.graph.sources import make_graph
 
 

@@ -57,7 +57,13 @@ def test_a_call_is_found_by_the_tokens_of_what_it_is_called_on(case):
 
 def test_no_regular_expression_reads_what_the_resolver_follows():
     folder = Path(declared.__file__).parent
-    readers = ["members", "names", "resolver", "../../model/scopes", "../../model/values"]
+    readers = [
+        "declared_members",
+        "declared_names",
+        "declared_resolver",
+        "../../ground/model/scopes",
+        "../../ground/model/possible_values",
+    ]
 
     imported = {
         alias.name

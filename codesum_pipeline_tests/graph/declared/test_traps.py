@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from codesum_pipeline.model.values import Reason
+from codesum_pipeline.ground.model.possible_values import Reason
 from codesum_pipeline_tests.graph.declared.test_families import GO, JVM, RUST, TYPESCRIPT, C
 from codesum_pipeline_tests.graph.sources import calls_of, graph_of, imports_of
 

@@ -1,1 +1,0 @@
-"""Work trees that are watched for changes while a server runs."""

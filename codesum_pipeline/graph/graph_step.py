@@ -1,0 +1,260 @@
+"""The call graph of one repository, from the facts of all its files.
+
+What a file's calls mean is worked out again where the file changed, or where
+anything changed that other files' names are found by.
+"""
+
+import gc
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from codesum_pipeline.graph.compiled_edges import Disagreement, read_compiled, with_compiled
+from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
+from codesum_pipeline.graph.families import families_of, indexed_paths, load_files
+from codesum_pipeline.graph.file_edges import EdgeTable
+from codesum_pipeline.graph.importance import graph_stats
+from codesum_pipeline.graph.python.python_resolver import split_shape
+from codesum_pipeline.graph.python.python_types import parse_annotation
+from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
+from codesum_pipeline.ground.model.edge import Alias, CallRow, Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.ground.model.expression import chain_of, type_of
+from codesum_pipeline.ground.model.file import FilePlace, SourceFile
+from codesum_pipeline.ground.model.guard import Failure, FailureGuard
+from codesum_pipeline.ground.model.hashing import hash_of
+from codesum_pipeline.ground.model.ids import SEPARATOR
+from codesum_pipeline.ground.model.possible_values import Reason
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.ground.settings.stage_settings import ContextSettings
+from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.ground.store.memory import give_back
+from codesum_pipeline.ground.store.rows import column_names, from_table, to_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
+
+GRAPH_VERSION = "10"
+
+Row = TypeVar("Row", bound=Struct)
+
+_FACTS = ["file_path", "language", "exports", "references", "reexports"]
+_PLACES = ["id", "type", "parent_id"]
+# Rows that are values at one time, on their way into a table: bounds the memory.
+_ROWS_AT_ONCE = 1 << 13
+# Where fewer files were resolved, what is left of them is not worth looking through all objects for.
+_MANY_FILES = 500
+
+
+class GraphReport(Struct, frozen=True):
+    """The results; `table_hash` covers edges, statistics and contexts.
+
+    `files_resolved` counts the files that this build resolved; the edges of the others are those of the last build.
+    """
+
+    table_hash: str
+    files: int
+    files_resolved: int
+    symbols: int
+    calls: int
+    imports: int
+    inherits: int
+    external_edges: int
+    components: int
+    communities: int
+    coverage: Coverage
+    failed: int
+    failures: tuple[Failure, ...]
+    compiled: Disagreement = field(default_factory=Disagreement)
+
+
+def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> GraphReport:
+    """Read files, symbols, facts and what compilers' indexes say; write edges, aliases, graph_stats, contexts and
+    `stats.json`, and beside an index what the syntax says without it."""
+    places = ws.tables.read_rows("files", ws.key, FilePlace)
+    last = Resolution.of_last_build(ws)
+    found = _resolved(ws, places, last, progress)
+    if found.resolved >= _MANY_FILES:
+        _let_go()
+    symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
+    edges = found.tables["edges"]
+    written = {table: ws.tables.write(table, ws.key, rows) for table, rows in found.tables.items()}
+    documents = _documents_hash(ws)
+    if last is not None and last.tables["edges"] == written["edges"].table_hash and last.documents == documents:
+        written |= {table: ws.tables.keep(table, ws.key) for table in ("graph_stats", "contexts")}
+        stats = ws.tables.read("graph_stats", ws.key)
+    else:
+        others = _ranked_and_sampled(ws, places, symbols, edges, progress)
+        written |= {table: ws.tables.write(table, ws.key, rows) for table, rows in others.items()}
+        stats = others["graph_stats"]
+    hashes = {table: one.table_hash for table, one in written.items()}
+    if not ws.tables.is_scratch:
+        write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
+        replace(found.resolution, documents=documents, tables=hashes).write(ws)
+    kinds = Counter(edges.column("kind").to_pylist())
+    return GraphReport(
+        table_hash=hash_of([hashes[table] for table in ("edges", "graph_stats", "contexts")]),
+        files=len(found.resolution.files),
+        files_resolved=found.resolved,
+        symbols=len(symbols),
+        calls=kinds[EdgeKind.CALL],
+        imports=kinds[EdgeKind.IMPORT],
+        inherits=kinds[EdgeKind.INHERIT],
+        external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
+        components=pc.count_distinct(stats.column("component")).as_py(),
+        communities=pc.count_distinct(stats.column("community")).as_py(),
+        coverage=Coverage.of(found.resolution.files),
+        failed=len(found.guard.failed),
+        failures=found.guard.failures,
+        compiled=found.disagreement,
+    )
+
+
+class _ResolvedGraph(Struct, frozen=True):
+    """The result of resolving: failures, what is known of each file, and tables. `resolved` counts the files that were
+    resolved in this build."""
+
+    guard: FailureGuard
+    resolution: Resolution
+    tables: dict[str, pa.Table]
+    resolved: int
+    disagreement: Disagreement
+
+
+def _resolved(
+    ws: Workspace, places: Sequence[FilePlace], last: Resolution | None, progress: Progress
+) -> _ResolvedGraph:
+    """Find all edges. The files that are read for this are not kept in memory."""
+    compiled = read_compiled(ws.tables, ws.key)
+    loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
+    families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
+    resolution, found = resolve(
+        families, last, loaded.guard, settings=ws.fingerprint(""), compiled=compiled.keys(), progress=progress
+    )
+    unchanged = [] if last is None else [path for path in resolution.files if path not in found]
+    own = _with_unchanged(
+        ws, Edge, last.own_edges if last else "edges", unchanged, (table.edges() for table in found.values())
+    )
+    sites = _with_unchanged(ws, CallRow, "call_sites", unchanged, (table.calls for table in found.values()))
+    aliases = _with_unchanged(ws, Alias, "aliases", unchanged, (table.aliases for table in found.values()))
+    edges, syntax_edges, disagreement = own, to_table([], Edge), Disagreement()
+    if compiled:
+        languages = {path: row["language"] for path, row in (loaded.python.rows | loaded.declared.rows).items()}
+        edges, disagreement = with_compiled(own, sites, compiled, languages)
+        syntax_edges, resolution = own, replace(resolution, own_edges="syntax_edges")
+    tables = {
+        "edges": _with_reexports(edges, aliases), "aliases": aliases, "syntax_edges": syntax_edges, "call_sites": sites,
+    }  # fmt: skip
+    return _ResolvedGraph(loaded.guard, resolution, tables, len(found), disagreement)
+
+
+def _with_unchanged(
+    ws: Workspace, row_type: type[Row], table: str, unchanged: Sequence[str], resolved: Iterable[Iterable[Row]]
+) -> pa.Table:
+    """The rows of the files that were resolved, and those that the last build found for the others."""
+    parts = [to_table(rows, row_type) for rows in _in_batches(resolved)]
+    if unchanged:
+        old = ws.tables.read(table, ws.key)
+        if row_type is Edge:
+            old = old.filter(pc.field("reason") != str(Reason.REEXPORT))
+        sources = pc.list_element(pc.split_pattern(old.column(0), SEPARATOR, max_splits=1), 0)
+        parts.append(old.filter(pc.is_in(sources, value_set=pa.array(unchanged, pa.string()))))
+    return pa.concat_tables(parts)
+
+
+def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
+    """Yield the rows of all files in batches of bounded size."""
+    batch: list[Row] = []
+    for rows in rows_of_files:
+        batch += rows
+        if len(batch) >= _ROWS_AT_ONCE:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _with_reexports(edges: pa.Table, aliases: pa.Table) -> pa.Table:
+    """Add an import edge from each file that re-exports a document to the file that defines it, unless there is one."""
+    imports = edges.filter((pc.field("kind") == str(EdgeKind.IMPORT)) & ~pc.field("is_external"))
+    known = {*zip(imports.column("src_id").to_pylist(), imports.column("dst").to_pylist(), strict=True)}
+    table = EdgeTable()
+    for path, target in {(one.file_path, one.target.partition(SEPARATOR)[0]) for one in from_table(aliases, Alias)}:
+        if path != target and (path, target) not in known:
+            table.add(path, target, EdgeKind.IMPORT, Reason.REEXPORT)
+    return pa.concat_tables([edges, to_table([*table.edges()], Edge)])
+
+
+def _let_go() -> None:
+    """Free what resolving left: scopes that refer to one another, and what was read of texts that many files share.
+
+    The few of these that live on would keep most of the memory around them from other steps.
+    """
+    for read in (parse_annotation, split_shape, chain_of, type_of):
+        read.cache_clear()
+    gc.collect()
+    give_back()
+
+
+def _documents_hash(ws: Workspace) -> str:
+    """The hash of what statistics and contexts are made from besides edges and settings."""
+    read = {
+        "symbols": [*_PLACES, "is_test"],
+        "files": column_names(FilePlace),
+        "file_facts": ["file_path", "is_test"],
+    }
+    return hash_of([ws.tables.content_hash(table, ws.key, columns=columns) for table, columns in read.items()])
+
+
+def _ranked_and_sampled(
+    ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: pa.Table, progress: Progress
+) -> dict[str, pa.Table]:
+    rows = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in symbols.to_pylist()]
+    stats, contexts = rank_and_sample(
+        places,
+        rows,
+        from_table(edges, Edge),
+        root=ws.entry.root_module,
+        settings=ws.settings,
+        tests=read_tests_in_code(ws.tables, ws.key),
+        progress=progress,
+    )
+    return {"graph_stats": to_table(stats, GraphStats), "contexts": to_table(contexts, Context)}
+
+
+def rank_and_sample(
+    files: Sequence[SourceFile | FilePlace],
+    symbols: Sequence[SymbolPlace],
+    edges: Sequence[Edge],
+    *,
+    root: str,
+    settings: ContextSettings,
+    tests: Collection[str] = (),
+    progress: Progress = no_progress,
+) -> tuple[list[GraphStats], list[Context]]:
+    """The statistics of every symbol and file, and the context of every document; `tests` are paths and ids of what the
+    code says is a test."""
+    indexed = indexed_paths(files)
+    progress("ranking", 0, 2)
+    stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
+    progress("sampling contexts", 1, 2)
+    flagged = {*(file.path for file in files if file.is_test), *tests}
+    contexts = find_contexts(ContextSubjects(symbols, indexed, flagged, root), edges, settings)
+    progress("sampling contexts", 2, 2)
+    return stats, contexts
+
+
+def stats_json(stats: pa.Table) -> str:
+    """`{id: {in_degree, pagerank}}`, one line each, sorted by id."""
+    ids, *others = (stats.column(name).to_pylist() for name in ("id", "in_degree", "pagerank"))
+    # All at once: an encoded string contains no line break.
+    names = json.dumps(ids, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n") if ids else []
+    lines = [
+        f'{name}: {{"in_degree": {in_degree}, "pagerank": {rank!r}}}'
+        for _, name, in_degree, rank in sorted(zip(ids, names, *others, strict=True))
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,297 @@
+"""Every document gets a vector per dense lane, and keeps it as long as the lane's text stays the same.
+
+Only the hash of the text and the model decide: a moved file, a copy or a reverted edit finds its vector again under
+whatever id it has. A plan says before a build how many texts it would embed, and about at what price.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import PlanAction, PlanRow
+from codesum_pipeline.ground.model.errors import UnusableVectors
+from codesum_pipeline.ground.model.guard import Failure, FailureGuard
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.formats.version_folder import Lane, dense_lanes
+from codesum_pipeline.indexes.lanes.embedding import Embedded, cost_usd, discard, embed_texts
+from codesum_pipeline.indexes.lanes.lane_texts import (
+    BODY_CHARACTERS,
+    LaneText,
+    dense_texts,
+    hashes_unless,
+    in_parts,
+    lane_sources,
+)
+
+Rows = npt.NDArray[np.int64]
+# Vectors copied at one time: bounds the memory.
+_AT_ONCE = 1 << 15
+# Documents whose texts are made at one time: bounds the memory too.
+_TEXTS_AT_ONCE = 1 << 12
+
+
+class DenseReport(Struct, frozen=True):
+    """`embedded` counts distinct texts, `carried` rows that kept or shared a vector; `lanes` counts rows. `resumed` are
+    texts whose vector an interrupted build had left. A provider counted `billed_tokens`, which cost `cost_usd`: None
+    where the price is not known."""
+
+    embedded: int
+    resumed: int
+    carried: int
+    rows: int
+    lanes: dict[str, int]
+    model: str
+    dimensions: int
+    billed_tokens: int
+    cost_usd: float | None
+    table_hash: str
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
+
+
+def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> DenseReport:
+    """Write the table `vectors`: one row per dense lane of each document that is no placeholder."""
+    embedder = embedder_of(ws.settings)
+    billed_before = embedder.billed_tokens
+    max_tokens = min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
+    lanes = dense_lanes(ws.settings.extra_lanes)
+    sources = _sources(ws)
+    ids, hashes = _ids_and_hashes(sources, max_tokens, lanes)
+    wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
+    if _stand(ws, embedder, _rows_of(ids, lanes), hashes):
+        written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
+    else:
+        known = _known_hashes(ws, embedder)
+        wanted = _wanted(hashes, known, len(lanes))
+        texts = _texts(sources, hashes, wanted, max_tokens, lanes)
+        fresh, resumed = embed_texts(
+            ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
+        )
+        vectors = _join(ws, embedder, hashes, known, wanted, fresh)
+        del sources, texts
+        known_by = hashes_unless(pc.is_in(hashes, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
+        count, dimensions = vectors.shape
+        offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
+        columns = [
+            *_rows_of(ids, lanes),
+            known_by,
+            pa.repeat(pa.scalar(embedder.model_id, type=pa.string()), count),
+            pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),
+        ]
+        table = pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
+        written = ws.tables.write("vectors", ws.key, table)
+    discard(ws.layout.finished_vectors(ws.key))
+    billed = embedder.billed_tokens - billed_before
+    failures = _failures(ids, hashes, guard)
+    return DenseReport(
+        embedded=len(wanted) - resumed - len(guard.failed),
+        resumed=resumed,
+        carried=len(hashes) - len(wanted),
+        rows=written.rows,
+        lanes={str(lane): len(ids) for lane in lanes if len(ids)},
+        model=embedder.model_id,
+        dimensions=dimensions,
+        billed_tokens=billed,
+        cost_usd=cost_usd(embedder, billed),
+        table_hash=written.table_hash,
+        failed=len(failures),
+        failures=failures,
+    )
+
+
+def vector_length(ws: Workspace, embedder: Embedder) -> int:
+    """The length of the present vectors, else of the model's: a slow model is not loaded only for this number."""
+    first = next(ws.tables.read_parts("vectors", ws.key, columns=["vector"]), None)
+    return _length_of(first) if first else embedder.dimensions
+
+
+def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:
+    """The column `vector` as float32 (rows, dimensions), without a Python object per row."""
+    column = vectors.column("vector")
+    parts = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
+    flat = np.concatenate(parts) if parts else np.empty(0, dtype=np.float32)
+    return flat.reshape(vectors.num_rows, dimensions)
+
+
+def _length_of(vectors: pa.Table) -> int:
+    return len(vectors.column("vector")[0])
+
+
+def _sources(ws: Workspace) -> pa.Table:
+    parts = lane_sources(ws, body_characters=BODY_CHARACTERS)
+    return pa.concat_tables(part.filter(pc.invert(part.column("is_placeholder"))) for part in parts).combine_chunks()
+
+
+def _ids_and_hashes(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
+    parts = [
+        [texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens, lanes=lanes)]
+        for some in in_parts(sources)
+    ]
+    hashes = pa.concat_arrays([found for lane in zip(*parts, strict=True) for found in lane])
+    return sources.column("id").combine_chunks(), hashes
+
+
+def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
+    return pa.concat_arrays([ids] * len(lanes)), pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in lanes])
+
+
+def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], hashes: pa.Array) -> bool:
+    """Whether the last build's rows are of the same documents and texts, so that its vectors need not be read."""
+    last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "lane", "text_hash", "model"])
+    if ws.force or not 0 < last.num_rows == len(hashes):
+        return False
+    are_same = pc.equal(last.column("text_hash"), hashes)
+    for name, column in zip(("id", "lane"), rows, strict=True):
+        are_same = pc.and_(are_same, pc.equal(last.column(name), column))
+    is_ours = pc.equal(last.column("model"), embedder.model_id)
+    return bool(pc.all(pc.and_(are_same, is_ours)).as_py())
+
+
+def _known_hashes(ws: Workspace, embedder: Embedder) -> pa.Array:
+    """The hash of the text of each vector of the last build; null if it may not be used again."""
+    last = ws.tables.read_or_empty("vectors", ws.key, columns=["text_hash", "model"])
+    may_be_used = pc.and_(pc.equal(last.column("model"), embedder.model_id), not ws.force)
+    return pc.if_else(may_be_used, last.column("text_hash"), pa.scalar(None, pa.string())).combine_chunks()
+
+
+def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
+    """The first row of each distinct text without a vector; rows of one document, whose texts are alike, are
+    adjacent."""
+    by_document: Rows = np.arange(len(hashes)).reshape(lanes, -1).T.reshape(-1)
+    is_known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=known).to_numpy(zero_copy_only=False)
+    rows = by_document[~is_known[by_document]]
+    names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
+    _, firsts = np.unique(names, return_index=True)
+    return rows[np.sort(firsts)]
+
+
+def _texts(
+    sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
+) -> Iterator[LaneText]:
+    if not len(wanted):
+        return
+    numbers, documents = np.divmod(wanted, sources.num_rows)
+    some = np.unique(documents)
+    places = np.searchsorted(some, documents)
+    names = hashes.take(pa.array(wanted))
+    first = 0
+    for start in range(0, len(some), _TEXTS_AT_ONCE):
+        part = sources.take(pa.array(some[start : start + _TEXTS_AT_ONCE]))
+        span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
+        # The rows of the part's texts, lane after lane.
+        rows = pa.array(numbers[span] * part.num_rows + places[span] - first)
+        texts = dense_texts(part, max_tokens=max_tokens, lanes=lanes)
+        columns = (
+            pa.concat_arrays([found.texts for found in texts]).take(rows).to_pylist(),
+            names[span].to_pylist(),
+            pa.concat_arrays([found.keep_characters for found in texts]).take(rows).to_pylist(),
+        )
+        yield from map(LaneText, *columns)
+        first += part.num_rows
+
+
+def _join(
+    ws: Workspace, embedder: Embedder, hashes: pa.Array, known: pa.Array, wanted: Rows, fresh: Iterable[Embedded]
+) -> Vectors:
+    """One vector per text, from the last build or this one, of zeros for one that cannot be embedded; raises
+    `UnusableVectors` where they differ in length."""
+    vectors: Vectors | None = None
+    placed = ((wanted[places], some) for places, some in fresh)
+    for rows, some in chain(_carried(ws, hashes, known), placed):
+        if vectors is None:
+            vectors = np.zeros((len(hashes), some.shape[1]), dtype=np.float32)
+        elif vectors.shape[1] != some.shape[1]:
+            raise UnusableVectors(
+                f"embedder {embedder.model_id!r}: its vectors had {vectors.shape[1]} numbers and have {some.shape[1]} "
+                "now: run `codesum index KEY --force`"
+            )
+        vectors[rows] = some
+    if vectors is None:
+        return np.zeros((len(hashes), embedder.dimensions), dtype=np.float32)
+    # Equal texts were embedded once.
+    firsts = pc.index_in(hashes, value_set=hashes.take(pa.array(wanted)))
+    twins = np.setdiff1d(np.flatnonzero(firsts.is_valid()), wanted)
+    for rows in np.split(twins, range(_AT_ONCE, len(twins), _AT_ONCE)):
+        vectors[rows] = vectors[wanted[firsts.take(pa.array(rows)).to_numpy()]]
+    return vectors
+
+
+def _carried(ws: Workspace, hashes: pa.Array, known: pa.Array) -> Iterator[tuple[Rows, Vectors]]:
+    """Vectors of the last build, and the rows that they belong to."""
+    places: Rows = pc.fill_null(pc.index_in(hashes, value_set=known), -1).to_numpy().astype(np.int64)
+    order = np.argsort(places, kind="stable")
+    places, first = places[order], 0
+    for part in ws.tables.read_parts("vectors", ws.key, columns=["vector"]):
+        span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
+        if span.start < span.stop:
+            yield order[span], matrix_of(part, _length_of(part))[places[span] - first]
+        first += part.num_rows
+
+
+def _failures(ids: pa.Array, hashes: pa.Array, by_text: FailureGuard) -> tuple[Failure, ...]:
+    """The documents that have a text which failed, in whatever lane, each with its first failure."""
+    rows = pc.indices_nonzero(pc.is_in(hashes, value_set=pa.array(sorted(by_text.failed), pa.string())))
+    of_text = {failure.item: failure for failure in by_text.failures}
+    guard = FailureGuard()
+    for row, text_hash in zip(rows.to_pylist(), hashes.take(rows).to_pylist(), strict=True):
+        guard.add([replace(of_text[text_hash], item=ids[row % len(ids)].as_py())])
+    return guard.failures
+
+
+# About what name, intent and summary of a document hold; each of the dense lanes has some of it.
+_WORDS_CHARACTERS = 300
+# Code has more short tokens than prose, which has about four characters a token.
+_CHARACTERS_PER_TOKEN = 3
+
+
+class EmbeddingPlan(Struct, frozen=True):
+    """At most `texts` are embedded by `model`, about `tokens` in all. `replaces` is the model of the vectors that are
+    there, where it is another: then all are made anew. `cost_usd` is None if the price is not known."""
+
+    model: str
+    replaces: str | None
+    texts: int
+    tokens: int
+    cost_usd: float | None
+
+
+def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
+    """The embedding of a planned build, from the tables that the plan was made with."""
+    embedder = embedder_of(ws.settings)
+    models = ws.tables.read_or_empty("vectors", ws.key, columns=["model"]).column("model").unique().to_pylist()
+    replaces = next((model for model in models if model != embedder.model_id), None)
+    is_anew = ws.force or replaces is not None or not models
+    actions = (PlanAction.WRITE, PlanAction.MAYBE, *((PlanAction.KEEP,) if is_anew else ()))
+    ids = [row.id for row in rows if row.action in actions]
+    lanes = dense_lanes(ws.settings.extra_lanes)
+    reading_bodies = len(lanes) - (Lane.SUMMARY in lanes)
+    bodies = _body_lengths(ws) if reading_bodies else {}
+    characters = sum(reading_bodies * bodies.get(id_, 0) + len(lanes) * _WORDS_CHARACTERS for id_ in ids)
+    tokens = characters // _CHARACTERS_PER_TOKEN
+    return EmbeddingPlan(
+        model=embedder.model_id,
+        replaces=replaces,
+        texts=len(ids) * len(lanes),
+        tokens=tokens,
+        cost_usd=cost_usd(embedder, tokens),
+    )
+
+
+def _body_lengths(ws: Workspace) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for table, id_, text in (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source")):
+        rows = ws.tables.read(table, ws.key, columns=[id_, text])
+        lengths = pc.min_element_wise(pc.utf8_length(rows.column(text)), BODY_CHARACTERS)
+        found.update(zip(rows.column(id_).to_pylist(), lengths.to_pylist(), strict=True))
+    return found

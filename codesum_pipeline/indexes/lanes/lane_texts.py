@@ -1,0 +1,326 @@
+"""The text of a document in each lane, and the passages into which the source of a file is cut.
+
+A text depends on that document and the names below it, on nothing else: an edit elsewhere leaves it, its vector and its
+terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text replaces the
+extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
+
+Each passage is ranked by itself: a word says something about the lines around it, not about a whole file. A text has
+its passages in one string, and so have its tokens.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from codesum_pipeline.ground.model.document import Level, WrittenBy
+from codesum_pipeline.ground.model.guard import FailureGuard, guarded
+from codesum_pipeline.ground.model.ids import SEPARATOR
+from codesum_pipeline.ground.store.tables import rows_to_read
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.formats.arrow_bytes import utf8_parts
+from codesum_pipeline.indexes.formats.arrow_texts import scalar_of
+from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
+from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
+from codesum_pipeline.texts.summaries.extractive.words import spoken
+from codesum_pipeline.texts.summaries.function_texts import docstrings_of
+from codesum_pipeline.texts.summaries.inputs import UpperInput
+from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
+
+# Between the passages of a text, and between those of its tokens, which are one line otherwise.
+TEXT_BREAK = "\x1d"
+TOKEN_BREAK = "\n"
+
+# About forty lines. A usual function fits; of whole files BM25 finds the right one less often (nDCG@10 .65 against .74
+# alone, see benchmarks/results/retrieval.md).
+PASSAGE_CHARACTERS = 1500
+
+# What `str.splitlines` takes for the end of a line besides the newline.
+_OTHER_LINE_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def cut_passages(source: str) -> str:
+    """A source with breaks at line ends, so that no passage of several lines is longer than `PASSAGE_CHARACTERS`."""
+    has_others = any(end in source for end in _OTHER_LINE_ENDS)
+    return TEXT_BREAK.join(_by_lines(source) if has_others else _by_newlines(source))
+
+
+def _by_newlines(source: str) -> Iterator[str]:
+    """Where no other character ends a line: without looking at each of the lines."""
+    start = 0
+    while len(source) - start > PASSAGE_CHARACTERS:
+        end = source.rfind("\n", start, start + PASSAGE_CHARACTERS) + 1
+        if not end:
+            # One line is longer.
+            end = source.find("\n", start + PASSAGE_CHARACTERS) + 1
+        if end in (0, len(source)):
+            break
+        yield source[start:end]
+        start = end
+    yield source[start:]
+
+
+def _by_lines(source: str) -> Iterator[str]:
+    start = end = 0
+    for line in source.splitlines(keepends=True):
+        if end > start and end + len(line) - start > PASSAGE_CHARACTERS:
+            yield source[start:end]
+            start = end
+        end += len(line)
+    yield source[start:]
+
+
+def break_apart(texts: pa.Array, separator: str) -> tuple[pa.Array, pa.Array]:
+    """The passages of all texts in order, and for each the position of its text."""
+    split = pc.split_pattern(texts, separator)
+    return split.flatten(), pc.list_parent_indices(split)
+
+
+# Part of every text's hash: a change embeds and indexes everything again.
+LANES_VERSION = f"3/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
+
+# How much of a body is embedded: about 512 tokens; in a longer text
+# one vector says less and less about each line.
+BODY_CHARACTERS = 1200
+
+# Documents whose texts are made at one time: bounds the memory.
+_AT_ONCE = 1 << 12
+# Documents whose bodies are read at one time: with fewer, parts of the tables would be read more often.
+_BODIES_AT_ONCE = 1 << 15
+
+_COLUMNS = [
+    "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
+    "is_placeholder", "parent_id", "written_by",
+]  # fmt: skip
+# The tables of bodies: name, column of ids, column of texts.
+_BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
+_NULL = pa.scalar(None, pa.large_string())
+
+
+class LaneText(Struct, frozen=True):
+    """One document's text in one lane. A dense text longer than the model's limit is cut, but its first
+    `keep_characters` are not."""
+
+    text: str
+    text_hash: str
+    keep_characters: int = 0
+
+
+class LaneTexts(Struct, frozen=True):
+    """The texts of one lane in id order. `setting` is what else decides what is made of them."""
+
+    lane: Lane
+    ids: pa.StringArray
+    texts: pa.LargeStringArray
+    keep_characters: pa.IntegerArray
+    setting: str = ""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def hash_all(self) -> pa.StringArray:
+        begun = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
+        hashes = []
+        for text in utf8_parts(self.texts):
+            digest = begun.copy()
+            digest.update(text)
+            hashes.append(digest.hexdigest())
+        return pa.array(hashes, pa.string())
+
+
+def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterator[pa.Table]:
+    """What the lanes need of every document, in id order, some at a time; of its body the first `body_characters` or
+    all. There is at least one part. `name` is the qualified name, or above classes the path. `body` is the canonical
+    source of a symbol, the source of a file, and of a module the names of its files and folders with the names defined
+    in them; of a function, `child_names` is null."""
+    heads, module_bodies = _heads(ws)
+    rows = {}
+    for table, id_, body in _BODIES:
+        known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
+        places = pc.fill_null(pc.index_in(heads.column("id"), value_set=known), -1)
+        rows[table, body] = places.to_numpy().astype(np.int64)
+
+    def cut(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        return texts if body_characters is None else pc.utf8_slice_codeunits(texts, 0, body_characters)
+
+    for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
+        some = heads.slice(start, _BODIES_AT_ONCE)
+        bodies = [cut(module_bodies.slice(start, some.num_rows))]
+        for (table, body), every in rows.items():
+            wanted, places = rows_to_read(every[start : start + some.num_rows])
+            texts = ws.tables.read_at(table, ws.key, wanted, columns=[body]).column(body)
+            bodies.append(cut(_wide(texts).combine_chunks()).take(places))
+        yield some.append_column("body", pc.coalesce(*bodies, scalar_of("")))
+
+
+def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
+    """All columns but the bodies, and the bodies of modules, null for others; the rest is freed before bodies are
+    read."""
+    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
+    ids, levels, paths, qualified_names, parents = (
+        documents.column(name).to_pylist() for name in ("id", "type", "file_path", "qualified_name", "parent_id")
+    )
+    names = dict(zip(ids, map(_short_name, levels, paths, qualified_names), strict=True))
+    children = _children(ids, parents)
+    child_names = [
+        None if level == Level.FUNCTION else ", ".join(names[child] for child in children.get(id_, ()))
+        for id_, level in zip(ids, levels, strict=True)
+    ]
+    module_bodies = [
+        "\n".join(
+            " ".join((names[child], *(names[symbol] for symbol in children.get(child, ()) if SEPARATOR in symbol)))
+            for child in children.get(id_, ())
+        )
+        if level == Level.MODULE
+        else None
+        for id_, level in zip(ids, levels, strict=True)
+    ]
+    heads = {
+        "id": documents.column("id"),
+        "type": documents.column("type"),
+        "file_path": _wide(documents.column("file_path")),
+        "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
+        "summary": _said(ws, documents, [names[id_] for id_ in ids]),
+        "business_intent": _wide(documents.column("business_intent")),
+        "keywords": documents.column("keywords"),
+        "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
+        "child_names": pa.array(child_names, pa.large_string()),
+        "is_placeholder": documents.column("is_placeholder"),
+    }
+    return pa.table(heads).combine_chunks(), pa.array(module_bodies, pa.large_string())
+
+
+def with_name(name: str, summary: str) -> str:
+    """The summary, with the words of the document's name before it where it does not contain them."""
+    words = spoken(name.partition(".")[0] or name)
+    return summary if words.lower() in summary.lower() else f"{words}. {summary}"
+
+
+def _said(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
+    """The summaries: a model's is followed by the author's words, the others contain the words of the name."""
+    is_by_model = pc.equal(documents.column("written_by"), WrittenBy.LLM.value)
+    each = zip(names, documents.column("summary").to_pylist(), is_by_model.to_pylist(), strict=True)
+    told = [summary if by_model else with_name(name, summary) for name, summary, by_model in each]
+    summaries = pa.chunked_array([pa.array(told, pa.large_string())])
+    words = author_words(ws, documents.select(["id", "type"]).filter(is_by_model))
+    if not words:
+        return summaries
+    ids = documents.column("id").to_pylist()
+    said = pa.chunked_array([pa.array([words.get(id_) for id_ in ids], pa.large_string())])
+    return pc.binary_join_element_wise(summaries, said, scalar_of("\n"), null_handling="skip")
+
+
+def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
+    """Some documents at a time, for their texts together are several times as long as their sources; at least one
+    part."""
+    return (sources.slice(start, _AT_ONCE) for start in range(0, max(sources.num_rows, 1), _AT_ONCE))
+
+
+def dense_texts(sources: pa.Table, *, max_tokens: int, lanes: Iterable[Lane]) -> tuple[LaneTexts, ...]:
+    """The texts of some dense lanes; none for a placeholder. `max_tokens` bounds the summary lane."""
+    some = sources.filter(pc.invert(sources.column("is_placeholder"))).combine_chunks()
+    return tuple(_dense_lane(lane, some, max_tokens) for lane in lanes)
+
+
+def _dense_lane(lane: Lane, some: pa.Table, max_tokens: int) -> LaneTexts:
+    name, summary = some["name"], some["summary"]
+    if lane is Lane.SUMMARY:
+        head = _joined(name, some["business_intent"], scalar_of(""), separator="\n")
+        keep = pc.utf8_length(head)
+        return _lane_texts(lane, some["id"], _joined(head, summary), setting=str(max_tokens), keep=keep)
+    body = pc.utf8_slice_codeunits(some["body"], 0, BODY_CHARACTERS)
+    if lane is Lane.CODE:
+        return _lane_texts(lane, some["id"], _joined(name, body, separator="\n"))
+    # Above functions the fused lane reads names in place of the body.
+    below = pc.coalesce(pc.utf8_slice_codeunits(some["child_names"], 0, BODY_CHARACTERS), body)
+    title = pc.if_else(pc.equal(some["signature"], ""), name, some["signature"])
+    return _lane_texts(lane, some["id"], _joined(title, summary, below, separator="\n"))
+
+
+def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[LaneTexts, ...]:
+    """The texts of the BM25 lanes, for placeholders too; a file's source is cut into passages."""
+    name, path, keywords = (sources[column] for column in ("name", "file_path", "keywords"))
+    other_name = pc.if_else(pc.equal(name, path), _NULL, path)
+    spaced = pc.binary_join(keywords.cast(pa.large_list(pa.large_string())), scalar_of(" "))
+    joined = pc.if_else(pc.equal(pc.list_value_length(keywords), 0), _NULL, spaced)
+    words = pc.binary_join_element_wise(joined, name, other_name, scalar_of(" "), null_handling="skip")
+    is_file = pc.equal(sources["type"], str(Level.FILE))
+    of_files = sources.filter(is_file)
+    paths_and_bodies = zip(of_files["id"].to_pylist(), of_files["body"].to_pylist(), strict=True)
+    passages = []
+    for id_, body in paths_and_bodies:
+        # One passage where cutting fails.
+        passages.append(body)
+        with guarded(guard, id_):
+            passages[-1] = cut_passages(body)
+    files = pa.array(passages, pa.large_string())
+    bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)
+    told = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
+    return (
+        _lane_texts(Lane.CODE, sources["id"], _joined(name, bodies, separator="\n")),
+        _lane_texts(Lane.KEYWORDS, sources["id"], words),
+        _lane_texts(Lane.SUMMARY, sources["id"], told),
+    )
+
+
+def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
+    """The hashes of texts; those of failed texts are changed, so that nothing made of them is carried over."""
+    return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
+
+
+def _lane_texts(
+    lane: Lane, ids: pa.ChunkedArray, texts: pa.ChunkedArray, *, setting: str = "", keep: pa.ChunkedArray | None = None
+) -> LaneTexts:
+    keep = pa.repeat(0, len(texts)) if keep is None else keep.combine_chunks()
+    return LaneTexts(lane, ids.combine_chunks(), texts.combine_chunks(), keep, setting)
+
+
+def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(*parts, scalar_of(separator))
+
+
+def _wide(strings: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The strings with 64-bit offsets: all texts of a large repository together are longer than 2 GB."""
+    return strings.cast(pa.large_string())
+
+
+def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:
+    children: dict[str, list[str]] = {}
+    for id_, parent in zip(ids, parents, strict=True):
+        if parent is not None:
+            children.setdefault(parent, []).append(id_)
+    return children
+
+
+def _short_name(level: str, path: str, qualified_name: str | None) -> str:
+    return (qualified_name or path).rpartition("." if level in (Level.FUNCTION, Level.CLASS) else "/")[2]
+
+
+# Part of the versions of builds in which a model writes: a change makes their lanes anew.
+AUTHOR_WORDS_VERSION = "3"
+
+
+def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
+    """By id the opening of the author's documentation, of those `documents` (id, type) that have one."""
+    ids, levels = (documents.column(name).to_pylist() for name in ("id", "type"))
+    by_level = {level: {id_ for id_, found in zip(ids, levels, strict=True) if found == level} for level in Level}
+    wanted = set(ids)
+    words: dict[str, str] = {}
+    # A document whose documentation cannot be read has none; the step that wrote its text counted it.
+    guard = FailureGuard()
+    for id_, language, name, docstring in docstrings_of(ws, by_level[Level.FUNCTION]):
+        with guard.item(id_):
+            words[id_] = author_opening_of_function(docstring, language, name)
+    heads: list[UpperInput] = [*read_classes(ws)] if by_level[Level.CLASS] else []
+    heads += read_files(ws) if by_level[Level.FILE] else ()
+    heads += chain(*head_layers(ws, Level.MODULE, read_outline(ws))) if by_level[Level.MODULE] else ()
+    for given in (head for head in heads if head.id in wanted):
+        with guard.item(given.id):
+            words[given.id] = author_opening(given)
+    return {id_: found for id_, found in words.items() if found}

@@ -1,0 +1,317 @@
+"""The inputs of an overview: documents and their uses; for frameworks and entry points paths, texts, imports, mains.
+
+They come from a workspace's tables, and from its mirror at the commit of the tables. Copies of others' code are left
+out; tests and examples are marked, since their needs are not the project's.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+
+from codesum_pipeline.ground.model.errors import RepositoryUnavailable
+from codesum_pipeline.ground.model.file import FileStatus, SkipReason
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
+from codesum_pipeline.ground.profiles.file_languages import FileRole, is_program, role_of
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has, languages_with
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
+from codesum_pipeline.search.overviews.manifests.manifest import Manifest
+from codesum_pipeline.search.overviews.manifests.manifest_readers import manifest_paths, read_manifest
+from codesum_pipeline.source.files.content import read_files
+from codesum_pipeline.source.masking.secrets import mask_secrets
+from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
+
+
+class RankedDocument(Struct, frozen=True):
+    """One document: its place, its summary, and its share of the graph's PageRank."""
+
+    id: str
+    level: str
+    name: str
+    path: str
+    line: int
+    summary: str
+    rank: float
+    community: int | None
+    is_public: bool
+
+
+class View(Struct, frozen=True, dict=True):
+    """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files."""
+
+    name: str
+    root: str
+    places: Mapping[str, RankedDocument]
+    sources: Sequence[str]
+    languages: Mapping[str, int]
+    links: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ws: Workspace) -> Self:
+        tests = read_tests(ws.tables, ws.key)
+        rows = ws.tables.read("files", ws.key, columns=["path", "language", "status", "is_vendored"]).to_pylist()
+        own = {
+            row["path"]: row["language"]
+            for row in rows
+            if row["status"] == FileStatus.INDEXED and not row["is_vendored"] and row["path"] not in tests
+        }
+        programs = {path: each for path, each in own.items() if is_program(each) and _is_source(path)}
+        links: Counter[tuple[str, str]] = Counter()
+        columns = ["src_id", "dst", "is_external"]
+        for part in ws.tables.read_parts("edges", ws.key, columns=columns):
+            for source, target, is_external in zip(*(part.column(name).to_pylist() for name in columns), strict=True):
+                if not is_external:
+                    one, other = source.partition(SEPARATOR)[0], target.partition(SEPARATOR)[0]
+                    if one != other and one in programs and other in programs:
+                        links[one, other] += 1
+        return cls(
+            name=ws.slug.rpartition("/")[2] if ws.slug else ws.key,
+            root=ws.entry.subdir or ROOT_MODULE,
+            places=_places(ws, tests),
+            sources=sorted(programs),
+            languages=Counter(programs.values()),
+            links=links,
+        )
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Sequence[RankedDocument]]:
+        """The functions and classes of each file of `sources`."""
+        found: dict[str, list[RankedDocument]] = defaultdict(list)
+        for place in self.places.values():
+            if SEPARATOR in place.id:
+                found[place.path].append(place)
+        return {path: found.get(path, []) for path in self.sources}
+
+    def rank(self, path: str) -> float:
+        """The PageRank of a file and of all definitions in it together."""
+        own = self.places.get(path)
+        return (own.rank if own else 0.0) + sum(place.rank for place in self.definitions.get(path, ()))
+
+
+def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
+    """The documents without those of tests and of others' code."""
+    stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
+    ids, ranks, communities = (stats.column(name).to_pylist() for name in ("id", "pagerank", "community"))
+    graph = dict(zip(ids, zip(ranks, communities, strict=True), strict=True))
+    symbols = ws.tables.read("symbols", ws.key, columns=["id", "is_public"])
+    public = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "is_public")), strict=True))
+    names = ["id", "type", "file_path", "start_line", "summary", "is_vendored", "is_placeholder"]
+    found = {}
+    for part in ws.tables.read_parts("documents", ws.key, columns=names):
+        for row in part.to_pylist():
+            if row["is_vendored"] or is_among(tests, row["id"]):
+                continue
+            rank, community = graph.get(row["id"], (0.0, None))
+            found[row["id"]] = RankedDocument(
+                id=row["id"],
+                level=row["type"],
+                name=_name(row["id"]),
+                path=row["file_path"],
+                line=row["start_line"] or 1,
+                summary="" if row["is_placeholder"] else row["summary"],
+                rank=rank,
+                community=community,
+                is_public=public.get(row["id"], True),
+            )
+    return found
+
+
+def _name(id_: str) -> str:
+    return without_suffix(id_).rpartition(SEPARATOR)[2] if SEPARATOR in id_ else id_.rpartition("/")[2]
+
+
+def _is_source(path: str) -> bool:
+    """Whether a file is neither an example nor in a hidden folder, where tools are set up."""
+    return role_of(path) is FileRole.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])
+
+
+# The name of a Python module that is run.
+MAIN_GUARD = "__main__"
+
+
+class ImportedModule(Struct, frozen=True):
+    """One import of an external module, as a file writes it."""
+
+    path: str
+    line: int
+    language: str
+    module: str
+
+
+class MainFunction(Struct, frozen=True):
+    """A definition or a line at which a program starts."""
+
+    path: str
+    line: int
+    name: str
+
+
+class OverviewSources(Struct, frozen=True, dict=True):
+    """`beside` are tests and examples, `executable` the files with that mode, `names` the repository's own names.
+    `guard` collects the manifests that failed."""
+
+    paths: Sequence[str]
+    texts: Mapping[str, str]
+    imports: Sequence[ImportedModule] = ()
+    mains: Sequence[MainFunction] = ()
+    beside: frozenset[str] = frozenset()
+    executable: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    guard: FailureGuard = field(default_factory=FailureGuard)
+
+    @cached_property
+    def all_manifests(self) -> list[Manifest]:
+        """All manifests, those nearest the root first."""
+        found: list[Manifest] = []
+        for path in manifest_paths(self.paths):
+            with self.guard.item(path):
+                if path in self.texts and (manifest := read_manifest(path, self.texts[path])):
+                    found.append(manifest)
+        return found
+
+    @cached_property
+    def manifests(self) -> list[Manifest]:
+        """The manifests of the project itself; where there are none, those of tests and examples."""
+        return [each for each in self.all_manifests if each.path not in self.beside] or self.all_manifests
+
+    @cached_property
+    def malformed(self) -> dict[str, str]:
+        _ = self.all_manifests
+        return {failure.item: failure.reason for failure in self.guard.failures}
+
+
+# The first manifests describe a repository of thousands of packages as well.
+MOST_MANIFESTS = 500
+MOST_SCRIPTS = 200
+_EXECUTABLE_MODE = "100755"
+# Files that were skipped for such reasons may still be manifests or signs of a tool.
+_STILL_TELLING = frozenset({SkipReason.SKIP_PATTERN, SkipReason.LANGUAGE, SkipReason.GENERATED})
+_READ_AS_TEXT = frozenset({SkipReason.LANGUAGE})
+_MAIN_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
+
+
+def read_sources(ws: Workspace, commit: str) -> OverviewSources:
+    """The inputs of a workspace, without copies of others' code and files that its entry excludes."""
+    names = ["path", "mode", "status", "reason", "is_vendored"]
+    rows = ws.tables.read("files", ws.key, columns=names).to_pylist()
+    own = [
+        row
+        for row in rows
+        if not row["is_vendored"] and (row["status"] == FileStatus.INDEXED or row["reason"] in _STILL_TELLING)
+    ]
+    paths = [row["path"] for row in own]
+    tests = read_tests(ws.tables, ws.key)
+    # Where code in a folder is an example, data there is, too.
+    folders = {path: path.rpartition("/")[0] for path in paths}
+    examples = {folder for folder in {*folders.values()} if role_of(f"{folder}/x.py") is FileRole.EXAMPLE}
+    beside = frozenset(
+        path
+        for path, folder in folders.items()
+        if path in tests or role_of(path) is FileRole.EXAMPLE or folder in examples
+    )
+    readable = [row["path"] for row in own if row["status"] == FileStatus.INDEXED or row["reason"] in _READ_AS_TEXT]
+    manifests = manifest_paths(readable)[:MOST_MANIFESTS]
+    executable = frozenset(row["path"] for row in own if row["mode"] == _EXECUTABLE_MODE)
+    return OverviewSources(
+        paths=paths,
+        texts=_texts(ws, manifests, commit),
+        imports=list(_imports(ws, set(paths))),
+        mains=[*_mains(ws, set(paths) - beside), *_main_guards(ws, set(paths) - beside, commit)],
+        beside=beside,
+        executable=executable,
+        names=frozenset({ws.key, *([ws.slug.rpartition("/")[2]] if ws.slug else [])}),
+    )
+
+
+def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
+    """The texts of files in the mirror, without secrets; tables have programs in canonical form, on other lines."""
+    try:
+        timeout_s = ws.settings.git_timeout_s
+        texts = read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
+    except RepositoryUnavailable:
+        return {}
+    return {path: mask_secrets(text).text for path, text in texts.items()}
+
+
+def _imports(ws: Workspace, paths: Collection[str]) -> Iterator[ImportedModule]:
+    """The imports of modules that the catalogue knows."""
+    catalogue = read_catalogue()
+    known: dict[tuple[str, str], bool] = {}
+    for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "imports"]):
+        flat = part.column("imports").combine_chunks()
+        owners = pc.list_parent_indices(flat)
+        values = pc.list_flatten(flat)
+        columns = (
+            part.column("file_path").take(owners), part.column("language").take(owners),
+            values.field("module"), values.field("level"), values.field("line"),
+        )  # fmt: skip
+        for path, language, module, level, line in zip(*(column.to_pylist() for column in columns), strict=True):
+            if level or module.startswith(".") or path not in paths:
+                continue
+            if (language, module) not in known:
+                known[language, module] = catalogue.of_import(language, module) is not None
+            if known[language, module]:
+                yield ImportedModule(path, line, language, module)
+
+
+def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
+    names = ["name", "file_path", "start_line", "language", "parent_id", "modifiers", "bases"]
+    for part in ws.tables.read_parts("symbols", ws.key, columns=names):
+        is_named = pc.is_in(part.column("name"), value_set=pa.array(["main", "Main"]))
+        is_object = pc.is_in(part.column("language"), value_set=_with(Trait.OBJECT_MAIN))
+        is_swift = pc.is_in(part.column("language"), value_set=_with(Trait.MARKED_MAIN))
+        for row in part.filter(pc.or_(is_named, pc.or_(is_object, is_swift))).to_pylist():
+            if row["file_path"] in paths and _starts_program(row):
+                yield MainFunction(row["file_path"], row["start_line"], row["name"])
+
+
+def _starts_program(row: dict[str, object]) -> bool:
+    """Whether a program of its language starts at a definition."""
+    language, is_free = str(row["language"]), row["parent_id"] is None
+    path = str(row["file_path"])
+    if has(language, Trait.MARKED_MAIN):
+        return "main" in _words(row["modifiers"])
+    if row["name"] not in ("main", "Main"):
+        return (
+            has(language, Trait.OBJECT_MAIN)
+            and is_free
+            and bool({"App", "IOApp", "ZIOAppDefault"} & set(_words(row["bases"])))
+        )
+    if has(language, Trait.FREE_MAIN):
+        return is_free and not path.startswith("build/") and not path.endswith("build.rs") and row["name"] == "main"
+    return has(language, Trait.METHOD_MAIN) and (not is_free or has(language, Trait.OBJECT_MAIN))
+
+
+def _with(trait: Trait) -> pa.Array:
+    return pa.array(languages_with(trait), pa.string())
+
+
+def _words(texts: object) -> list[str]:
+    return [str(text).lstrip("@").rpartition(".")[2] for text in texts] if isinstance(texts, list | tuple) else []
+
+
+def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator[MainFunction]:
+    """Python's `if __name__ == "__main__":`, and modules `__main__`."""
+    found: list[str] = []
+    for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "source"]):
+        guarding = part.filter(pc.is_in(part.column("language"), value_set=_with(Trait.MAIN_GUARD)))
+        guarded = guarding.filter(pc.match_substring(guarding.column("source"), MAIN_GUARD))
+        found += [path for path in guarded.column("file_path").to_pylist() if path in paths]
+    for path, text in _texts(ws, found[:MOST_SCRIPTS], commit).items():
+        if match := _MAIN_GUARD.search(text):
+            yield MainFunction(path, text.count("\n", 0, match.start()) + 1, MAIN_GUARD)
+    for path in sorted(paths):
+        if path.rpartition("/")[2] == "__main__.py" and path not in found:
+            yield MainFunction(path, 1, MAIN_GUARD)
+
+
+def read_text(ws: Workspace, path: str, commit: str) -> str | None:
+    """One file as it is in the mirror; None if it has none."""
+    return _texts(ws, [path], commit).get(path)

@@ -1,0 +1,324 @@
+"""One published version of an index: arrays are mapped into memory, documents are read when a hit needs them."""
+
+import json
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from codesum_pipeline.ground.model.document import LEVELS, Level
+from codesum_pipeline.ground.model.errors import BrokenIndex, ConfigurationError, MissingTable
+from codesum_pipeline.ground.model.ids import SEPARATOR
+from codesum_pipeline.ground.store.layout import reading_copy
+from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.indexes.formats import version_folder as paths
+from codesum_pipeline.indexes.formats.bm25 import Bm25Index
+from codesum_pipeline.indexes.formats.index_files import Callers, ShownFields, StringTable, SymbolNames, Uses
+from codesum_pipeline.indexes.formats.nearest_vectors import NearestVectors
+from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, map_bytes, map_npy, map_npz, map_tensor
+from codesum_pipeline.indexes.formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
+from codesum_pipeline.indexes.lanes.tokens import tokenize
+
+# What languages call the file that a folder is imported by, or started with.
+_STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "lib", "main", "mod"})
+
+Rows = npt.NDArray[np.int64]
+
+
+class FileNames(Struct, frozen=True):
+    """Files by the words of their names. `places[word]` are the positions in `rows` of the files that have a word,
+    `counts` the number of words that each name has."""
+
+    rows: Rows
+    counts: Rows
+    places: Mapping[str, Rows]
+
+    @classmethod
+    def of(cls, paths: Iterable[tuple[int, str]]) -> "FileNames":
+        """`paths` are rows and paths of files."""
+        rows: list[int] = []
+        counts: list[int] = []
+        places: dict[str, list[int]] = {}
+        for row, path in paths:
+            words = set(tokenize(name_of_file(path)))
+            for word in words:
+                places.setdefault(word, []).append(len(rows))
+            rows.append(row)
+            counts.append(len(words))
+        return cls(
+            np.array(rows, dtype=np.int64),
+            np.array(counts, dtype=np.int64),
+            {word: np.array(found, dtype=np.int64) for word, found in places.items()},
+        )
+
+    def within(self, words: Iterable[str]) -> Rows:
+        """The rows, in the order of `of`, of the files whose names consist of some of these words."""
+        found = [self.places[word] for word in words if word in self.places]
+        if not found:
+            return self.rows[:0]
+        times = np.bincount(np.concatenate(found), minlength=len(self.rows))
+        named: Rows = self.rows[(times > 0) & (times == self.counts)]
+        return named
+
+
+def name_of_file(path: str) -> str:
+    """A file's name up to the first dot; its folder's for a file that represents it, such as `router/index.ts`."""
+    folder, _, file_name = path.rpartition("/")
+    stem = file_name.partition(".")[0]
+    return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
+
+
+class PublishedIndex(Struct, frozen=True, dict=True):
+    """One repository's index; row k is the same document in every array but the vectors.
+
+    Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
+    words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
+    passage k, ascending.
+
+    Only documents that are `visible` are returned; None means all. `home` is the home that the index was built in, if
+    it differs from the home that is searched: then the index is an overlay, stored beside its base.
+    """
+
+    version: Version
+    arrays: Mapping[str, Array]
+    ids: StringTable
+    vectors: Mapping[Lane, Vectors]
+    nearest: Mapping[Lane, NearestVectors]
+    words: Mapping[Lane, Bm25Index]
+    passage_files: Array
+    names: SymbolNames
+    callers: Callers
+    uses: Uses
+    shown: ShownFields
+    _lines: npt.NDArray[np.uint8] | None
+    _offsets: Array
+    visible: npt.NDArray[np.bool_] | None = None
+    home: Path | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> "PublishedIndex":
+        """Open the version that a published name points at now. Everything is mapped here, so that the version stays
+        readable when it is replaced and deleted later. Raises `MissingTable` if nothing is published, `BrokenIndex`
+        where the index cannot be read."""
+        # The folder of an index is three levels below its home.
+        if copy := reading_copy(path.parents[2]):
+            with copy.index(path.name):
+                return cls._open(path)
+        return cls._open(path)
+
+    @classmethod
+    def _open(cls, path: Path) -> "PublishedIndex":
+        while True:
+            found = _resolve(path)
+            try:
+                return cls._map(read_version(found[0]))
+            except FileNotFoundError as error:
+                # The version was replaced and deleted after its name was read: read the name again. A folder may come
+                # back under its digest, so the link is compared and not the folder.
+                if _resolve(path) == found:
+                    raise BrokenIndex(f"{path}: {error.filename} is missing: run `codesum doctor`") from error
+
+    @classmethod
+    def of_version(cls, folder: Path) -> "PublishedIndex":
+        return cls._map(read_version(folder))
+
+    @classmethod
+    def _map(cls, version: Version) -> "PublishedIndex":
+        folder, manifest = version.folder, version.manifest
+        if manifest["schema_version"] != INDEX_SCHEMA_VERSION:
+            raise BrokenIndex(
+                f"{folder}: index schema version {manifest['schema_version']}, this package reads "
+                f"{INDEX_SCHEMA_VERSION}: bring it up to date with `codesum index {manifest['repo']}`"
+            )
+        for name in version.damaged_files(read_content=False):
+            # Raises `FileNotFoundError` for a missing file; others have another size than was written.
+            (folder / name).stat()
+            raise BrokenIndex(f"{folder / name} is damaged: run `codesum doctor`")
+        arrays = map_npz(folder / paths.DOCUMENT_ARRAYS)
+        summary = map_tensor(folder / paths.EMBEDDINGS, manifest["embedder"]["dimensions"])
+        return cls(
+            version=version,
+            arrays=arrays,
+            ids=StringTable(arrays["ids"], arrays["id_offsets"]),
+            vectors={Lane.SUMMARY: summary}
+            | {lane: map_npy(folder / name) for lane, name in paths.VECTOR_FILES.items() if name in manifest["files"]},
+            nearest={
+                lane: NearestVectors.map(folder / name)
+                for lane, name in paths.NEAREST_FILES.items()
+                if name in manifest["files"]
+            },
+            words={lane: Bm25Index.map(folder / name) for lane, name in paths.BM25_FILES.items()},
+            passage_files=map_npy(folder / paths.PASSAGES),
+            names=SymbolNames.map(folder / paths.SYMBOL_NAMES),
+            callers=Callers.map(folder / paths.CALLERS),
+            uses=Uses.map(folder / paths.USES),
+            shown=ShownFields.map(folder / paths.SHOWN_FIELDS),
+            _lines=map_bytes(folder / paths.DOCUMENTS) if manifest["counts"]["documents"] else None,
+            _offsets=map_npy(folder / paths.OFFSETS),
+        )
+
+    @property
+    def repo(self) -> str:
+        return str(self.version.manifest["repo"])
+
+    @property
+    def slug(self) -> str | None:
+        """`owner/name`, where the repository's location has one."""
+        slug: str | None = self.version.manifest["slug"]
+        return slug
+
+    @property
+    def commit(self) -> str:
+        return str(self.version.manifest["commit"])
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def masks(self) -> dict[Hashable, npt.NDArray[np.bool_]]:
+        """Which documents pass, for filters of earlier questions."""
+        return {}
+
+    @cached_property
+    def file_names(self) -> FileNames:
+        return FileNames.of((row, self.ids[row]) for row in self.rows_at(Level.FILE))
+
+    @cached_property
+    def dense_rows(self) -> Array:
+        return self.arrays["dense_rows"]
+
+    @cached_property
+    def level_starts(self) -> list[int]:
+        """The row where each level begins, and how many documents there are."""
+        starts: list[int] = np.searchsorted(self.arrays["level"], np.arange(len(LEVELS) + 1)).tolist()
+        return starts
+
+    @cached_property
+    def confirmed_uses(self) -> Uses:
+        """The uses that a compiler's index confirms."""
+        return self.uses.confirmed
+
+    @cached_property
+    def files_with_passages(self) -> tuple[Array, Array]:
+        """The files that have passages, and the first passage of each."""
+        is_first = np.ones(len(self.passage_files), dtype=np.bool_)
+        is_first[1:] = self.passage_files[1:] != self.passage_files[:-1]
+        firsts = is_first.nonzero()[0]
+        return self.passage_files[firsts], firsts
+
+    @cached_property
+    def by_importance(self) -> tuple[Array, Array]:
+        """All documents, most important first, and where among these each is; ties break by row."""
+        rows = (-self.arrays["importance"]).argsort(kind="stable")
+        ranks = np.empty(len(rows), dtype=np.uint64)
+        ranks[rows] = np.arange(len(rows), dtype=np.uint64)
+        return rows, ranks
+
+    @cached_property
+    def dense_starts(self) -> list[int]:
+        """Where among the vectors each level begins, and how many there are."""
+        starts: list[int] = np.searchsorted(self.dense_rows, self.level_starts).tolist()
+        return starts
+
+    def rows_of(self, level: Level) -> slice:
+        number = LEVELS.index(level)
+        return slice(*self.level_starts[number : number + 2])
+
+    def rows_at(self, level: Level) -> range:
+        rows = self.rows_of(level)
+        return range(rows.start, rows.stop)
+
+    def level_of(self, row: int) -> Level:
+        return LEVELS[self.arrays["level"][row]]
+
+    def row(self, id_: str) -> int | None:
+        """The row of a document id, or None."""
+        for level in LEVELS:
+            rows = self.rows_of(level)
+            found = self.ids.find(id_, start=rows.start, end=rows.stop)
+            if found is not None:
+                return found if self.shows(found) else None
+        return None
+
+    def shows(self, row: int) -> bool:
+        """Whether a document may answer."""
+        return self.visible is None or bool(self.visible[row])
+
+    def document(self, row: int) -> dict[str, Any]:
+        """The whole document, with its provenance."""
+        document: dict[str, Any] = json.loads(self.line(row))
+        return document
+
+    def line(self, row: int) -> bytes:
+        if self._lines is None:
+            raise IndexError(f"row {row} of an index without documents")
+        start, end = self._offsets[row : row + 2].tolist()
+        return self._lines[start:end].tobytes()
+
+    def check_embedder(self, embedder: Embedder) -> None:
+        """Raise `ConfigurationError` if another model made the vectors."""
+        made_by = self.version.manifest["embedder"]
+        if made_by["model_id"] != embedder.model_id or made_by["query_prompt"] != embedder.query_prompt:
+            raise ConfigurationError(
+                f"repository {self.repo!r}: its vectors are by {made_by['model_id']!r}, the query's would be by "
+                f"{embedder.model_id!r}: set embedder to {made_by['name']!r}, or run `codesum index {self.repo}`"
+            )
+
+    def check_query(self, vector: Vectors) -> None:
+        """Raise `ConfigurationError` for a vector of another length: the provider changed the model behind a name."""
+        made_by = self.version.manifest["embedder"]
+        if len(vector) != made_by["dimensions"]:
+            raise ConfigurationError(
+                f"repository {self.repo!r}: its vectors by {made_by['model_id']!r} have {made_by['dimensions']} "
+                f"numbers, the query's has {len(vector)}: run `codesum index {self.repo} --force`"
+            )
+
+
+class IndexedDocument(Struct, frozen=True, eq=False):
+    """One document of one index."""
+
+    index: PublishedIndex
+    row: int
+
+    @property
+    def repo(self) -> str:
+        return self.index.repo
+
+    @property
+    def id(self) -> str:
+        return self.index.ids[self.row]
+
+    @property
+    def level(self) -> Level:
+        return self.index.level_of(self.row)
+
+    @property
+    def importance(self) -> float:
+        return float(self.index.arrays["importance"][self.row])
+
+    @property
+    def path(self) -> str:
+        """The file or folder that contains it, or that it is."""
+        return self.id.partition(SEPARATOR)[0]
+
+    def shown(self) -> dict[str, Any]:
+        """The fields that hits show."""
+        return self.index.shown.of_row(self.row)
+
+    def document(self) -> dict[str, Any]:
+        """All its fields, provenance too."""
+        return self.index.document(self.row)
+
+
+def _resolve(path: Path) -> tuple[Path, tuple[int, int]]:
+    try:
+        link = path.lstat()
+        return path.parent / path.readlink(), (link.st_ino, link.st_mtime_ns)
+    except FileNotFoundError as error:
+        raise MissingTable(f"repository {path.name!r} has no index yet: run `codesum index {path.name}`") from error
+    except OSError as error:
+        raise BrokenIndex(f"{path} is no link to a version: run `codesum doctor`") from error

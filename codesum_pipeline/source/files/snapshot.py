@@ -1,0 +1,269 @@
+"""The first step: a repository's newest commit, and every file in it as a row.
+
+A file's row is a function of its path, mode, blob and the rules. What the content decides is carried over from the last
+table where path, blob and rules are the same, so an unchanged file is not read again.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.ground.model.guard import Failure, FailureGuard
+from codesum_pipeline.ground.model.hashing import hash_of
+from codesum_pipeline.ground.model.moments import moment_of
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.profiles.file_languages import TEXT, language_of_path
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
+from codesum_pipeline.source.files.origins import foreign_folders, is_below
+from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, readable_path
+from codesum_pipeline.source.git.git import BlobReader
+from codesum_pipeline.source.git.mirror import Head, Mirror
+from codesum_pipeline.source.git.remote import way_out
+from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree
+from codesum_pipeline.source.masking.secrets import mask_secrets
+
+_PROGRESS_EVERY = 200
+# The licences in these files show who owns a folder, whether or not the files are indexed.
+_HELD = frozenset({None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE})
+# Git's subject is the whole first paragraph.
+_LONGEST_SUBJECT = 500
+# The largest known repositories have half of it. A few hundred bytes of trees that contain each other ten
+# times over can expand to billions of files.
+MOST_ENTRIES = 1_000_000
+
+
+class SnapshotReport(Struct, frozen=True):
+    """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over, `failed` of the
+    skipped ones could not be judged. `scip_indexes` are the compilers' indexes, `scip_problems` say why others are
+    not."""
+
+    commit: str
+    tree: str
+    ref: str
+    files_indexed: int
+    files_skipped: int
+    skipped_by_reason: Mapping[str, int]
+    files_read: int
+    bytes_indexed: int
+    table_hash: str
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
+    scip_indexes: int = 0
+    scip_problems: tuple[str, ...] = ()
+
+
+class _TreeEntry(Struct, frozen=True):
+    """One entry of a commit's tree."""
+
+    path: str
+    is_valid: bool
+    mode: str
+    blob: str
+    size: int
+
+
+def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = no_progress) -> SnapshotReport:
+    """Fetch what the entry asks for and write the tables `snapshot` and `files`; `index_state` is noted in the first.
+
+    Raises `ConfigurationError` for what a person has to change, and
+    `RepositoryUnavailable` for what may work at another time.
+    """
+    scan = ws.settings
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
+    head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
+    return snapshot_of(ws, mirror, head, index_state=index_state, progress=progress)
+
+
+def snapshot_of(
+    ws: Workspace, mirror: Mirror, head: Head, *, index_state: str = "", progress: Progress = no_progress
+) -> SnapshotReport:
+    """As `take_snapshot`, of a commit that is in the mirror."""
+    rules = PathRules.of(ws.entry, ws.settings)
+    described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
+    tree, seconds, subject = mirror.git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
+    committed_at = moment_of(seconds)
+    # Masked before it is cut: what is cut in the middle of a secret may not look like one.
+    subject = mask_secrets(subject[: 2 * _LONGEST_SUBJECT]).text[:_LONGEST_SUBJECT]
+    snapshot = Snapshot(ws.key, head.commit, tree, head.ref, subject, committed_at, index_state)
+    listed = _list_tree(mirror, head.commit)
+    subdir = ws.entry.subdir
+    if subdir and not any(entry.path.startswith(f"{subdir}/") for entry in listed):
+        raise ConfigurationError(
+            f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {snapshot.commit[:12]}: "
+            "correct or drop it"
+        )
+    known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
+    guard = FailureGuard()
+    rows, read = _classify(listed, rules, known, mirror, guard, to_mend=way_out(ws.entry), progress=progress)
+    rows = _with_foreign_folders(rows, rules, mirror)
+    for left in head.left_out:
+        with guard.item(left.path.decode("utf-8", "replace")):
+            path, is_valid = readable_path(left.path)
+            entry = _TreeEntry(path, is_valid, mode="", blob="", size=left.size)
+            reason = left.reason if is_valid else SkipReason.INVALID_PATH
+            rows.append(_row(entry, rules, language_of_path(path) or TEXT, reason))
+    # First, so that a build that is killed here is seen to have begun.
+    written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
+    files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
+    indexed = [row for row in rows if row.status is FileStatus.INDEXED]
+    return SnapshotReport(
+        commit=snapshot.commit,
+        tree=snapshot.tree,
+        ref=snapshot.ref,
+        files_indexed=len(indexed),
+        files_skipped=len(rows) - len(indexed),
+        skipped_by_reason=dict(sorted(Counter(str(row.reason) for row in rows if row.reason).items())),
+        files_read=read,
+        bytes_indexed=sum(row.size for row in indexed),
+        table_hash=hash_of([written.table_hash, files.table_hash]),
+        failed=len(guard.failed),
+        failures=guard.failures,
+    )
+
+
+def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
+    """The entries of a commit by path; of two with one path, which only a broken tree has, the first.
+
+    Raises `ConfigurationError` for more than `MOST_ENTRIES`.
+    """
+    by_path: dict[str, _TreeEntry] = {}
+    with closing(read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)) as files:
+        for number, file in enumerate(files):
+            if number == MOST_ENTRIES:
+                raise ConfigurationError(
+                    f"commit {commit[:12]} holds more than {MOST_ENTRIES:,} files, more than are indexed as one "
+                    "repository: set its ref to another commit, or split it"
+                )
+            path, is_valid = readable_path(file.path)
+            by_path.setdefault(path, _TreeEntry(path, is_valid, file.mode, file.blob, file.size))
+    folders = _folders_of(by_path)
+    return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
+
+
+def _folders_of(paths: Iterable[str]) -> set[str]:
+    """All folders that contain paths. A file with a folder's name makes a tree that cannot be checked out."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
+
+
+def _classify(
+    listed: list[_TreeEntry],
+    rules: PathRules,
+    known: Mapping[str, SourceFile],
+    mirror: Mirror,
+    guard: FailureGuard,
+    *,
+    to_mend: str,
+    progress: Progress,
+) -> tuple[list[SourceFile], int]:
+    """A row for each entry, by path, and how many contents were read for them. One that fails is skipped."""
+    rows: list[SourceFile] = []
+    unread = []
+    for entry in listed:
+        with guard.item(entry.path):
+            reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
+            if not entry.is_valid:
+                reason = SkipReason.INVALID_PATH
+            if reason is not None:
+                rows.append(_row(entry, rules, language_of_path(entry.path) or TEXT, reason))
+            elif verdict := _carried(known.get(entry.path), entry, rules):
+                rows.append(_judged_row(entry, rules, verdict))
+            else:
+                unread.append(entry)
+    rows.extend(_read_rows(unread, rules, mirror, guard, to_mend=to_mend, progress=progress))
+    # `_carried` takes no such row over, so the next build tries again.
+    rows.extend(
+        SourceFile(
+            entry.path, entry.blob, entry.size, entry.mode, TEXT, FileStatus.SKIPPED, SkipReason.FAILED,
+            is_test=False, is_vendored=False, rules=RULES_VERSION,
+        )
+        for entry in listed if entry.path in guard.failed
+    )  # fmt: skip
+    return sorted(rows, key=lambda row: row.path), len(unread)
+
+
+def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirror) -> list[SourceFile]:
+    """The rows, where those in folders that are others' by their licences are vendored."""
+    blobs = {row.path: row.blob for row in rows if row.blob and row.reason in _HELD}
+    sizes = {row.path: row.size for row in rows if row.path in blobs}
+
+    def read(paths: Collection[str]) -> dict[str, str]:
+        with BlobReader(mirror.git_dir) as reader:
+            contents = reader.read_many(blobs[path] for path in paths)
+            return {path: (data or b"").decode("utf-8", "replace") for path, data in zip(paths, contents, strict=True)}
+
+    # The indexed folder is never foreign, wherever it is.
+    around = f"{rules.subdir}/"
+    folders = {folder for folder in foreign_folders(sizes, read) if not around.startswith(f"{folder}/")}
+    return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
+
+
+def _carried(row: SourceFile | None, entry: _TreeEntry, rules: PathRules) -> ContentDecision | None:
+    """What the content decided last time, where that still holds."""
+    if row is None or row.blob != entry.blob or row.rules != RULES_VERSION:
+        return None
+    is_judged = row.status is FileStatus.INDEXED or row.reason in CONTENT_REASONS
+    is_left_out = row.reason is SkipReason.LANGUAGE and not rules.allows(row.language)
+    return ContentDecision(row.language, row.reason) if is_judged or is_left_out else None
+
+
+def _read_rows(
+    unread: list[_TreeEntry],
+    rules: PathRules,
+    mirror: Mirror,
+    guard: FailureGuard,
+    *,
+    to_mend: str,
+    progress: Progress,
+) -> Iterator[SourceFile]:
+    """Rows of files whose content has to be read; one content is in memory at a time. `to_mend` says what to do about
+    one that is not there."""
+    if not unread:
+        return
+    with BlobReader(mirror.git_dir) as blobs:
+        contents = blobs.read_many(entry.blob for entry in unread)
+        for done, (entry, data) in enumerate(zip(unread, contents, strict=True)):
+            if done % _PROGRESS_EVERY == 0:
+                progress("reading files", done, len(unread))
+            if data is None:
+                what = "folder" if entry.mode == FOLDER_MODE else "object"
+                why = f"unreadable: {what} {entry.blob} is missing, or cannot be read: {to_mend}"
+                guard.add([Failure(entry.path, why)])
+                continue
+            rows = []
+            with guard.item(entry.path):
+                rows = [_judged_row(entry, rules, judge_content(entry.path, data))]
+            yield from rows
+    progress("reading files", len(unread), len(unread))
+
+
+def _judged_row(entry: _TreeEntry, rules: PathRules, verdict: ContentDecision) -> SourceFile:
+    """The allowlist overrides what the content decides, as it does for a name that says the language."""
+    reason = verdict.reason if rules.allows(verdict.language) else SkipReason.LANGUAGE
+    return _row(entry, rules, verdict.language, reason)
+
+
+def _row(entry: _TreeEntry, rules: PathRules, language: str, reason: SkipReason | None) -> SourceFile:
+    return SourceFile(
+        path=entry.path,
+        blob=entry.blob,
+        size=entry.size,
+        mode=entry.mode,
+        language=language,
+        status=FileStatus.INDEXED if reason is None else FileStatus.SKIPPED,
+        reason=reason,
+        is_test=rules.is_test(entry.path),
+        is_vendored=rules.is_vendored(entry.path),
+        rules=RULES_VERSION,
+    )

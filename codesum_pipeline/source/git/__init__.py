@@ -1,0 +1,1 @@
+"""Git: repositories, mirrors of them, their commits and files."""

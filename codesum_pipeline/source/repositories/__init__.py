@@ -1,0 +1,1 @@
+"""The repositories that a home knows, and looking whether they changed."""

@@ -1,0 +1,87 @@
+"""Finds the checkout around a folder, and the registered repositories that it belongs to.
+
+Git's files are read directly; the only command is `git config` on one file, which runs nothing of the repository.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from codesum_pipeline.ground.model.errors import RetryLater
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.source.git.git import try_git
+from codesum_pipeline.source.git.locations import address_of, is_url
+
+_TIMEOUT_S = 20.0
+_LONGEST_POINTER = 4096
+
+
+class Checkout(Struct, frozen=True):
+    """A work tree, and the git folder that all work trees of its repository share."""
+
+    root: Path
+    git_dir: Path
+
+
+def checkout_of(folder: Path) -> Checkout | None:
+    """The work tree around a folder, or None."""
+    folder = folder.resolve()
+    for root in (folder, *folder.parents):
+        git_dir = _shared_git_dir(root / ".git")
+        if git_dir is not None:
+            return Checkout(root, git_dir)
+    return None
+
+
+def entries_of(checkout: Checkout, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
+    """The entries of a checkout's repository: by a path in one of its work trees, or the address of a remote."""
+    entries = list(entries)
+    has_urls = any(is_url(entry.location) for entry in entries)
+    remotes = {address_of(url) for url in _remotes(checkout)} - {None} if has_urls else set()
+
+    def is_of_checkout(entry: RepositoryEntry) -> bool:
+        if is_url(entry.location):
+            return address_of(entry.location) in remotes
+        location = Path(entry.location)
+        found = checkout_of(location)
+        # A bare repository has no work tree.
+        return location == checkout.git_dir or (found is not None and found.git_dir == checkout.git_dir)
+
+    return [*filter(is_of_checkout, entries)]
+
+
+def git_dirs(pointer: Path) -> tuple[Path, Path]:
+    """The git folder behind `.git`, which has its HEAD, and the one that all work trees of the repository share.
+
+    Raises `OSError` or `ValueError` for a file that leads nowhere.
+    """
+    if pointer.is_dir():
+        return pointer, pointer
+    own = pointer.parent / _text(pointer).removeprefix("gitdir:").strip()
+    common = own / "commondir"
+    return own, (own / _text(common).strip() if common.is_file() else own).resolve()
+
+
+def _shared_git_dir(pointer: Path) -> Path | None:
+    try:
+        shared = git_dirs(pointer)[1]
+        return shared if (shared / "HEAD").is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _text(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.read(_LONGEST_POINTER)
+
+
+def _remotes(checkout: Checkout) -> Sequence[str]:
+    """The addresses of a checkout's remotes, without reading files that its configuration includes."""
+    options = ["--no-includes", "--null", "--get-regexp", r"^remote\..*\.url$"]
+    try:
+        found = try_git(["config", "--file", checkout.git_dir / "config", *options], timeout_s=_TIMEOUT_S)
+    except RetryLater:
+        return []
+    lines = found.output.decode("utf-8", "replace").split("\0")
+    return [line.partition("\n")[2] for line in lines if line]

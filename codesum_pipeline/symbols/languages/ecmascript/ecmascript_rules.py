@@ -1,0 +1,105 @@
+"""JavaScript and TypeScript: each file is a module, which gives what it exports."""
+
+from collections.abc import Iterator, Sequence
+
+from codesum_pipeline.ground.model.bindings import Bound
+from codesum_pipeline.ground.model.possible_values import ModuleValue
+from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.symbols.languages.ecmascript.specifiers import EcmascriptModules, package_name
+from codesum_pipeline.symbols.languages.projects import Projects
+from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
+
+
+class EcmascriptRules(Rules):
+    """Each file is a module, found by the specifiers of imports. Re-exports pass names on."""
+
+    languages = frozenset({"javascript", "typescript", "tsx"})
+    library = "javascript"
+    constructors = ("constructor",)
+    has_modules = True
+
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+        self.modules = EcmascriptModules(projects)
+        self._exports: dict[Key, dict[str, str]] = {}
+
+    def use(self, tree: NameTree) -> None:
+        super().use(tree)
+        for path in sorted(tree.files):
+            self._exports[(path,)] = _exports(tree.files[path])
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        path = self.modules.find(file.folder, row.module)
+        exports = self._exports.get((file.path,), {}).values()
+        is_star = row.name == "*"
+        name = row.bound_name if not is_star else None
+        handed = is_star or (name is not None and name in exports)
+        if path is not None:
+            target = ModuleValue((path,)) if row.name is None or is_star else Member((path,), row.name)
+            yield ResolvedImport(target, name, (path,), is_star, handed)
+        elif not self.modules.is_relative(row.module) and not self.modules.is_own(file.folder, row.module):
+            package = package_name(row.module).removeprefix("node:")
+            taken = row.name if row.name not in (None, "*", "default") else ""
+            yield ResolvedImport(Outside(package, taken or ""), name, (), is_star, handed)
+
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
+        """An object's functions do not see each other; only types do what is declared in namespaces."""
+        for key in super().inner_spaces(scope):
+            if key in self.tree.classes:
+                continue
+            if scope.file.language != "javascript" and key[-1][:1].isupper():
+                yield key
+
+    def owner_key(self, definition: Scope) -> Key:
+        """That of the nearest member around: of a class, or of an object that may be a function's."""
+        member = next((scope for scope in definition.around() if scope.is_member or scope.is_class), None)
+        if member is None:
+            return super().owner_key(definition)
+        return member.key if member.is_class else member.key[:-1]
+
+    def own_class(self, scope: Scope, key: Key) -> Scope | None:
+        return next((around for around in scope.around() if around.is_class and around.key == key), None)
+
+    def is_of(self, owner: Scope, scope: Scope) -> bool:
+        """Classes of one name in several functions each have their own members: those that are in no other class."""
+        class_ = next((around for around in scope.around() if around.is_class), None)
+        return class_ is None or class_ is owner or class_.key != owner.key
+
+    def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        return [entry for entry in definitions if self.is_of(owner, entry.parent or entry)]
+
+    def keeps(self, key: Key, name: str) -> bool:
+        file = self.tree.files.get(key[0]) if len(key) == 1 else None
+        if file is None:
+            return False
+        inner = self.local_key(key, name)[-1]
+        return any(file.top.bound(one, Bound.ANNOTATED, Bound.VALUE) for one in (inner, self.member_name(key, name)))
+
+    def member_name(self, key: Key, name: str) -> str:
+        """A member of what a module gives as a whole, as the module writes it."""
+        return f"{self._exports.get(key, {}).get('default', '')}.{name}"
+
+    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        """Definitions in a function are local to it, unless nothing else has the name."""
+        outer = [entry for entry in definitions if entry.is_member or (entry.parent and entry.parent.is_top)]
+        return outer or definitions
+
+    def local_key(self, key: Key, name: str) -> Key:
+        return (*key, self._exports.get(key, {}).get(name, name))
+
+    def called(self, module: Key) -> Member | None:
+        return Member(module, "default") if len(module) == 1 else None
+
+
+def _exports(file: ScopedFile) -> dict[str, str]:
+    """The exported names of a module: for each name that others see, the name that it has inside of the file.
+
+    A default that has a name counts before one that is made of it.
+    """
+    names: dict[str, str] = {}
+    for export in file.exports or ():
+        inner, renamed, outer = export.partition(" as ")
+        name = outer if renamed else inner
+        if names.get(name, name) == name:
+            names[name] = inner
+    return names

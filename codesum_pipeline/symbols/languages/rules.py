@@ -1,0 +1,292 @@
+"""What the resolver must know about a family of languages besides its parsed files, and all names of these as a tree:
+packages or files, and what is defined in them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from codesum_pipeline.ground.model.bindings import Bound
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.possible_values import (
+    AMBIGUOUS,
+    UNKNOWN,
+    ClassValue,
+    FunctionValue,
+    ModuleValue,
+    Reason,
+    Value,
+)
+from codesum_pipeline.ground.model.scopes import Binding, ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.ground.profiles.language_profiles import library_names
+from codesum_pipeline.symbols.languages.projects import Projects
+
+# So many functions of one name in one place are written by generators: each call would have to look at all of them.
+MAX_NAMESAKES = 200
+
+
+_TWO_WORDS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
+
+
+class Member(Struct, frozen=True):
+    """A name in a module or package, which is looked up when it is used."""
+
+    key: Key
+    name: str
+
+
+class Outside(Struct, frozen=True):
+    """A package that the repository does not hold; `name` is what is taken from it."""
+
+    package: str
+    name: str
+
+
+# None: neither in the repository nor known to be outside.
+Target = ModuleValue | Member | Outside | None
+
+
+class ResolvedImport(Struct, frozen=True):
+    """What an import names, the name that it binds, and the files that it takes in."""
+
+    target: Target
+    name: str | None = None
+    files: tuple[str, ...] = ()
+    is_star: bool = False
+    # Whether those who import this file get the name too.
+    is_handed_on: bool = False
+
+
+_RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
+
+
+class NameTree:
+    """The definitions of a family by key and by name, and what is said of the fields of its classes."""
+
+    def __init__(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
+        self.files = files
+        self.entries: dict[Key, list[Scope]] = defaultdict(list)
+        self.classes: set[Key] = set()
+        # Those that say what they derive from.
+        self.derived: dict[Key, list[Scope]] = defaultdict(list)
+        self.by_name: dict[str, list[Scope]] = defaultdict(list)
+        self.spaces: set[Key] = set()
+        self.units: dict[Key, list[ScopedFile]] = defaultdict(list)
+        self._fields: dict[tuple[Key, str], list[tuple[Scope, Binding]]] = defaultdict(list)
+        for path in sorted(files):
+            with guard.item(path):
+                self._add(files[path])
+
+    def _add(self, file: ScopedFile) -> None:
+        self.units[file.unit].append(file)
+        self._add_space(file.unit)
+        for scope in file.scopes:
+            scope.key = file.unit + scope.parts
+        for definition in file.definitions:
+            self.entries[definition.key].append(definition)
+            if definition.is_class:
+                self.classes.add(definition.key)
+            if definition.bases:
+                self.derived[definition.key].append(definition)
+            self.by_name[definition.name].append(definition)
+            self._add_space(definition.key[:-1])
+            self._add_fields(definition)
+
+    def _add_space(self, key: Key) -> None:
+        while key not in self.spaces:
+            self.spaces.add(key)
+            key = key[:-1]
+
+    def _add_fields(self, definition: Scope) -> None:
+        owner = definition.key if definition.is_class else definition.key[:-1]
+        for name, bindings in definition.names.items():
+            own = name if definition.is_class else self.own_name(name)
+            if own is not None:
+                said = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
+                self._fields[owner, own].extend(said)
+
+    @staticmethod
+    def own_name(name: str) -> str | None:
+        """The field that `this.name` names."""
+        return next((name[len(word) :] for word in _RECEIVER_WORDS if name.startswith(word)), None)
+
+    def fields(self, key: Key, name: str) -> Sequence[tuple[Scope, Binding]]:
+        """What a class says about one of its fields, and where."""
+        return self._fields.get((key, name), ())
+
+    def owner_key(self, definition: Scope) -> Key:
+        """The key of the class or object that has a definition as member, also inside its functions."""
+        key = definition.key if definition.is_class else definition.key[:-1]
+        size = len(definition.file.unit)
+        nearest = key
+        while len(key) > size:
+            if key in self.classes:
+                return key
+            is_held = key in self.entries
+            key = key[:-1]
+            if is_held:
+                nearest = key
+        return nearest
+
+
+class TellingNames(Struct, frozen=True):
+    """The names that one class alone is likely to have: long enough and of two words, and no method of the language's
+    own library or of a well-known package is called so."""
+
+    least_length: int
+    two_words: re.Pattern[str]
+    common: frozenset[str]
+
+    def __contains__(self, name: str) -> bool:
+        return len(name) >= self.least_length and name not in self.common and bool(self.two_words.search(name))
+
+
+class Rules:
+    """The defaults; each family says where it differs."""
+
+    languages: frozenset[str] = frozenset()
+    # Members of the class around are seen without a receiver.
+    sees_members = False
+    # One name may be defined in pieces: partial classes, reopened modules.
+    is_merged = False
+    # A class and an object beside it may have one name.
+    has_companions = False
+    # Functions of one name in one place are distinguished by their arguments.
+    has_overloads = False
+    # A file's own names are those outside of all its definitions and blocks.
+    has_modules = False
+    # A base is a field too, named as its type.
+    has_embedded = False
+    # A file is a class of its own.
+    files_are_types = False
+    # All files share one space of names.
+    is_one_space = False
+    separator = "."
+    constructors: tuple[str, ...] = ()
+    # The language whose table has the words below, where a family has several languages.
+    library = ""
+
+    def __init__(self, projects: Projects) -> None:
+        self.projects = projects
+        self.tree = NameTree({}, FailureGuard())
+        # `transparent` types are used as what they hold.
+        self.builtins, self.own_words, self.class_words, self.super_words, self.transparent, methods = (
+            library_names(self.library or next(iter(self.languages)), kind)
+            for kind in ("builtins", "own_words", "class_words", "super_words", "transparent", "methods")
+        )
+        self.telling = TellingNames(8, _TWO_WORDS, methods)
+        self.words_for_owner = self.own_words | self.class_words | self.super_words
+
+    def unit(self, file: ScopedFile) -> Key:
+        """Where a file's top-level names belong: by default to the file."""
+        return () if self.is_one_space else (file.path,)
+
+    def files_of(self, key: Key) -> tuple[str, ...]:
+        """The file of a class; a package's members are in many."""
+        found = {entry.file.path for entry in self.tree.entries.get(key, ())}
+        return tuple(found) if len(found) == 1 else ()
+
+    def use(self, tree: NameTree) -> None:
+        """Keep the names of all files, and prepare what is looked up in them."""
+        self.tree = tree
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        """What an import names."""
+        yield from ()
+
+    def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
+        """The packages or files whose names a file sees without an import, the nearest first."""
+        return (file.unit,)
+
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
+        """The scopes inside of a file around a definition, from the inside out."""
+        for size in range(len(scope.key), len(scope.file.unit), -1):
+            yield scope.key[:size]
+
+    def scope_of_bases(self, class_: Scope) -> Scope:
+        """The scope in which the names of a class's bases are looked up."""
+        return class_.parent or class_.file.top
+
+    def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        """The definitions of one name that are visible in a file."""
+        return definitions
+
+    def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        """Those of a class's members that are of this class and not of another of its name."""
+        return definitions
+
+    def owner_key(self, definition: Scope) -> Key:
+        """The key of the class or object that has a definition as member."""
+        return self.tree.owner_key(definition)
+
+    def own_class(self, scope: Scope, key: Key) -> Scope | None:
+        """The class of a key around a place, where it may be one of several that the file has of this name."""
+        return None
+
+    def is_of(self, owner: Scope, scope: Scope) -> bool:
+        """Whether what a definition says of fields can be meant of a class of its key."""
+        return True
+
+    def keeps(self, key: Key, name: str) -> bool:
+        """Whether a module has a variable of a name, or a member of what it gives as a whole."""
+        return False
+
+    def member_name(self, key: Key, name: str) -> str:
+        """A member of what a module gives as a whole, as the module writes it."""
+        return name
+
+    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        """The definitions of one name that other files can import."""
+        return definitions
+
+    def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+        """The preferred ones among several definitions that fit a call."""
+        return definitions
+
+    def local_key(self, key: Key, name: str) -> Key:
+        """The key of the definition that a module or package offers under a name."""
+        return (*key, name)
+
+    def called(self, module: Key) -> Member | None:
+        """What is called where a module itself is called."""
+        return None
+
+    def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
+        """The meaning of a called plain name that nothing else explains."""
+        return UNKNOWN
+
+    def root(self, scope: Scope, name: str) -> Value:
+        """The meaning of a name that nothing else explains: the beginning of a path, a class that is always visible."""
+        return UNKNOWN
+
+    def whole_name(self, names: Sequence[str]) -> Value:
+        """The value of a type outside the repository, if its full name is written."""
+        return UNKNOWN
+
+    def external_name(self, *parts: str) -> str:
+        """The name of something outside."""
+        return self.separator.join(part for part in parts if part)
+
+    def pick(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
+        """Several definitions of one key as a value; AMBIGUOUS for too many functions."""
+        if len(found) > MAX_NAMESAKES and not found[0].is_class:
+            return AMBIGUOUS
+        return self._picked(file, found, why)
+
+    def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
+        here = [definition for definition in found if definition.file is file]
+        chosen = list(here or found)
+        if here:
+            why = Reason.SAME_FILE
+        classes = [definition for definition in chosen if definition.is_class]
+        is_companion = self.has_companions and len({(entry.file.path, entry.key) for entry in classes}) == 1
+        if classes and (self.is_merged or is_companion or len(classes) == 1):
+            first = min(classes, key=lambda entry: (entry.file.stem != entry.name, entry.file.path, entry.id))
+            return ClassValue(first, why)
+        if classes and len(chosen) > 1:
+            return AMBIGUOUS
+        files = {definition.file.path for definition in chosen}
+        if len(files) > 1 and not self.has_overloads:
+            return AMBIGUOUS
+        return FunctionValue.of(chosen, why)

@@ -1,0 +1,43 @@
+"""Which of some parts of a file a byte is in."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from operator import itemgetter
+
+from codesum_pipeline.symbols.languages.spec import Span
+
+
+def is_inside(spans: Sequence[Span], place: int) -> bool:
+    """Whether a byte is in one of some parts, which are in order."""
+    k = bisect_right(spans, place, key=itemgetter(0)) - 1
+    return k >= 0 and place < spans[k][1]
+
+
+class NestedRanges:
+    """Ranges of bytes that lie beside or within each other: start, end, and a number."""
+
+    def __init__(self, ranges: list[tuple[int, int, int]]) -> None:
+        self.ranges = sorted(ranges, key=lambda entry: (entry[0], -entry[1], entry[2] < 0, entry[2]))
+        self.around: list[int] = []
+        # From each of these bytes on, until the next of them, the innermost range.
+        self._bounds: list[int] = []
+        self._innermost: list[int] = []
+        open_ranges: list[int] = []
+        for position, (start, _, _) in enumerate(self.ranges):
+            self._close(open_ranges, start)
+            self.around.append(open_ranges[-1] if open_ranges else -1)
+            open_ranges.append(position)
+            self._bounds.append(start)
+            self._innermost.append(position)
+        self._close(open_ranges, None)
+
+    def _close(self, open_ranges: list[int], byte: int | None) -> None:
+        """Take out the innermost ranges that end before a byte; without one, all."""
+        while open_ranges and (byte is None or self.ranges[open_ranges[-1]][1] <= byte):
+            self._bounds.append(max(self.ranges[open_ranges.pop()][1], self._bounds[-1]))
+            self._innermost.append(open_ranges[-1] if open_ranges else -1)
+
+    def at(self, byte: int) -> int:
+        """The position of the innermost range around a byte; -1 where there is none."""
+        found = bisect_right(self._bounds, byte) - 1
+        return self._innermost[found] if found >= 0 else -1

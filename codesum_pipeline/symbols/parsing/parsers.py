@@ -1,0 +1,266 @@
+"""Which parser reads a file, and the one pure function that a worker process needs."""
+
+from collections.abc import Container, Iterator, Mapping
+from functools import cache, partial
+from importlib.metadata import version
+
+from msgspec.structs import replace
+from tree_sitter import Node, Parser, Tree
+
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.settings.stage_settings import STEPS_PER_BYTE
+from codesum_pipeline.ground.workers.limits import WorkLimits
+from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.origins import stated_origin
+from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
+from codesum_pipeline.symbols.languages.declaration import Declaration, DefinitionHead
+from codesum_pipeline.symbols.languages.kin import WALK, own_walks
+from codesum_pipeline.symbols.languages.language_registry import declarations
+from codesum_pipeline.symbols.languages.spans import is_inside
+from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.symbols.parsing.bounded import (
+    NODE_STEPS,
+    STEPS_VERSION,
+    TooCostly,
+    TooMuchWork,
+    WorkBudget,
+    parse_within_bounds,
+)
+from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
+from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
+from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
+from codesum_pipeline.symbols.parsing.file_reader import FileReader
+from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
+from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
+from codesum_pipeline.symbols.parsing.recovery import (
+    RECOVERY_VERSION,
+    Recovery,
+    changed_spans,
+    error_places,
+    lines_of,
+    with_lost_definitions,
+)
+from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
+from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
+from codesum_pipeline.symbols.parsing.walk import bytes_as_characters, read_tokens
+
+
+class NothingParsed(Exception):
+    """Nothing that a parser found in a file can be trusted."""
+
+
+def usual_budget(source: bytes) -> WorkBudget:
+    """The budget of a file under the default settings."""
+    return WorkBudget.of(len(source), STEPS_PER_BYTE)
+
+
+class LanguageParser:
+    """Reads the files of one language; the grammar is compiled at the first one."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        self.declaration = declaration
+        self._compiled: Grammar | None = None
+
+    def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
+        """Everything besides a file's bytes that decides what is read from it."""
+        declaration, expressions = self.declaration, f"expressions/{EXPRESSIONS_VERSION}"
+        if declaration.references:
+            read = f"references/{declaration.references_version} {expressions}"
+        else:
+            read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
+        spec = declaration.spec
+        packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
+        read = f"{RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
+        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
+
+    def parse(
+        self,
+        source: bytes,
+        file_path: str,
+        *,
+        blob: str = "",
+        hash_policy: HashPolicy = HashPolicy.CANONICAL,
+        budget: WorkBudget | None = None,
+        version: str = "",
+    ) -> ParsedFile:
+        """The symbols and facts of one file; `source` is UTF-8 with `\\n` line ends.
+
+        What does not parse is counted in `syntax_errors`, and the definitions around it are read. Raises
+        `NothingParsed` if nothing can be trusted, and `TooMuchWork` past the budget, which is by default that of the
+        file's size.
+        """
+        budget = budget or usual_budget(source)
+        with own_walks():
+            reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget)
+            found = reader.read(blob, version or self.version(hash_policy))
+            return with_lost_definitions(found, self.declaration, source, read)
+
+    def reader(
+        self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget
+    ) -> tuple[FileReader, Tree]:
+        """The reader of one file's symbols and facts, and the tree that it reads; raises as `parse`."""
+        grammar = self._grammar()
+        shown, tree = self._tree(source, grammar, budget)
+        given, read = self._recovered(source, file_path, shown, tree, budget)
+        budget.spend(NODE_STEPS * read.root_node.descendant_count)
+        is_mended = read is not tree
+        characters = bytes_as_characters(source)
+        mask = bytes_as_characters(given) if given is not source else None
+        tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
+        if is_mended:
+            tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
+        blanked = changed_spans(shown, given) if is_mended else ()
+        roots = (tree.root_node, read.root_node)
+        reader = FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
+        return reader, read
+
+    def _recovered(
+        self, source: bytes, file_path: str, shown: bytes, tree: Tree, budget: WorkBudget
+    ) -> tuple[bytes, Tree]:
+        """What the grammar was shown and its tree, without what hides definitions from it."""
+        declaration, is_broken = self.declaration, tree.root_node.has_error
+        groups = list(declaration.hiding(source, is_broken))
+        if not groups and not is_broken:
+            return shown, tree
+        search = budget.of_search(len(source))
+        parse = partial(_counted_parse, self._grammar().parser(), budget=search)
+        silent = declaration.silent(source)
+        lines = (line for line in lines_of(declaration, source) if not is_inside(silent, line.start))
+        recovery = Recovery(source, lines, parse, self._names)
+        if is_broken and declaration.is_dialect(file_path, source):
+            best = recovery.fragments(shown)
+            if best is None:
+                raise NothingParsed
+        else:
+            best = recovery.recovered(shown, tree, groups)
+        return best.shown, best.tree
+
+    def _tree(self, source: bytes, grammar: Grammar, budget: WorkBudget) -> tuple[bytes, Tree]:
+        """The tree of a source, or of what the language masks in it, and what the grammar was shown."""
+        parser, masked = grammar.parser(), self.declaration.masked
+        shown = masked(source, False) if masked else source
+        tree = parse_within_bounds(parser, shown, budget)
+        if masked and tree.root_node.has_error:
+            more = masked(source, True)
+            if more == shown:
+                return shown, tree
+            other = parse_within_bounds(parser, more, budget)
+            # A mask that is wrong at one place can cost the grammar the whole file.
+            if self._found(other) >= self._found(tree):
+                return more, other
+        return shown, tree
+
+    def _found(self, tree: Tree) -> tuple[int, int]:
+        """How many names a tree defines, and of how many that parses as a whole."""
+        names = set(self._names(tree))
+        return len({name for name, _ in names}), sum(is_whole for _, is_whole in names)
+
+    def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
+        """The names of what a tree defines, and whether each parses as a whole."""
+        for node in _nodes_of(tree.root_node, self.declaration.definitions):
+            defined = self._defined(node)
+            if defined is not None and defined.type is not None and not defined.is_prototype:
+                yield defined.parts[-1], not node.has_error
+
+    def _defined(self, node: Node) -> DefinitionHead | None:
+        """What a node defines: nothing if a name is missing, but a scope may have none at all."""
+        found = self.declaration.definitions[node.type](node)
+        is_named = found is not None and all(found.parts) and (found.parts or found.type is None)
+        return found if is_named else None
+
+    def _grammar(self) -> Grammar:
+        if self._compiled is None:
+            declaration = self.declaration
+            self._compiled = compile_grammar(
+                declaration.spec, self._defined, declaration.definitions, declaration.marked
+            )
+        return self._compiled
+
+
+def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
+    """The tree of a part of a file, in which names will be looked for; raises `TooMuchWork`."""
+    tree = parse_within_bounds(parser, shown, budget)
+    budget.spend(NODE_STEPS * tree.root_node.descendant_count)
+    return tree
+
+
+def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
+    """The nodes of some kinds. A query takes time that grows with the square of a node's children."""
+    cursor, above = root.walk(), [root]
+    WALK.begin(above)
+    while (node := cursor.node) is not None:
+        if node.is_named and node.type in kinds:
+            WALK.note(node, above)
+            yield node
+        if cursor.goto_first_child():
+            above.append(node)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+            above.pop()
+
+
+@cache
+def _installed(distribution: str) -> str:
+    return f"{distribution}/{version(distribution)}"
+
+
+PARSERS: Mapping[str, LanguageParser] = {
+    declaration.spec.name: LanguageParser(declaration) for declaration in declarations()
+}
+
+
+def parser_version(language: str, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
+    """What `FileFacts.parser` is of a file of this language that is parsed now."""
+    parser = PARSERS.get(language)
+    return parser.version(hash_policy, steps_per_byte) if parser else text_parser(hash_policy)
+
+
+def parse_file(
+    path: str,
+    language: str,
+    data: bytes,
+    *,
+    blob: str,
+    hash_policy: HashPolicy,
+    steps_per_byte: int = STEPS_PER_BYTE,
+    patience: int | None = None,
+    limits: WorkLimits | None = None,
+) -> ParsedFile:
+    """What is in one file of the snapshot; raises `SkippedFile` if its bytes are no text, and `TooCostly` where its
+    parser met one of the limits.
+
+    A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
+    read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
+    raises `TooMuchHere`.
+    """
+    text = decode_text(data, language)
+    source = text.encode()
+    parser = PARSERS.get(language)
+    if parser is None:
+        return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+    version, failure = parser.version(hash_policy, steps_per_byte), None
+    budget = WorkBudget.of(len(source), steps_per_byte, patience=patience, limits=limits)
+    try:
+        read = parser.parse(source, path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)
+    except (NothingParsed, TooMuchWork) as error:
+        failure = str(error) or None
+        as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
+        read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=failure))
+        if failure is None:
+            read = with_lost_definitions(read, parser.declaration, source, None)
+    origin = stated_origin(text)
+    return replace(read, facts=replace(read.facts, origin=origin)) if origin else read
+
+
+def documentation_spans(path: str, language: str, source: bytes, starts: Container[int]) -> list[Span]:
+    """The bytes, in order, of what documents the definitions that start in these lines (1-based) of a file."""
+    parser = PARSERS.get(language)
+    if parser is None:
+        return []
+    try:
+        reader, _ = parser.reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=usual_budget(source))
+    except (NothingParsed, TooMuchWork, TooCostly):
+        return []
+    return reader.documentation(starts)

@@ -1,0 +1,289 @@
+"""A snapshot's files become symbols and file facts, each beside what a compiler's index says about it.
+
+A file whose path, blob, language, parser and documents in indexes are those of
+the last build is not read: its rows are carried over as they are. `file_facts`
+says whose rows of `symbols` and `compiler_files` those are. It is written after
+them, with a note of their hashes, so a build that is killed in between costs
+work, never a wrong row.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.edge import IndexFile
+from codesum_pipeline.ground.model.file import FileStatus
+from codesum_pipeline.ground.model.guard import Failure
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.ground.workers.limits import work_limits
+from codesum_pipeline.ground.workers.pool import Pool, worker_count
+from codesum_pipeline.source.git.git import BlobReader
+from codesum_pipeline.symbols.parsing.batches import (
+    PARSER_ENDED,
+    ParsedBatch,
+    ParsedRows,
+    ParseFiles,
+    SourceText,
+    in_batches,
+)
+from codesum_pipeline.symbols.parsing.compiled_files import OfferedDocument, digest_of
+from codesum_pipeline.symbols.parsing.parsers import PARSERS, parser_version
+from codesum_pipeline.symbols.parsing.text import text_parser
+from codesum_pipeline.symbols.scip.offering import Offer, find_offers
+
+# All parsers, for the manifest and the fingerprint; the hash policy is an option and is recorded there itself.
+PARSER_VERSION = "; ".join(
+    [*(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()), text_parser(HashPolicy.CANONICAL)]
+)
+_TABLES = ("symbols", "file_facts", "compiler_files")
+# What must be equal for a file's rows to be carried over, besides the hash of its documents in indexes.
+CARRY_KEY = ("file_path", "blob", "language", "parser")
+# Below this a worker's start, most of a second, costs more than it saves.
+LEAST_BYTES = 1_500_000
+
+
+# The unusable parts of each index, by its origin.
+Problems = Sequence[tuple[str, str]]
+_MOST_EXAMPLES = 20
+
+
+class CompiledReport(Struct, frozen=True):
+    """What compilers' indexes were worth: files about which one counts, files of another text, what is wrong.
+
+    `misnamed` of the counting ones have references that do not spell their symbols. `ignored` are some examples of
+    files that no index counts for, with the reason.
+    """
+
+    counting: int = 0
+    misnamed: int = 0
+    stale: int = 0
+    by_tool: Mapping[str, int] = field(default_factory=dict)
+    ignored: tuple[tuple[str, str], ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, rows: pa.Table, problems: Problems) -> Self:
+        """The sum over all files."""
+        files = list(zip(*(rows[column].to_pylist() for column in _OF_REPORT), strict=True))
+        counting = [(tool, misnamed) for _, tool, problem, misnamed in files if not problem]
+        stale = [(path, problem) for path, _, problem, _ in files if problem]
+        return cls(
+            counting=len(counting),
+            misnamed=sum(bool(misnamed) for _, misnamed in counting),
+            stale=len(stale),
+            by_tool=dict(sorted(Counter(tool for tool, _ in counting).items())),
+            ignored=tuple(stale[:_MOST_EXAMPLES]),
+            problems=tuple(problems),
+        )
+
+
+_OF_REPORT = ("file_path", "tool", "problem", "misnamed")
+
+
+class ParseReport(Struct, frozen=True):
+    """What this step read; `lines`, symbols and errors are counted over all files."""
+
+    files: int
+    parsed: int
+    carried: int
+    failed: int
+    failures: tuple[Failure, ...]
+    symbols: int
+    functions: int
+    classes: int
+    lines: int
+    lines_parsed: int
+    files_with_syntax_errors: int
+    syntax_errors: int
+    lost_definitions: int
+    table_hash: str
+    file_facts_hash: str
+    compiled: CompiledReport = field(default_factory=CompiledReport)
+
+
+class _ParseTask(Struct, frozen=True):
+    path: str
+    blob: str
+    language: str
+    parser: str
+    size: int
+    offers: tuple[Offer, ...] = ()
+    documents: str = ""
+
+    @property
+    def carry_key(self) -> tuple[str, ...]:
+        return self.path, self.blob, self.language, self.parser, self.documents
+
+
+def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseReport:
+    """Write `symbols`, `compiler_files` and `file_facts` for the indexed files of the snapshot."""
+    files, problems = _with_offers(ws, _indexed_files(ws))
+    known = set() if ws.force else _known_files(ws)
+    carried = {file.path for file in files if file.carry_key in known}
+    unread = [file for file in files if file.path not in carried]
+    if known and len(carried) == len(known) and not unread:
+        return _report_unchanged(ws, files, problems)
+    kept = _old_rows(ws, carried)
+    batches = list(_parse(ws, unread, progress=progress))
+    failures = [*_settled(kept.facts), *(failure for batch in batches for failure in batch.failures)]
+    if not any(failure.reason.startswith(PARSER_ENDED) for failure in failures):
+        ws.layout.parsing(ws.key).unlink(missing_ok=True)
+    new = ParsedRows.joined(batch.rows for batch in batches)
+    rows = ParsedRows.joined([kept, new])
+    symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
+    compiled = ws.tables.write("compiler_files", ws.key, rows.compiled).table_hash
+    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=facts_note(symbols, compiled)).table_hash
+    return _report(files, len(carried), failures, rows, new.facts, [symbols, facts], problems)
+
+
+def facts_note(symbols: str | None, compiled: str | None) -> str:
+    """What `file_facts` says of the tables that it goes with, by their hashes."""
+    return f"{symbols} {compiled}"
+
+
+def _settled(facts: pa.Table) -> Iterator[Failure]:
+    """The failures of files whose rows are carried over."""
+    for row in facts.filter(pc.is_valid(facts["failure"])).select(["file_path", "failure"]).to_pylist():
+        yield Failure(row["file_path"], row["failure"], is_settled=True)
+
+
+def _with_offers(ws: Workspace, files: Sequence[_ParseTask]) -> tuple[list[_ParseTask], Problems]:
+    """The files with what compilers' indexes hold about them, and what is wrong with the indexes."""
+    indexes = ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile)
+    if not indexes:
+        return list(files), ()
+    offers = find_offers(indexes, ws.layout.scip(ws.key), {file.path for file in files})
+    found = []
+    for file in files:
+        own = tuple(offers.by_path.get(file.path, ()))
+        digest = digest_of([(offer.tool, offer.place.digest) for offer in own]) if own else ""
+        found.append(replace(file, offers=own, documents=digest))
+    return found, offers.problems
+
+
+def _indexed_files(ws: Workspace) -> list[_ParseTask]:
+    table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size"])
+    indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
+    versions = {
+        language: parser_version(language, ws.settings.hash_policy, ws.settings.max_steps_per_byte)
+        for language in {r["language"] for r in indexed}
+    }
+    return [
+        _ParseTask(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed
+    ]
+
+
+def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
+    """The carry key of every file of the last build; none if the three tables are not of one run."""
+    hashes = (ws.tables.content_hash(table, ws.key) for table in ("symbols", "compiler_files"))
+    if ws.tables.note("file_facts", ws.key) != facts_note(*hashes):
+        return set()
+    keys = ws.tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
+    compiled = ws.tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"])
+    documents = dict(zip(*(column.to_pylist() for column in compiled.columns), strict=True))
+    files = zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True)
+    return {(*file, documents.get(file[0], "")) for file in files}
+
+
+def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:
+    """The last build's rows of some files, never turned into values."""
+    if not paths:
+        return ParsedRows.of_values([])
+    wanted = pa.array(sorted(paths), pa.string())
+    found = []
+    for table in _TABLES:
+        schema = TABLES[table].schema
+        parts = ws.tables.read_parts(table, ws.key, columns=schema.names)
+        kept = [part.filter(pc.is_in(part["file_path"], wanted)) for part in parts]
+        found.append(pa.concat_tables([schema.empty_table(), *kept]))
+    return ParsedRows(*found)
+
+
+def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) -> Iterator[ParsedBatch]:
+    """Parse the files that are not carried over, batch by batch."""
+    if not files:
+        return
+    limits = work_limits(ws.settings)
+    with (
+        Pool(_workers(ws, files), keep=True, limits=limits) as pool,
+        BlobReader(ws.layout.mirror(ws.key)) as blobs,
+    ):
+        contents = zip(files, blobs.read_many([file.blob for file in files]), strict=True)
+        texts = (_source_text(file, data) for file, data in contents)
+        done = 0
+        parse = ParseFiles(ws.settings.hash_policy, ws.settings.max_steps_per_byte, limits)
+        for parsed in pool.map(parse, in_batches(texts)):
+            yield parsed
+            done += len({*parsed.rows.facts["file_path"].to_pylist(), *(failure.item for failure in parsed.failures)})
+            progress("parsing", done, len(files))
+
+
+def _source_text(file: _ParseTask, data: bytes | None) -> SourceText:
+    documents = tuple(OfferedDocument(offer.tool, offer.read()) for offer in file.offers)
+    return SourceText(file.path, file.language, file.blob, data, documents, file.documents)
+
+
+def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:
+    """How many processes parse. A note that parsing has begun goes when it ends well: where one is left, a file may
+    have killed the process that was parsing, and another is needed that it can kill."""
+    note = ws.layout.parsing(ws.key)
+    if note.exists():
+        return max(worker_count(), 2)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+    size = sum(file.size + sum(offer.place.length for offer in file.offers) for file in files)
+    return worker_count() if size >= LEAST_BYTES else 0
+
+
+def _report_unchanged(ws: Workspace, files: Sequence[_ParseTask], problems: Problems) -> ParseReport:
+    """The report of a run that leaves all tables as they are."""
+    of_facts = ["file_path", "lines", "syntax_errors", "lost_definitions", "failure"]
+    rows = ParsedRows(
+        ws.tables.read("symbols", ws.key, columns=["type"]),
+        ws.tables.read("file_facts", ws.key, columns=of_facts),
+        ws.tables.read("compiler_files", ws.key),
+    )
+    symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
+    failures = list(_settled(rows.facts))
+    return _report(files, len(files), failures, rows, rows.facts.slice(0, 0), [symbols, facts], problems)
+
+
+def _report(
+    files: Sequence[_ParseTask],
+    carried: int,
+    failures: Sequence[Failure],
+    rows: ParsedRows,
+    parsed: pa.Table,
+    hashes: Sequence[str],
+    problems: Problems,
+) -> ParseReport:
+    errors = rows.facts["syntax_errors"]
+    failed = pa.array([failure.item for failure in failures], pa.string())
+    functions = pc.sum(pc.equal(rows.symbols["type"], SymbolType.FUNCTION.value)).as_py() or 0
+    return ParseReport(
+        files=len(files),
+        parsed=parsed.num_rows - (pc.sum(pc.is_in(parsed["file_path"], failed)).as_py() or 0),
+        carried=carried,
+        failed=len(failures),
+        failures=tuple(failures),
+        symbols=rows.symbols.num_rows,
+        functions=functions,
+        classes=rows.symbols.num_rows - functions,
+        lines=pc.sum(rows.facts["lines"]).as_py() or 0,
+        lines_parsed=pc.sum(parsed["lines"]).as_py() or 0,
+        files_with_syntax_errors=pc.sum(pc.greater(errors, 0)).as_py() or 0,
+        syntax_errors=pc.sum(errors).as_py() or 0,
+        lost_definitions=pc.sum(rows.facts["lost_definitions"]).as_py() or 0,
+        table_hash=hashes[0],
+        file_facts_hash=hashes[1],
+        compiled=CompiledReport.of(rows.compiled, problems),
+    )

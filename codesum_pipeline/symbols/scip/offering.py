@@ -1,0 +1,348 @@
+"""The documents of SCIP indexes, and which of them are about which files of a repository.
+
+An index is one message of protobuf: documents one after the other, each with its length before it. They are looked
+through once, without holding more than one of them, so that the document of a file can be read later, by its place.
+
+Its messages (https://github.com/sourcegraph/scip, `scip.proto`) are described here, as far as they are read, and not
+compiled: generated code is tied to a range of versions of protobuf, and its version is not ours to choose. Fields that
+are not described are passed over.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
+
+from codesum_pipeline.ground.model.edge import IndexFile
+from codesum_pipeline.ground.model.errors import RefusedIndex
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pool import DescriptorPool
+
+_PACKAGE = "scip"
+# Each message with its fields: number, name and type, `*` where it is repeated. Enumerations are read as numbers: a
+# newer index may have values that we do not know. `DocumentPath` is as much of a document as says what its file is.
+_MESSAGES = """
+ToolInfo: 1 name string, 2 version string
+Metadata: 2 tool_info ToolInfo, 3 project_root string
+Relationship: 1 symbol string, 2 is_reference bool, 3 is_implementation bool, 5 is_definition bool
+Signature: 5 text string
+SymbolInformation: 1 symbol string, 3 documentation *string, 4 relationships *Relationship, 5 kind int32,
+  6 display_name string, 7 signature_documentation Signature, 8 enclosing_symbol string
+SingleLineRange: 1 line int32, 2 start_character int32, 3 end_character int32
+MultiLineRange: 1 start_line int32, 2 start_character int32, 3 end_line int32, 4 end_character int32
+Occurrence: 1 range *int32, 2 symbol string, 3 symbol_roles int32, 7 enclosing_range *int32,
+  8 single_line_range SingleLineRange, 9 multi_line_range MultiLineRange,
+  10 single_line_enclosing_range SingleLineRange, 11 multi_line_enclosing_range MultiLineRange
+DocumentPath: 1 relative_path string
+Document: 1 relative_path string, 2 occurrences *Occurrence, 3 symbols *SymbolInformation, 4 language string,
+  5 text string, 6 position_encoding int32
+Index: 1 metadata Metadata, 2 documents *Document, 3 external_symbols *SymbolInformation
+"""
+
+
+def read_message(name: str, content: bytes) -> Any:
+    """Raises `ValueError` if the content is no such message."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return message_class(name).FromString(content)
+    except DecodeError as error:
+        raise ValueError(str(error)) from error
+
+
+@cache
+def message_class(name: str) -> Any:
+    """The class of a message, such as `Document`."""
+    from google.protobuf.message_factory import GetMessageClass
+
+    return GetMessageClass(_pool().FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+
+
+@cache
+def _pool() -> "DescriptorPool":
+    """Apart from the one of the process, in which another library may describe the same messages."""
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+    from google.protobuf.descriptor_pool import DescriptorPool
+
+    kinds = FieldDescriptorProto
+    scalars = {"string": kinds.TYPE_STRING, "int32": kinds.TYPE_INT32, "bool": kinds.TYPE_BOOL}
+    described = FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3")
+    for line in _MESSAGES.replace(",\n ", ",").strip().splitlines():
+        message, _, fields = line.partition(": ")
+        added = described.message_type.add(name=message)
+        for number, name, said in (field.split() for field in fields.split(", ")):
+            kind = said.removeprefix("*")
+            field = added.field.add(name=name, number=int(number), type=scalars.get(kind, kinds.TYPE_MESSAGE))
+            field.label = kinds.LABEL_OPTIONAL if kind == said else kinds.LABEL_REPEATED
+            if kind not in scalars:
+                field.type_name = f".{_PACKAGE}.{kind}"
+    pool = DescriptorPool()
+    pool.Add(described)
+    return pool
+
+
+# No compiler writes more about one file, and all of it is in memory at a time.
+MOST_DOCUMENT_BYTES = 64 << 20
+# As many files as a repository may have.
+MOST_DOCUMENTS = 1_000_000
+# A length is at most ten bytes of seven bits each.
+_MOST_VARINT_BYTES = 10
+_METADATA, _DOCUMENT = 1, 2
+_LENGTH_DELIMITED = 2
+_FIXED_BYTES = {1: 8, 5: 4}
+_VARINT = 0
+_NO_FIELD = "what stands at byte {:,} is no field of a protobuf message"
+
+
+class IndexerIdentity(Struct, frozen=True):
+    """What wrote an index: `scip-python`, its version, and the folder that it was run in."""
+
+    name: str
+    version: str
+    project_root: str
+
+
+class DocumentPlace(Struct, frozen=True):
+    """Where the document of a file is in an index; `path` is as the index has it. `digest` is of its bytes."""
+
+    path: str
+    offset: int
+    length: int
+    digest: str
+
+
+class OversizedDocument(Struct, frozen=True):
+    """A document that is too large to be read."""
+
+    offset: int
+    length: int
+
+
+def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
+    """What an index holds, in its order. Raises `RefusedIndex` if it is no SCIP index, or is not whole."""
+    size = index.stat().st_size
+    documents = 0
+    with index.open("rb") as file:
+        while file.tell() < size:
+            tag = _varint(file)
+            field, wire = tag >> 3, tag & 7
+            if not field:
+                raise RefusedIndex(_NO_FIELD.format(file.tell()))
+            if wire != _LENGTH_DELIMITED:
+                _pass_over(file, wire)
+                continue
+            length = _varint(file)
+            offset = file.tell()
+            if length > size - offset:
+                raise RefusedIndex(
+                    f"it ends within a message at byte {offset:,}: {length:,} bytes are announced and "
+                    f"{size - offset:,} are there; it was not written to its end"
+                )
+            if field == _DOCUMENT:
+                documents += 1
+                if documents > MOST_DOCUMENTS:
+                    raise RefusedIndex(f"it has more than {MOST_DOCUMENTS:,} documents")
+                if length > MOST_DOCUMENT_BYTES:
+                    yield OversizedDocument(offset, length)
+                else:
+                    content = file.read(length)
+                    path = _parsed("DocumentPath", content, offset).relative_path
+                    digest = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+                    yield DocumentPlace(path, offset, length, digest)
+            elif field == _METADATA and length <= MOST_DOCUMENT_BYTES:
+                metadata = _parsed("Metadata", file.read(length), offset)
+                yield IndexerIdentity(metadata.tool_info.name, metadata.tool_info.version, metadata.project_root)
+            file.seek(offset + length)
+
+
+def read_document(index: Path, place: DocumentPlace) -> bytes:
+    """The bytes of one document."""
+    with index.open("rb") as file:
+        file.seek(place.offset)
+        return file.read(place.length)
+
+
+def _parsed(name: str, content: bytes, offset: int) -> Any:
+    try:
+        return read_message(name, content)
+    except ValueError as error:
+        raise RefusedIndex(f"what stands at byte {offset:,} is no message of SCIP: {error}") from error
+
+
+def _pass_over(file: IO[bytes], wire: int) -> None:
+    """A field of a later version of the format."""
+    if wire == _VARINT:
+        _varint(file)
+    elif wire in _FIXED_BYTES:
+        file.seek(_FIXED_BYTES[wire], 1)
+    else:
+        raise RefusedIndex(_NO_FIELD.format(file.tell()))
+
+
+def _varint(file: IO[bytes]) -> int:
+    value = 0
+    for number in range(_MOST_VARINT_BYTES):
+        byte = file.read(1)
+        if not byte:
+            raise RefusedIndex(f"it ends within a number at byte {file.tell():,}; it was not written to its end")
+        value |= (byte[0] & 0x7F) << (7 * number)
+        if byte[0] < 0x80:
+            return value
+    raise RefusedIndex(f"the number before byte {file.tell():,} has more than {_MOST_VARINT_BYTES} bytes")
+
+
+# Where more indexes have documents about a file, the first of them count.
+MOST_OFFERS = 4
+# So many documents say well enough which folder an index was made in.
+_SAMPLE = 500
+_UNNAMED_TOOL = "unknown"
+_SHOWN_PATH = 200
+
+
+class Offer(Struct, frozen=True):
+    """A document about one file; `tool` is what wrote its index."""
+
+    index: Path
+    origin: str
+    tool: str
+    place: DocumentPlace
+
+    def read(self) -> bytes:
+        """The document's bytes."""
+        return read_document(self.index, self.place)
+
+
+class Offers(Struct, frozen=True):
+    """The documents of all indexes by the path of their file, those of the first index first.
+
+    `problems` say of each index, by where it came from, what of it cannot be used.
+    """
+
+    by_path: Mapping[str, Sequence[Offer]]
+    problems: tuple[tuple[str, str], ...]
+
+
+def find_offers(files: Sequence[IndexFile], folder: Path, paths: Collection[str]) -> Offers:
+    """What the indexes in a folder hold about the files of a repository."""
+    by_path: defaultdict[str, list[Offer]] = defaultdict(list)
+    problems: list[tuple[str, str]] = []
+    for file in sorted(files, key=lambda one: one.position):
+        if file.problem:
+            problems.append((file.origin, file.problem))
+            continue
+        try:
+            found, notes = _offers_of(file, folder / file.sha256, paths)
+        except (RefusedIndex, OSError) as error:
+            problems.append((file.origin, str(error)))
+            continue
+        problems.extend((file.origin, note) for note in notes)
+        shared = sorted(path for path in found if path in by_path)
+        if shared:
+            first = f"{shared[0]} in that of {by_path[shared[0]][0].origin}"
+            told = f"{len(shared):,} of its files are in another index, too ({first}): "
+            problems.append((file.origin, f"{told}of each file the first document counts that fits its text"))
+        for path, offers in found.items():
+            by_path[path].extend(offers[: MOST_OFFERS - len(by_path[path])])
+    return Offers(by_path, tuple(problems))
+
+
+def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[dict[str, list[Offer]], list[str]]:
+    """The documents of one index that are about files of the repository, and what is to be said about the others."""
+    content = _Content.of(index, {path.rpartition("/")[2] for path in paths})
+    root, notes = _root(content.places, file.root, paths)
+    offers: defaultdict[str, list[Offer]] = defaultdict(list)
+    for place in content.places:
+        path = _path_below(root, place.path)
+        if path is not None and path in paths:
+            offers[path].append(Offer(index, file.origin, content.tool, place))
+    return offers, notes + content.notes(is_used=bool(offers))
+
+
+class _Content(Struct):
+    """What an index holds: the documents that have the name of a file at hand, and the paths of some others.
+
+    An index may have a million documents of files that are not here.
+    """
+
+    tool: str = _UNNAMED_TOOL
+    documents: int = 0
+    oversized: int = 0
+    places: list[DocumentPlace] = []
+    others: list[str] = []
+
+    @classmethod
+    def of(cls, index: Path, names: Collection[str]) -> Self:
+        content = cls()
+        for found in look_through(index):
+            match found:
+                case IndexerIdentity(name, version):
+                    content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()
+                case DocumentPlace():
+                    content.documents += 1
+                    if _slashed(found.path).rpartition("/")[2] in names:
+                        content.places.append(found)
+                    elif len(content.others) < _SAMPLE:
+                        content.others.append(found.path)
+                case OversizedDocument():
+                    content.oversized += 1
+        return content
+
+    def notes(self, *, is_used: bool) -> list[str]:
+        """Notes on the parts that cannot be used."""
+        found = [f"{self.oversized:,} of its documents are too large to be read"] if self.oversized else []
+        some = [*(place.path for place in self.places), *self.others]
+        outside = next((path for path in some if _path_below("", path) is None), None)
+        if outside is not None:
+            found.append(f"it has paths that lead out of the repository, such as {outside[:_SHOWN_PATH]!r}")
+        if some and not is_used:
+            found.append(
+                f"none of its {self.documents:,} documents is about a file that is indexed here (one is about "
+                f"{some[0][:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named"
+            )
+        return found
+
+
+def _root(places: Sequence[DocumentPlace], stated: str, paths: Collection[str]) -> tuple[str, list[str]]:
+    """The folder that an index's paths are relative to: as stated, or the one under which most of them are files.
+
+    Indexers are run in the folder of a package and seldom say which one that was.
+    """
+    sample = [place.path for place in places[:: max(1, len(places) // _SAMPLE)]]
+    fitting = {root: sum(_path_below(root, path) in paths for path in sample) for root in {stated, ""}}
+    if fitting[stated] or not sample:
+        return stated, []
+    fitting |= {root: sum(_path_below(root, path) in paths for path in sample) for root in _roots_of(sample, paths)}
+    best = max(sorted(fitting), key=lambda root: fitting[root])
+    if best == stated or not fitting[best]:
+        return stated, []
+    return best, [f"its paths are relative to {best or 'the root of the repository'}, not to {stated or 'its root'}"]
+
+
+def _roots_of(sample: Iterable[str], paths: Collection[str]) -> list[str]:
+    """The folders under which files end as the sample's paths do, the most frequent first."""
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        by_name[path.rpartition("/")[2]].append(path)
+    roots: Counter[str] = Counter()
+    for path in sample:
+        ending = f"/{path}"
+        roots.update(one[: -len(ending)] for one in by_name.get(path.rpartition("/")[2], ()) if one.endswith(ending))
+    return [root for root, _ in roots.most_common(10)]
+
+
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _path_below(root: str, path: str) -> str | None:
+    """A document's path in the repository; None if it leads out of it."""
+    parts = _slashed(path).split("/")
+    if path.startswith("/") or ".." in parts or ":" in parts[0]:
+        return None
+    below = "/".join(part for part in parts if part not in ("", "."))
+    return f"{root}/{below}" if root and below else below or None

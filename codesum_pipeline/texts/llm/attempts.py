@@ -1,0 +1,333 @@
+"""One attempt of a call: its worst price is reserved and written down, then the answer is read and the cost settled.
+
+A call is let through while the most that it can cost fits the cap in dollars.
+
+A thread writes the ledger's entries. A transaction takes milliseconds to reach the disk, in which the event loop could
+not read answers; all entries that wait when one transaction ends share the next one.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import groupby
+from operator import itemgetter
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import WrittenText
+from codesum_pipeline.ground.model.errors import (
+    BackendNotConfigured,
+    CallFailure,
+    ModelNotInAllowlist,
+    PromptTemplateMismatch,
+    SummaryCallFailed,
+    SummaryError,
+    SummaryOutputInvalid,
+)
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.model_call import AttemptOutcome
+from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
+from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
+from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask
+from codesum_pipeline.texts.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
+from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
+from codesum_pipeline.texts.llm.retrying import with_retries
+from codesum_pipeline.texts.llm.text_cache import KeptText
+
+Result = TypeVar("Result")
+
+
+class _PendingWrite(Struct, frozen=True):
+    write: Callable[[], object]
+    written: asyncio.Future[object]
+    is_alone: bool
+
+
+class Books:
+    """A ledger that only this thread uses while the books are open."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._waiting: SimpleQueue[_PendingWrite | None] = SimpleQueue()
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """For the time of a block inside a running loop, which must have waited for all its entries at the end."""
+        writer = Thread(target=self._serve, args=(asyncio.get_running_loop(),), name="ledger", daemon=True)
+        writer.start()
+        try:
+            yield
+        finally:
+            self._waiting.put(None)
+            writer.join()
+
+    async def enter(self, write: Callable[[Ledger], Result], *, is_alone: bool = False) -> Result:
+        """What `write` returns, once it is on disk. An entry is finished even if its task is cancelled, which is then
+        cancelled at its next wait. With `is_alone` it shares no transaction: what it reads is on disk."""
+        task = asyncio.current_task()
+        entry: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._waiting.put(_PendingWrite(lambda: write(self._ledger), entry, is_alone))
+        was_cancelled = False
+        while not entry.done():
+            try:
+                await asyncio.wait([entry])
+            except asyncio.CancelledError:
+                was_cancelled = True
+        if was_cancelled and task is not None:
+            task.cancel()
+        return entry.result()  # type: ignore[return-value]
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        is_last = False
+        while not is_last:
+            waiting = [self._waiting.get()]
+            while not self._waiting.empty():
+                waiting.append(self._waiting.get())
+            is_last = waiting[-1] is None
+            # Entries that share a transaction have no number of their own.
+            keys = ((place if entry.is_alone else -1, entry) for place, entry in enumerate(waiting) if entry)
+            for _, found in groupby(keys, key=itemgetter(0)):
+                together = [entry for _, entry in found]
+                loop.call_soon_threadsafe(_settle, together, *self._written(together))
+
+    def _written(self, together: Sequence[_PendingWrite]) -> tuple[list[object], BaseException | None]:
+        """The results of some entries, of one transaction; or why none of them is written."""
+        try:
+            with nullcontext() if together[0].is_alone else self._ledger.together():
+                return [entry.write() for entry in together], None
+        except Exception as error:
+            # Each task that waits for one of these raises it.
+            return [], error
+
+
+def _settle(together: Sequence[_PendingWrite], results: list[object], error: BaseException | None) -> None:
+    for place, entry in enumerate(together):
+        if error is not None:
+            entry.written.set_exception(error)
+        else:
+            entry.written.set_result(results[place])
+
+
+class CapReached(Exception):
+    """The next call could pass the cap; it is not made. A cheaper one may still fit."""
+
+
+class Admission:
+    """What is left to spend, given out to calls in the order in which they come.
+
+    A call that does not fit waits for those in flight, which mostly cost less
+    than the most that was put aside for them. Only when nothing is in flight and
+    it still does not fit is the cap reached for it.
+    """
+
+    def __init__(self, usd_left: float | None) -> None:
+        self._left = usd_left
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._door = asyncio.Lock()
+        self._freed = asyncio.Event()
+
+    async def enter(self, worst_usd: float) -> None:
+        """Put `worst_usd` aside for a call; raises `CapReached`."""
+        async with self._door:
+            while not self._fits(worst_usd) and self._in_flight:
+                self._freed.clear()
+                await self._freed.wait()
+            if not self._fits(worst_usd):
+                raise CapReached
+            self._reserved += worst_usd
+            self._in_flight += 1
+
+    def leave(self, worst_usd: float, cost_usd: float) -> None:
+        """The call is over and cost so much."""
+        self._reserved -= worst_usd
+        self._in_flight -= 1
+        if self._left is not None:
+            self._left -= cost_usd
+        self._freed.set()
+
+    def _fits(self, worst_usd: float) -> bool:
+        return self._left is None or self._reserved + worst_usd <= self._left
+
+
+# The failure of an attempt that another model answered.
+ANOTHER_MODEL = "another-model"
+# The failure of a document on which our own code failed.
+UNFORESEEN = "unforeseen-error"
+_MAX_ERROR_CHARS = 500
+# A role mark, a wrapper and the like, per turn: more than any provider adds.
+_TOKENS_PER_TURN = 100
+# Complaints about an answer that was not accepted.
+_MAX_COMPLAINT_CHARS = 4000
+# A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
+_UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
+_KINDS: dict[type[SummaryError], str] = {
+    BackendNotConfigured: "no-backend",
+    ModelNotInAllowlist: "model-not-allowed",
+    PromptTemplateMismatch: "template-mismatch",
+    RefusedAnswer: "refused-answer",
+    AnotherModel: ANOTHER_MODEL,
+    UnexpectedFailure: UNFORESEEN,
+}
+
+
+class Desk(Struct, frozen=True):
+    """What the calls of one run share. `on_heard` is called when a call ends in a way that does not end the run.
+
+    Where `is_free`, the backend makes no calls: nothing is reserved, and nothing is written down.
+    """
+
+    backend: SummaryBackend
+    books: Books
+    refused_answers: Mapping[str, tuple[str, bool]]
+    now: Callable[[], str]
+    admission: Admission
+    price_of: Callable[[str], Price]
+    max_retries: int
+    is_free: bool
+    on_heard: Callable[[], None] = lambda: None
+
+
+class TextRequester:
+    """Makes the calls for one document, and counts them: how many, at what cost, and which text is kept."""
+
+    def __init__(self, desk: Desk, task: WritingTask) -> None:
+        self._desk = desk
+        self._task = task
+        self.attempts = 0
+        self.calls = 0
+        self.cost_usd = 0.0
+        self.kept: KeptText | None = None
+
+    async def __call__(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
+        """The answer to a request. Where the same request lately got an unusable answer, that one is read again."""
+        if self._desk.is_free:
+            return self._read(request, await self._summarize(request))
+        before = self._desk.refused_answers.get(request.request_hash)
+        if before is not None:
+            claim, has_tool_call = before
+            return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
+        return await with_retries(lambda _: self._attempt(request), attempts=self._desk.max_retries + 1)
+
+    async def _attempt(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
+        desk, model = self._desk, request.model_name
+        # No tokenizer makes more than one token of a byte.
+        turns = sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in request.sources[1:])
+        worst = worst_case_usd(desk.price_of(model), self._task.prompt_tokens_upper + turns, request.max_tokens)
+        await desk.admission.enter(worst)
+        self.attempts += 1
+        settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
+        try:
+            attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst)
+            sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
+            started = time.monotonic()
+            try:
+                response = await self._summarize(request)
+            except BaseException as error:
+                settled = settled_by(error, time.monotonic() - started)
+                await self._settle(sequence, settled, worst)
+                if not ends_calls(error) and not isinstance(error, UnexpectedFailure):
+                    desk.on_heard()
+                raise
+            desk.on_heard()
+            answered = self._read(request, response)
+            settled = settled_reading(answered, time.monotonic() - started)
+            await self._settle(sequence, settled, worst, answered.content, model)
+            return answered
+        finally:
+            desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd)
+
+    async def _settle(
+        self, sequence: int, settled: AttemptResult, worst: float, text: WrittenText | None = None, model: str = ""
+    ) -> None:
+        self.calls += settled.outcome is not AttemptOutcome.NOT_SENT
+        self.cost_usd += worst if settled.cost_usd is None else settled.cost_usd
+        kept = None
+        if text:
+            task = self._task
+            kept = KeptText(
+                exact_key=task.exact_key,
+                body_key=task.body_key,
+                text=text,
+                context=task.context,
+                model=model,
+                prompt_version=task.template_blake3,
+                cost_usd=self.cost_usd,
+                created_at=self._desk.now(),
+            )
+        await self._desk.books.enter(lambda ledger: ledger.settle(sequence, settled, kept))
+        self.kept = kept
+
+    async def _summarize(self, request: SummaryRequest) -> SummaryResponse:
+        """The backend's answer; raises what the backend does, and `UnexpectedFailure`."""
+        guard = FailureGuard()
+        with guard.item(self._task.id):
+            return await self._desk.backend.summarize(request)
+        raise UnexpectedFailure(guard.failures[0])
+
+    def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[WrittenText]:
+        guard = FailureGuard()
+        with guard.item(self._task.id):
+            try:
+                return AnswerReading(response, read_answer(response, request.parameters.form, self._task.shown))
+            except AnswerProblem as problem:
+                return AnswerReading(response, None, str(problem))
+        return AnswerReading(response, None, failure=guard.failures[0])
+
+
+def failure_kind(error: SummaryError) -> str:
+    """One word for why there is no text."""
+    if isinstance(error, SummaryCallFailed):
+        return error.failure.value
+    return _KINDS.get(type(error), UNUSABLE)
+
+
+def ends_calls(error: BaseException) -> bool:
+    """Whether the next call would fail the same way: the key is missing or refused, or another model answers."""
+    is_shut_out = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS
+    return is_shut_out or isinstance(error, AnotherModel)
+
+
+def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
+    """The result of an attempt whose answer was accepted."""
+    return AttemptResult(
+        AttemptOutcome.GOOD,
+        response.cost_usd,
+        latency_s,
+        usage=response.usage,
+        answer=response.claim,
+        has_tool_call=response.has_tool_call,
+        model_echoed=response.model_name_echoed,
+    )
+
+
+def settled_reading(answered: AnswerReading[Any], latency_s: float) -> AttemptResult:
+    """The result of an attempt whose answer was read. Where that failed or found it unusable, the answer is kept: the
+    next run reads it again, and does not pay again."""
+    good = settled_good(answered.response, latency_s)
+    if answered.content:
+        return good
+    why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+    return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
+
+
+def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
+    """The result of an attempt without a readable answer."""
+    said = str(error)[:_MAX_ERROR_CHARS] or None
+    if isinstance(error, RefusedAnswer):
+        good = settled_good(error.response, latency_s)
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=said)
+    outcome, cost_usd = AttemptOutcome.INTERRUPTED, None
+    if isinstance(error, SummaryCallFailed) and error.was_sent:
+        outcome, cost_usd = AttemptOutcome.FAILED, 0.0 if error.failure in _UNBILLED else None
+    elif isinstance(error, SummaryError) and not isinstance(error, UnexpectedFailure):
+        outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
+    stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+    failure = failure_kind(error) if isinstance(error, SummaryError) else stopped
+    return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=said)

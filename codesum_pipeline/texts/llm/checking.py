@@ -1,0 +1,347 @@
+"""An answer becomes a text, or a complaint that the model can act on.
+
+What a rule can repair is repaired. Everything else that breaks the schema, a citation, a name or the form is
+complained of in words, all at once, so that a model needs one more attempt and not one for each complaint.
+
+What of an answer is put right without asking again, and what is not:
+
+| a model gave | where | it is |
+|---|---|---|
+| a field that the schema lacks | an object | left out |
+| nothing | a list, or what may be null | an empty list, null |
+| null | a list | an empty list |
+| `"null"`, `"None"`, `""` | what may be null and is no text | null |
+| JSON in a string | a list or an object | read |
+| a whole number in a string, or `12.0` | a number | the number |
+| control characters, escape sequences, invisible characters | a text | left out |
+| runs of white space, line feeds | a text | one space |
+| upper-case letters | a keyword | lower-case letters |
+| an entry for `self`, `cls`, `this` or another receiver | the inputs | left out |
+| the same item twice (upper and lower case alike) | a list of texts | kept once |
+| `true`, `"True"` | a number, a list or an object | refused |
+| a number, `true`, null, a list | a text | refused |
+| anything else that is not of the schema | | refused |
+
+What the system prompt forbids in every text is refused as far as a program can see it. The rest (say the purpose first,
+do not praise) a program cannot judge: a good text may speak of a fast event or a clean build.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
+
+from msgspec import Struct
+from pydantic import BaseModel, ValidationError
+
+from codesum_pipeline.ground.model.document import Citation, InputSpec, Level, Returns, WrittenText
+from codesum_pipeline.ground.model.printable import one_line
+from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
+from codesum_pipeline.texts.llm.leaks import leaked_names, looks_like_code, names_in
+from codesum_pipeline.texts.llm.pins import CALL_OF, AnswerForm, SummaryResponse
+
+_KINDS = {
+    Level.FUNCTION: ("function", "method"),
+    Level.CLASS: ("class", "struct", "interface", "trait", "enum"),
+    Level.FILE: ("file", "module"),
+    Level.MODULE: ("folder", "directory", "package", "module", "repository"),
+}
+_EVERY_KIND = "|".join(sorted({kind for kinds in _KINDS.values() for kind in kinds}))
+_IDENTIFIER = re.compile(r"(`?)([^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*)(`?)(\(?)")
+# No prose: what is written there is code, or one of a closed set of words.
+_CODE_FIELDS = frozenset(("name", "type", "children", "field"))
+
+# HTML by its own names: `<T>` and `List<int>` are types of languages. Names that are also words of types are left out.
+_HTML = re.compile(
+    r"<\s*+(?:/\s*+)?(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
+    r"embed|fieldset|font|footer|form|frame|frameset|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|"
+    r"link|main|marquee|math|meta|nav|noscript|ol|p|picture|pre|script|section|select|source|span|strong|"
+    r"style|sub|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|u|ul|video)"
+    r"(?:\s[^<>]*+)?/?\s*+>|<!--|<!\[CDATA\[|<!doctype",
+    re.IGNORECASE,
+)
+# Single backticks around a name and `**kwargs` are no Markdown that anybody would miss.
+_MARKDOWN = re.compile(
+    r"```|^#{1,6} |^[-*+] |^> |(?<![\w*])\*\*(?=[^\s*])[^*]*[^\s*]\*\*(?![\w*])|(?<!\w)!?\[[^\]]{1,2000}+\]\([^()\s]*\)"
+)
+_LINK = re.compile(r"\b(?:https?|ftp)://\S+|\bwww\.\w\S*", re.IGNORECASE)
+_GUESS = re.compile(r"\b(?:likely|probably|seems|appears to)\b", re.IGNORECASE)
+_MASK = re.compile(r"«masked [^»]*»?")
+
+
+def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
+    """Complaints about the texts of an answer; `name` is the document's own, qualified."""
+    field = "purpose" if level is Level.FUNCTION else "summary"
+    if opening := _opening(answer[field], level, name):
+        yield f"{field}: must not open with {opening!r}: start with a verb" + (
+            "" if level is Level.FUNCTION else " or a noun phrase"
+        )
+    for place, text in _texts(answer, ""):
+        for pattern, told in (
+            (_HTML, "must not hold markup: found {!r}; name an element without angle brackets"),
+            (_MARKDOWN, "must not hold Markdown: found {!r}; write plain sentences"),
+            (_LINK, "must not hold a link: found {!r}; say in words what it leads to"),
+            (_MASK, "must not repeat {!r}: at most say that a credential stands there"),
+            (_GUESS, "must not guess: found {!r}; say what can be seen, and leave out the rest"),
+        ):
+            if found := pattern.search(text):
+                yield f"{place}: {told.format(found.group()[:40])}"
+
+
+def _opening(text: str, level: Level, name: str) -> str:
+    if found := re.match(rf"this (?:{_EVERY_KIND})\b|the (?:{'|'.join(_KINDS[level])})\b", text, re.IGNORECASE):
+        return found.group()
+    first = _IDENTIFIER.match(text)
+    if not first or first[2] not in (name, name.rpartition(".")[2]):
+        return ""
+    is_word = not (looks_like_code(first[2]) or first[1] or first[4])
+    return "" if is_word and not first[2][0].islower() else first[2]
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text of an answer, with its place."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _texts(part, f"{place}.{number}")
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if name not in _CODE_FIELDS:
+                yield from _texts(part, f"{place}.{name}" if place else name)
+
+
+_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
+_SAYS_NULL = ("", "null", "none")
+
+
+def repaired(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The value, repaired where the table says so; the check refuses the rest."""
+    if "anyOf" in schema:
+        (filled,) = (option for option in schema["anyOf"] if option.get("type") != "null")
+        says_null = value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
+        return None if says_null else repaired(value, filled)
+    match schema.get("type"):
+        case "object":
+            return _object(_from_text(value, dict), schema)
+        case "array":
+            return _list(_from_text(value, list), schema)
+        case "integer" if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+            return int(value)
+        case "integer":
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+        case _:
+            return one_line(value) if isinstance(value, str) else value
+
+
+def _object(value: Any, schema: Mapping[str, Any]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    wanted = schema["properties"]
+    empty = {name: None for name, part in wanted.items() if "anyOf" in part or part.get("type") == "array"}
+    return {name: _field(name, part, wanted[name]) for name, part in (empty | value).items() if name in wanted}
+
+
+def _field(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    found = repaired(value, schema)
+    if name != "keywords" or not isinstance(found, list):
+        return found
+    return [one.lower() if isinstance(one, str) else one for one in found]
+
+
+def _list(value: Any, schema: Mapping[str, Any]) -> Any:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        return value
+    items = [repaired(item, schema["items"]) for item in value]
+    kept = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
+    return list(reversed(kept.values()))
+
+
+def _from_text(value: Any, wanted: type) -> Any:
+    """A list or object that was given as JSON in a string."""
+    if not isinstance(value, str):
+        return value
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return read if isinstance(read, wanted) else value
+
+
+_MAX_COMPLAINTS = 12
+_Answer = TypeVar("_Answer", bound=BaseModel)
+
+
+class AnswerProblem(Exception):
+    """The fault of an answer, worded for the model that gave it."""
+
+
+class AnswerBounds(Struct, frozen=True):
+    """What an answer is checked against.
+
+    `line_count` is that of the numbered lines (None above functions),
+    `child_names` are the parts that a responsibility may name, `hidden_names`
+    all callers and callees that the graph knows, as qualified names or ids,
+    `context_names` other names that the writer knows from the context alone,
+    `own_names` the document's own names, in lower case. `name` is its qualified
+    name, `head_names` are the names in a function's head, in lower case (None:
+    its parameters have no names), `receivers` those of them that no caller gives.
+    """
+
+    level: Level
+    line_count: int | None
+    child_names: tuple[str, ...] = ()
+    hidden_names: tuple[str, ...] = ()
+    context_names: tuple[str, ...] = ()
+    own_names: frozenset[str] = frozenset()
+    name: str = ""
+    head_names: frozenset[str] | None = None
+    receivers: tuple[str, ...] = ()
+
+
+def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
+    """The text of an answer; raises `AnswerProblem`."""
+    value = object_of(response, form, answer_tool(shown.level))
+    if isinstance(given := value.get("inputs"), list):
+        # No caller gives `self` and the like.
+        value["inputs"] = [one for one in given if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
+    answer = validated(value, answer_model(shown.level))
+    written, complaints = (
+        (_function_text(answer), _function_complaints(answer, shown))
+        if isinstance(answer, FunctionAnswer)
+        else (_upper_text(answer, shown), _upper_complaints(answer, shown))
+    )
+    if found := [*complaints, *_leaks(written, shown), *_forbidden_in(value, shown.level, shown.name)]:
+        complain(found)
+    return written
+
+
+def object_of(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
+    """The object of an answer in the tool's schema, repaired where that can be; raises `AnswerProblem`."""
+    wanted = "Answer with a JSON object with every field."
+    if form is AnswerForm.TOOL:
+        wanted = f"Call the tool {tool.name} with every field."
+    if not response.claim.strip():
+        raise AnswerProblem(f"Your answer was empty. {wanted}")
+    if form is AnswerForm.TOOL and response.claim.startswith(CALL_OF) and not response.has_tool_call:
+        raise AnswerProblem(f"You called another tool. {wanted}")
+    if form is AnswerForm.TOOL and not response.has_tool_call:
+        raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
+    return repaired(_read_json(response.claim, form), tool.schema)
+
+
+def validated(value: Any, shape: type[_Answer]) -> _Answer:
+    """The value as an answer of a shape; raises `AnswerProblem`."""
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        complaints = []
+        for found in error.errors(include_url=False, include_context=False):
+            place, given = ".".join(map(str, found["loc"])) or "the answer", found["input"]
+            length = f" (it has {len(given)})" if isinstance(given, str | list) and "at " in found["msg"] else ""
+            complaints.append(f"{place}: {found['msg'].removeprefix('Value error, ')}{length}")
+        complain(complaints)
+
+
+def complain(complaints: list[str]) -> NoReturn:
+    """Raise all of them as one `AnswerProblem`."""
+    lines = "\n".join(f"- {complaint}" for complaint in complaints[:_MAX_COMPLAINTS])
+    raise AnswerProblem(f"The answer cannot be taken:\n{lines}\nAnswer again, with every field.")
+
+
+def _read_json(claim: str, form: AnswerForm) -> Any:
+    """The object of an answer; in JSON_TEXT there may be other text around it, such as a fence."""
+    text = claim.strip()
+    if form is AnswerForm.JSON_TEXT:
+        text = text[max(text.find("{"), 0) : text.rfind("}") + 1]
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        fault = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise AnswerProblem(f"The answer is not valid JSON ({fault}). Answer again, with every field.") from error
+    if not isinstance(value, dict):
+        raise AnswerProblem("The answer is not a JSON object. Answer again, with every field.")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[str]:
+    last = shown.line_count or 0
+    outside = [
+        f"citations: {each.field} cites lines {each.start_line}-{each.end_line}; the code has lines 1-{last}, and "
+        "a range starts before it ends"
+        for each in answer.citations
+        if not 1 <= each.start_line <= each.end_line <= last
+    ]
+    cited = {each.field for each in answer.citations}
+    missing = [
+        f"citations: {name} is filled and not cited"
+        for name in ("purpose", "inputs", "returns", "side_effects", "invariants")
+        if getattr(answer, name) and name not in cited
+    ]
+    unknown = [
+        f"inputs.{place}.name: {given.name[:80]!r} is no parameter of the function"
+        for place, given in enumerate(answer.inputs)
+        if shown.head_names is not None and not names_in(given.name) <= shown.head_names
+    ]
+    return [*outside, *missing, *unknown]
+
+
+def _function_text(answer: FunctionAnswer) -> WrittenText:
+    returned = answer.returns
+    cited = dict.fromkeys(each for each in answer.citations if getattr(answer, each.field))
+    return WrittenText(
+        summary=answer.purpose,
+        business_intent=answer.business_intent,
+        keywords=tuple(answer.keywords),
+        returns=Returns(returned.type, returned.type_summary, returned.details) if returned else None,
+        inputs=tuple(InputSpec(each.name, each.type, each.description) for each in answer.inputs),
+        side_effects=tuple(answer.side_effects),
+        invariants=tuple(answer.invariants or ()),
+        citations=tuple(
+            Citation("summary" if each.field == "purpose" else each.field, each.start_line, each.end_line)
+            for each in cited
+        ),
+    )
+
+
+def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
+    listed = set(shown.child_names)
+    return [
+        f"responsibilities.{place}.children: {name[:80]!r} is not the name of a listed part"
+        for place, item in enumerate(answer.responsibilities)
+        for name in item.children
+        if listed and name not in listed
+    ]
+
+
+def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
+    """The text; where no parts were listed there is nothing that a responsibility could name."""
+    # `NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice.
+    told = []
+    for item in answer.responsibilities:
+        missing = [name for name in item.children if name not in item.text]
+        told.append(f"{', '.join(missing)}: {item.text}" if missing else item.text)
+    return WrittenText(
+        summary=answer.summary,
+        business_intent=answer.business_intent,
+        keywords=tuple(answer.keywords),
+        responsibilities=tuple(told) if shown.child_names else (),
+    )
+
+
+def _leaks(written: WrittenText, shown: AnswerBounds) -> list[str]:
+    field = "purpose" if shown.level is Level.FUNCTION else "summary"
+    names = leaked_names((written.summary, written.business_intent), shown.hidden_names, shown.own_names)
+    others = leaked_names(
+        (written.summary, written.business_intent), shown.context_names, {*shown.own_names, *names_in(*names)}
+    )
+    return [
+        *(f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names),
+        *(f"{field}, business_intent: must not name {name!r}, which stands in the context alone" for name in others),
+    ]

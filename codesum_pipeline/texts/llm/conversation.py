@@ -1,0 +1,83 @@
+"""A conversation with one model about one text: ask, say what is wrong with the answer, ask again.
+
+The whole conversation goes into each request, so that a request depends on what
+was said before and on nothing else.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from codesum_pipeline.ground.model.document import Level, TextContext
+from codesum_pipeline.ground.model.errors import SummaryError, SummaryOutputInvalid
+from codesum_pipeline.ground.model.guard import Failure
+from codesum_pipeline.texts.llm.checking import AnswerBounds
+from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
+
+Content = TypeVar("Content")
+
+
+class WritingTask(Struct, frozen=True):
+    """A document that a model is to write, ready to be sent.
+
+    `exact_key` and `body_key` are the keys of the cache; two tasks with the
+    same `body_key` and `prompt` take one call. `context` is what the text would
+    be written with. `prompt_tokens_upper` bounds the tokens of the first
+    request, system prompt and tool included.
+    """
+
+    id: str
+    level: Level
+    template_blake3: str
+    prompt: str
+    shown: AnswerBounds
+    exact_key: str
+    body_key: str | None
+    context: TextContext | None
+    prompt_tokens_upper: int
+
+
+class AnswerReading(Struct, Generic[Content], frozen=True):
+    """An answer as it came, with its content, or what is wrong with it, or the error in reading it."""
+
+    response: SummaryResponse
+    content: Content | None
+    complaint: str = ""
+    failure: Failure | None = None
+
+
+class UnexpectedFailure(SummaryError):
+    """An unexpected error in our code, in asking for one document or in reading the answer."""
+
+    discriminator = "summary_unforeseen_error"
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+async def converse(
+    request: SummaryRequest,
+    ask: Callable[[SummaryRequest], Awaitable[AnswerReading[Content]]],
+    *,
+    about: str,
+    max_attempts: int,
+) -> tuple[Content, SummaryRequest]:
+    """The content of the first usable answer, of at most `max_attempts`, and the request that it answers.
+
+    Raises what `ask` does, `UnexpectedFailure`, and `SummaryOutputInvalid` with the last complaint.
+    """
+    complaint = ""
+    for _ in range(max_attempts):
+        answered = await ask(request)
+        if answered.content:
+            return answered.content, request
+        if answered.failure:
+            raise UnexpectedFailure(answered.failure)
+        complaint = answered.complaint
+        # A new request: `replace` would keep the hash of the old one.
+        sources = (*request.sources, answered.response.claim, complaint)
+        request = SummaryRequest(**asdict(request) | {"sources": sources})
+    raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

@@ -1,0 +1,388 @@
+"""Calls to models are written down before they are made, so that a killed run leaves no unknown cost.
+
+An attempt is reserved with the most that it can cost, in a transaction that is
+on disk before the request leaves. It is settled in one transaction: outcome,
+cost, the answer as it came and, where that was taken, the text under its keys.
+From there the text goes to the cache, as often as it takes: a paid answer is in
+one of the two from the moment it counts.
+
+For a home in a bucket, each transaction is also an entry of its journal, where
+the next worker finds what a killed worker paid for.
+
+The tables are in the file of the repository's lease. Whoever opens the ledger to
+write must hold the lease, so an open attempt is one of a dead run.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, astuple, replace
+
+from codesum_pipeline.ground.model.decoding import convert
+from codesum_pipeline.ground.model.errors import BucketUnavailable
+from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.ground.model.moments import iso_moment
+from codesum_pipeline.ground.store.atomic import writing
+from codesum_pipeline.ground.store.lease import record_of
+from codesum_pipeline.ground.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.texts.llm.pins import SummaryResponse, TokenUsage
+from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
+
+if TYPE_CHECKING:
+    from codesum_pipeline.ground.store.buckets.bucket_record import Entry, Journal
+
+_TABLE = "llm_attempts"
+_OUTBOX = "llm_outbox"
+# For so long the same request is not sent again after an unusable answer.
+KEEP_DAYS = 7
+# The failure of an attempt whose answer broke the rules for answers.
+UNUSABLE = "unusable-answer"
+# The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
+NO_ANSWER_YET = "no-answer-yet"
+
+_CREATE = f"""
+CREATE TABLE IF NOT EXISTS llm_attempts (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, id TEXT NOT NULL, level TEXT NOT NULL,
+    request_hash TEXT NOT NULL, model TEXT NOT NULL, attempt INTEGER NOT NULL, started_at TEXT NOT NULL,
+    reserved_usd REAL NOT NULL, outcome TEXT, failure TEXT, error TEXT, prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0, is_estimated INTEGER NOT NULL DEFAULT 0, latency_s REAL NOT NULL DEFAULT 0,
+    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0, model_echoed TEXT
+);
+CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHERE outcome = 'invalid';
+CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
+CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
+"""
+# Columns that files of earlier versions lack.
+_NEWER = {"model_echoed": "TEXT"}
+_INTERRUPT = (
+    "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
+    "error = 'the run ended before the answer came' WHERE outcome IS NULL"
+)
+# An open attempt counts with the most that it can cost.
+_SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
+
+
+class CallAttempt(Struct, frozen=True):
+    """A call that is about to be made, and the most that it can cost."""
+
+    id: str
+    level: str
+    request_hash: str
+    model: str
+    attempt: int
+    reserved_usd: float
+
+
+class AttemptResult(Struct, frozen=True):
+    """How an attempt ended. `cost_usd` of None: it is unknown, and the most that it can be is counted."""
+
+    outcome: AttemptOutcome
+    cost_usd: float | None
+    latency_s: float
+    usage: TokenUsage | None = None
+    failure: str | None = None
+    error: str | None = None
+    answer: str | None = None
+    has_tool_call: bool = False
+    model_echoed: str | None = None
+
+
+class Ledger:
+    """One repository's ledger, as one run writes it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        *,
+        run_id: str,
+        now: Callable[[], datetime],
+        journal: "Journal | None" = None,
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._run_id = run_id
+        self._now = now
+        self._journal = journal
+        # Attempts of this transaction that the journal does not have yet.
+        self._written: set[int] = set()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """One transaction for all that the block writes; for a home in a bucket, it is in the bucket when the block
+        ends."""
+        is_outer = not self._connection.in_transaction
+        refused = None
+        with one_transaction(self._connection, self._path):
+            yield
+            if is_outer and self._journal and self._written:
+                try:
+                    self._journal.write(_journal_entry(self._connection, self._written))
+                    self._written.clear()
+                except BucketUnavailable as error:
+                    # The entry is at least on this worker's disk, and is written to the bucket with the next one.
+                    refused = error
+        if refused:
+            raise refused
+
+    def recover(self, *, run_id: str | None = None) -> int:
+        """Close the attempts that dead runs left open, at the most that they can have cost; returns how many. With a
+        `run_id` those of that run alone, where others may be alive."""
+        with self.together():
+            return self._connection.execute(
+                f"{_INTERRUPT} AND coalesce(?, run_id) = run_id", (AttemptOutcome.INTERRUPTED, run_id)
+            ).rowcount
+
+    def reserve(self, attempt: CallAttempt) -> int:
+        """Write down a call before it is made; its sequence."""
+        with self.together():
+            found = self._connection.execute(
+                "INSERT INTO llm_attempts (id, level, request_hash, model, attempt, reserved_usd, run_id, started_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*astuple(attempt), self._run_id, self.moment()),
+            ).lastrowid
+            self._written.add(found or 0)
+        return found or 0
+
+    def settle(self, sequence: int, settled: AttemptResult, kept: KeptText | None = None) -> None:
+        """Write down how a call ended and, of one that gave a text, the text."""
+        values = asdict(settled) | asdict(settled.usage or TokenUsage(0, 0)) | {"sequence": sequence}
+        del values["usage"]
+        with self.together():
+            self._connection.execute(
+                "UPDATE llm_attempts SET outcome = :outcome, failure = :failure, error = :error, "
+                "prompt_tokens = :prompt_tokens, completion_tokens = :completion_tokens, "
+                "cached_tokens = :cached_tokens, cost_usd = coalesce(:cost_usd, reserved_usd), "
+                "is_estimated = :cost_usd IS NULL, latency_s = :latency_s, answer = :answer, "
+                "has_tool_call = :has_tool_call, model_echoed = :model_echoed WHERE sequence = :sequence",
+                values,
+            )
+            self._written.add(sequence)
+            if kept:
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO llm_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept.row()
+                )
+
+    def refused_answers(self) -> dict[str, tuple[str, bool]]:
+        """By the hash of the request, the unusable answers of the last days, each with whether it was a tool call. An
+        empty answer says nothing about the next: its request is sent again."""
+        rows = self._connection.execute(
+            "SELECT request_hash, answer, has_tool_call FROM llm_attempts WHERE outcome = 'invalid' AND failure = ? "
+            "AND trim(answer) <> '' AND started_at >= ? ORDER BY sequence",
+            (UNUSABLE, iso_moment(self._now() - timedelta(days=KEEP_DAYS))),
+        )
+        return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
+
+    def good_answer(self, request_hash: str) -> SummaryResponse | None:
+        """The accepted answer to a request, which is paid for and need not be sent again; None without one."""
+        row = self._connection.execute(
+            "SELECT answer, has_tool_call, prompt_tokens, completion_tokens, cached_tokens, model_echoed, cost_usd "
+            "FROM llm_attempts WHERE request_hash = ? AND outcome = 'good' AND answer IS NOT NULL ORDER BY sequence",
+            (request_hash,),
+        ).fetchone()
+        if row is None:
+            return None
+        answer, has_tool_call, prompt, completion, cached, echoed, cost_usd = row
+        return SummaryResponse(answer, bool(has_tool_call), TokenUsage(prompt, completion, cached), echoed, cost_usd)
+
+    def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
+        """Give `put` the paid texts that wait for the cache; returns how many. After a kill they are given twice, which
+        must do no harm."""
+        rows = self._connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
+        if rows:
+            put([KeptText.of(row) for row in rows])
+            with self.together():
+                self._connection.executemany("DELETE FROM llm_outbox WHERE exact_key = ?", [row[:1] for row in rows])
+        return len(rows)
+
+    def spent(self, run_id: str | None = None) -> float:
+        """US dollars of a run (default: this one), open attempts with the most that they can cost."""
+        return float(self._connection.execute(f"{_SPENT} WHERE run_id = ?", (run_id or self._run_id,)).fetchone()[0])
+
+    def spent_today(self) -> float:
+        """US dollars since midnight, UTC."""
+        midnight = iso_moment(_midnight(self._now()))
+        return float(self._connection.execute(f"{_SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
+
+    def has_answers(self) -> bool:
+        """Whether a model answered in this run."""
+        found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1"
+        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
+
+    def rows(self, run_id: str | None = None) -> list[LedgerRow]:
+        """The settled attempts that are still here, of one run or of all, in order."""
+        which = "outcome IS NOT NULL AND coalesce(?, run_id) = run_id"
+        return _rows(self._connection, which, run_id)
+
+    def compact(self, tables: TableStore, repo: str) -> int:
+        """Bring the warehouse's table up to date, and delete old rows here; returns how many rows were added.
+
+        After a kill rows can be in both; the next time knows them by run and sequence.
+        """
+        waiting = _rows(self._connection, "outcome IS NOT NULL AND is_in_table = 0")
+        before = tables.read_rows_or_empty("ledger", repo, LedgerRow)
+        known = {(row.run_id, row.sequence) for row in before}
+        # An accepted answer is left out: its text is kept in the cache.
+        added = [
+            row if row.outcome is AttemptOutcome.INVALID else replace(row, answer=None)
+            for row in waiting
+            if (row.run_id, row.sequence) not in known
+        ]
+        if added:
+            tables.write_rows("ledger", repo, [*before, *added], LedgerRow)
+        with self.together():
+            self._connection.executemany(
+                "UPDATE llm_attempts SET is_in_table = 1, answer = CASE WHEN outcome = 'invalid' THEN answer END "
+                "WHERE sequence = ?",
+                [(row.sequence,) for row in waiting],
+            )
+            self._connection.execute(
+                "DELETE FROM llm_attempts WHERE is_in_table = 1 AND started_at < ?",
+                (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
+            )
+        return len(added)
+
+    def moment(self) -> str:
+        """Now, as ISO 8601 in UTC to the millisecond."""
+        return iso_moment(self._now())
+
+
+@contextmanager
+def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Iterator[Ledger]:
+    """The ledger of the repository whose lease is in `state`, for its holder."""
+    with writing(state):
+        state.parent.mkdir(parents=True, exist_ok=True)
+        # The thread that writes may be another one.
+        connection = sqlite3.connect(state, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    with closing(connection):
+        with writing(state):
+            connection.execute("PRAGMA journal_mode = WAL")
+            # On disk when a transaction ends: what is paid must outlive a power cut, too.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.executescript(_CREATE)
+            known = {name for _, name, *_ in connection.execute("PRAGMA table_info(llm_attempts)")}
+            for column in _NEWER.keys() - known:
+                connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_NEWER[column]}")
+        record = record_of(state)
+        ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal if record else None)
+        if record:
+            with one_transaction(connection, state):
+                _replay(connection, record.journal.take_left())
+        try:
+            yield ledger
+        finally:
+            if record:
+                record.note_spending(day=now().date(), usd=ledger.spent_today())
+
+
+def erase_ledger(state: Path) -> None:
+    """Delete a repository's attempts, and the texts that wait for the cache; its lease must be held."""
+    if state.exists():
+        with writing(state), closing(sqlite3.connect(state, timeout=BUSY_TIMEOUT_S)) as connection, connection:
+            connection.executescript("DROP TABLE IF EXISTS llm_attempts; DROP TABLE IF EXISTS llm_outbox")
+
+
+def spent_today(state: Path, *, now: datetime) -> float:
+    """US dollars of a repository since midnight, UTC, for readers without its lease; 0 if no call was made."""
+    return calls_since(state, iso_moment(_midnight(now)))[1]
+
+
+def calls_since(state: Path, since: str) -> tuple[int, float]:
+    """How many attempts were begun since a moment, and their US dollars, for readers; a `since` of "" counts all."""
+    with reading(state, _TABLE) as connection:
+        if connection is None:
+            return 0, 0.0
+        counted, spent = connection.execute(
+            f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
+        ).fetchone()
+        return int(counted), float(spent)
+
+
+def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
+    """The attempts that are not in the warehouse's table yet, for readers without the repository's lease."""
+    with reading(state, _TABLE) as connection:
+        return [] if connection is None else _rows(connection, "is_in_table = 0")
+
+
+def calls_about(books: Path, *, subjects: str, table: str, since: str) -> list[tuple[tuple[str, ...], LedgerRow]]:
+    """The calls in the books of questions or digests that were begun since a moment (ISO 8601; "": all), in their
+    order, each with the repositories that it was about; none if that is not known.
+
+    `subjects` is a query for the repositories (a JSON list) of each run, in a file that has `table`. Raises
+    `BrokenStore`.
+    """
+    rows = [row for row in rows_of_unfinished_builds(books) if row.started_at >= since]
+    with reading(books, table) as connection:
+        found = dict(connection.execute(subjects).fetchall()) if connection and rows else {}
+    return [(tuple(json.loads(found.get(row.run_id, "[]"))), row) for row in rows]
+
+
+def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]:
+    """All attempts for a repository: the rows of its table, and those of builds that are under way or ended before
+    they wrote it."""
+    # A build that ends between the two readings brings its rows from the file into the table.
+    unfinished = rows_of_unfinished_builds(state)
+    rows = tables.read_rows_or_empty("ledger", repo, LedgerRow)
+    known = {(row.run_id, row.sequence) for row in rows}
+    return [*rows, *(row for row in unfinished if (row.run_id, row.sequence) not in known)]
+
+
+def _rows(connection: sqlite3.Connection, which: str, *values: object) -> list[LedgerRow]:
+    """Attempts in order. One without an answer so far counts with the most that it can cost."""
+    rows = _dicts(connection, _TABLE, f"{which} ORDER BY sequence", values)
+    for row in rows:
+        if row["outcome"] is None:
+            row |= {"outcome": AttemptOutcome.INTERRUPTED, "failure": NO_ANSWER_YET, "is_estimated": True}
+            row["cost_usd"] = row["reserved_usd"]
+    return convert(rows, list[LedgerRow], strict=False)
+
+
+def _dicts(
+    connection: sqlite3.Connection, table: str, which: str, values: Sequence[object] = ()
+) -> list[dict[str, Any]]:
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    return [dict(row) for row in cursor.execute(f"SELECT * FROM {table} WHERE {which}", values)]
+
+
+def _journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> "Entry":
+    """The present rows of these attempts, and every text that waits for the cache."""
+    attempts = _dicts(connection, _TABLE, f"sequence IN ({', '.join(map(str, sorted(sequences)))})")
+    return {_TABLE: attempts, _OUTBOX: _dicts(connection, _OUTBOX, "TRUE")}
+
+
+def _replay(connection: sqlite3.Connection, entries: Iterable["Entry"]) -> None:
+    """Write into the ledger what a killed worker had written into its own and no commit has kept."""
+    for entry in entries:
+        for table in (_TABLE, _OUTBOX):
+            for kept in entry[table]:
+                row = {**kept, "sequence": _number(connection, kept)} if table == _TABLE else kept
+                connection.execute(
+                    f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                    list(row.values()),
+                )
+
+
+def _number(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
+    """The attempt's own number; where two workers used one number, the second gets a new one."""
+    known = connection.execute(
+        f"SELECT sequence FROM {_TABLE} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
+        "AND started_at = ?",
+        [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")],
+    ).fetchone()
+    if known:
+        return int(known[0])
+    is_used = connection.execute(f"SELECT 1 FROM {_TABLE} WHERE sequence = ?", (row["sequence"],)).fetchone()
+    return None if is_used else int(row["sequence"])
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)

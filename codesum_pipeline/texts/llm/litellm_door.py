@@ -1,0 +1,191 @@
+"""The one door to LiteLLM: it is imported here alone, its errors become ours, and no key leaves with them.
+
+The errors say whether to wait, to stop, or to change the request. Keys are taken out of all that comes back from a
+provider: its errors, its answers and its own name. A proxy may repeat what it was sent, in an error or inside an answer
+that is otherwise good. Any key that LiteLLM could have sent is looked for, as it is and as it reads in an address, in
+JSON, in HTML and in base64.
+"""
+
+import html
+import inspect
+import json
+import os
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
+
+REMOVED = "…"
+_SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_KEY_NAMES = re.compile(r"_(API_KEY|AUTH_TOKEN|API_TOKEN|SESSION_TOKEN)$")
+_VARIABLE = re.compile(r"\"([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]*)(?<!_FILE)\"")
+_ESCAPE_IN_ADDRESS = re.compile(r"%[0-9A-F]{2}")
+# What is shorter is a placeholder, and would blot out words.
+_SHORTEST_SECRET = 8
+_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+
+
+def keys_in_use(*named: str) -> tuple[str, ...]:
+    """Every key that a call may have been made with: `named` ones, and those that LiteLLM finds in the environment."""
+    return (*named, *(value for name, value in os.environ.items() if name in _known() or _KEY_NAMES.search(name)))
+
+
+def without_secrets(text: str, *secrets: str) -> str:
+    """A message without `secrets`, the values of variables that are named like secrets, and what looks like a key."""
+    named = (value for name, value in os.environ.items() if _SECRET_NAMES.search(name))
+    return _LOOKS_SECRET.sub(REMOVED, without_keys(text, (*secrets, *named)))
+
+
+def without_keys(text: str, keys: Iterable[str]) -> str:
+    """A text without these keys in any of their forms; what is too short to be a key is kept.
+
+    JSON stays JSON, and none of its strings is a key, however it was escaped.
+    """
+    forms = sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True)
+    for form in forms:
+        text = text.replace(form, REMOVED)
+    if not forms or "\\" not in text:
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    clean = _cleaned(value, forms)
+    return text if clean == value else json.dumps(clean, ensure_ascii=False)
+
+
+def _cleaned(value: Any, forms: Sequence[str]) -> Any:
+    if isinstance(value, dict):
+        return {_cleaned(name, forms): _cleaned(part, forms) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(part, forms) for part in value]
+    if isinstance(value, str):
+        for form in forms:
+            value = value.replace(form, REMOVED)
+    return value
+
+
+def _forms(key: str) -> Iterator[str]:
+    """A key as it is, and as others write it."""
+    for one in {key, key.strip()}:
+        if len(one) < _SHORTEST_SECRET:
+            continue
+        in_json = json.dumps(one)[1:-1]
+        data = one.encode("utf-8", "surrogateescape")
+        yield from (one, in_json, in_json.replace("/", "\\/"), html.escape(one), html.escape(one, quote=False))
+        for address in (quote(data, safe=""), quote(data), quote_plus(data)):
+            yield from (address, _ESCAPE_IN_ADDRESS.sub(lambda found: found[0].lower(), address))
+        for encoded in (b64encode(data), urlsafe_b64encode(data)):
+            yield encoded.decode().rstrip("=")
+
+
+@cache
+def _known() -> frozenset[str]:
+    """The variables that LiteLLM says it reads keys from."""
+    return frozenset(_VARIABLE.findall(inspect.getsource(litellm_client().validate_environment)))
+
+
+# Without these it fetches a list of prices at import, and logs its messages.
+_BEFORE_IMPORT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOG": "ERROR",
+    # OpenAI's own client walks through every request and answer: a third of the work of a call.
+    "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER": "True",
+}
+
+
+@cache
+def litellm_client() -> Any:
+    """The module `litellm`; importing it takes seconds."""
+    os.environ.update(_BEFORE_IMPORT)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    # It takes a request's `max_retries=0` for "nothing said".
+    litellm.DEFAULT_MAX_RETRIES = 0
+    return litellm
+
+
+_LONGEST_MESSAGE = 300
+_LONGEST_CHAIN = 10
+# HTTP: the caller is not known, has not paid, or has no permission.
+_NO_ENTRY = (401, 402, 403)
+_TIMED_OUT = (408, 504)
+_TOO_MUCH = 429
+_SERVER = 500
+# Providers answer with the same status where a quota is used up and where a model is too busy.
+_USED_UP = re.compile(r"insufficient_quota|exceeded your current quota|credit balance", re.IGNORECASE)
+_SPEAKS_OF_A_KEY = re.compile(
+    r"api.?key|credentials|security token|token (has |is )?(included in the request is )?expired|ExpiredToken",
+    re.IGNORECASE,
+)
+# Addresses in memory, and where in LiteLLM it was.
+_NOT_THE_MATTER = re.compile(r" ssl:<[^<>]*>| ssl:default|Traceback \(most recent call last\).*", re.DOTALL)
+
+
+def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> SummaryCallFailed:
+    """The error as one of ours: its kind, how long to wait, and a provider's words without any key.
+
+    `missing_key` names the variables where a key is looked for and is not.
+    """
+    import httpx
+
+    is_key_missing, chain = bool(missing_key), _chain(error)
+    transport = next((each for each in chain if isinstance(each, (httpx.TransportError, ConnectionError))), None)
+    # Such a request has not been sent.
+    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, ConnectionRefusedError)
+    raw = _NOT_THE_MATTER.sub("", str(transport or error))
+    failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
+    words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
+    if is_key_missing and failure is CallFailure.CREDENTIALS:
+        words = (
+            f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "
+            "of up to seven letters will do"
+        )
+    # How long the provider asks to wait, where it says so in seconds.
+    asked = str((getattr(error, "litellm_response_headers", None) or {}).get("retry-after", ""))
+    is_busy = failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER)
+    return SummaryCallFailed(
+        f"{model}: {words}",
+        failure=failure,
+        retry_after_s=float(asked) if is_busy and re.fullmatch(r"\d+(\.\d+)?", asked) else None,
+        was_sent=not (is_key_missing and failure is CallFailure.CREDENTIALS) and not isinstance(transport, unsent),
+    )
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and its causes: LiteLLM's own kinds mix broken connections with unreadable answers."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and len(chain) < _LONGEST_CHAIN:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return chain
+
+
+def _kind_of(
+    error: Any, chain: list[BaseException], transport: BaseException | None, words: str, *, is_key_missing: bool
+) -> CallFailure:
+    import httpx
+
+    litellm = litellm_client()
+    status = int(getattr(error, "status_code", 0) or 0)
+    # A missing key is, with some providers, a failure of the server or of the connection.
+    if status in _NO_ENTRY or _USED_UP.search(words) or (is_key_missing and _SPEAKS_OF_A_KEY.search(words)):
+        return CallFailure.CREDENTIALS
+    if isinstance(error, litellm.Timeout) or isinstance(transport, httpx.TimeoutException) or status in _TIMED_OUT:
+        return CallFailure.TIMEOUT
+    if transport is not None:
+        return CallFailure.CONNECTION
+    if isinstance(error, litellm.RateLimitError) or status == _TOO_MUCH:
+        return CallFailure.RATE_LIMIT
+    unread = (litellm.APIConnectionError, litellm.APIError, litellm.APIResponseValidationError)
+    if isinstance(error, unread) and not any(isinstance(each, httpx.HTTPStatusError) for each in chain):
+        return CallFailure.UNREADABLE
+    return CallFailure.SERVER if status >= _SERVER else CallFailure.REFUSED

@@ -1,0 +1,302 @@
+"""Texts of models, kept for every repository and every later build.
+
+An answer is found under its exact key, which holds the document's id, or by its
+body key, which does not: a moved file, a fork and a vendored copy cost no call.
+Both keys hold the prompt's version, the model and the parameters, so versions
+live side by side and going back is free. Several processes may read and write
+at once (SQLite with a write-ahead log, which needs a local file system).
+
+Citations are in canonical lines, so that a text fits every document with the same body. The ledger holds paid texts in
+the same shape until the cache has them. Each worker of a bucket keeps all texts in its own cache: what a worker adds is
+one object, and the first look fetches what others added since.
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+from uuid import uuid4
+
+from msgspec import Struct, json
+
+from codesum_pipeline.ground.model.decoding import decode
+from codesum_pipeline.ground.model.document import CompactionRecord, TextContext, WrittenText
+from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.ground.store.atomic import writing
+from codesum_pipeline.ground.store.buckets.objects import Objects
+from codesum_pipeline.ground.store.sqlite_tables import columns, read_row, row_values
+
+COLUMNS = (
+    "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
+    "prompt_version TEXT NOT NULL, cost_usd REAL NOT NULL, created_at TEXT NOT NULL"
+)
+NAMES = "exact_key, body_key, text, context, model, prompt_version, cost_usd, created_at"
+
+
+class KeptText(Struct, frozen=True):
+    """One text. `exact_key` holds the document's id, `body_key` does not; `cost_usd` is of all calls for it."""
+
+    exact_key: str
+    body_key: str | None
+    text: WrittenText
+    context: TextContext | None
+    model: str
+    prompt_version: str
+    cost_usd: float
+    created_at: str
+
+    def row(self) -> tuple[Any, ...]:
+        """The values of `NAMES`."""
+        return (
+            self.exact_key,
+            self.body_key,
+            json.encode(self.text).decode(),
+            json.encode(self.context).decode(),
+            self.model,
+            self.prompt_version,
+            self.cost_usd,
+            self.created_at,
+        )
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Self:
+        """The inverse of `row`."""
+        exact_key, body_key, text, context, *rest = row
+        return cls(
+            exact_key,
+            body_key,
+            decode(text, WrittenText),
+            decode(context, TextContext | None),
+            *rest,
+        )
+
+
+_ANSWERS = "answers/"
+
+
+class SharedTexts:
+    """The texts of one bucket, in the batches in which workers added them."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def add(self, texts: Sequence[KeptText], *, at: datetime) -> str:
+        """Keep these for all workers; the name of the batch. Raises `BucketUnavailable`."""
+        name = f"{_ANSWERS}{at:%Y-%m-%d}/{uuid4().hex}"
+        self._objects.put(name, json.encode([text.row() for text in texts]))
+        return name
+
+    def added(self, *, known: Collection[str]) -> Iterator[tuple[str, list[KeptText]]]:
+        """The batches that are not known yet, with their names."""
+        for info in self._objects.infos(_ANSWERS):
+            found = None if info.name in known else self._objects.get(info.name)
+            if found:
+                yield info.name, [KeptText.of(row) for row in json.decode(found.data)]
+
+
+FILE = "answers.sqlite"
+BUSY_TIMEOUT_S = 60.0
+# SQLite takes no more parameters in one statement on its smallest builds.
+_AT_ONCE = 400
+
+# `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
+_CREATE = f"""
+CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS compactions ({columns(CompactionRecord, job_id="PRIMARY KEY")});
+CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
+CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
+"""
+
+
+class CacheStats(Struct, frozen=True):
+    """What is kept of one prompt version and model; days are ISO dates."""
+
+    prompt_version: str
+    model: str
+    texts: int
+    text_bytes: int
+    cost_usd: float
+    first_created: str
+    last_used: str
+
+
+class AnswerCache:
+    """The cache of one folder. The file is made by the first write, and reading without one finds nothing."""
+
+    def __init__(self, folder: Path, *, now: Callable[[], datetime], shared: SharedTexts | None = None) -> None:
+        self.path = folder / FILE
+        self._now = now
+        self._shared = shared
+        self._is_fetched = shared is None
+
+    def find_many(self, keys: Iterable[tuple[str, str | None]]) -> dict[str, tuple[KeptText, ...]]:
+        """By exact key, the texts that fit each pair of exact and body key: the document's own first, then one per
+        context that the same body was written with, oldest first. Pairs without any are left out."""
+        wanted = dict(keys)
+        self._fetch()
+        with self._open() as connection:
+            own = {text.exact_key: text for text in _select(connection, "exact_key", wanted)}
+            bodies: dict[str, list[KeptText]] = {}
+            for text in _select(connection, "body_key", {body for body in wanted.values() if body}):
+                bodies.setdefault(text.body_key or "", []).append(text)
+        found: dict[str, tuple[KeptText, ...]] = {}
+        for exact, body in wanted.items():
+            by_context: dict[TextContext | None, KeptText] = {}
+            for text in filter(None, [own.get(exact), *bodies.get(body or "", [])]):
+                by_context.setdefault(text.context, text)
+            if by_context:
+                found[exact] = tuple(by_context.values())
+        return found
+
+    def touch(self, texts: Sequence[KeptText]) -> None:
+        """Note that these texts are in use."""
+        today = self._now().date().isoformat()
+        with self._writing() as connection:
+            connection.executemany(
+                "UPDATE answers SET used_on = ? WHERE exact_key = ? AND used_on < ?",
+                [(today, text.exact_key, today) for text in texts],
+            )
+
+    def put_many(self, texts: Sequence[KeptText]) -> None:
+        """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first."""
+        self._keep({self._shared.add(texts, at=self._now()): texts} if self._shared and texts else {"": texts})
+
+    def _fetch(self) -> None:
+        """Keep what other workers added, once for each opened cache."""
+        if self._shared is None or self._is_fetched:
+            return
+        with self._open() as connection:
+            known = {name for (name,) in connection.execute("SELECT name FROM batches")}
+        if new := dict(self._shared.added(known=known)):
+            self._keep(new)
+        self._is_fetched = True
+
+    def _keep(self, batches: Mapping[str, Sequence[KeptText]]) -> None:
+        """Texts by the shared batch that they are of."""
+        today = self._now().date().isoformat()
+        with self._writing() as connection:
+            connection.executemany(
+                f"INSERT OR REPLACE INTO answers ({NAMES}, used_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*text.row(), today) for texts in batches.values() for text in texts],
+            )
+            connection.executemany("INSERT OR IGNORE INTO batches VALUES (?)", [(name,) for name in batches if name])
+
+    def texts_of(self, prompt_version: str) -> list[KeptText]:
+        """The texts of one prompt version, oldest first."""
+        with self._open() as connection:
+            return _of_version(connection, prompt_version)
+
+    def compactions(self) -> list[CompactionRecord]:
+        """The compactions that replaced texts, oldest first."""
+        with self._open() as connection:
+            return _compactions(connection)
+
+    def compact(
+        self,
+        record: CompactionRecord,
+        prompt_version: str,
+        leaving: Callable[[list[KeptText], list[CompactionRecord]], Sequence[str]],
+    ) -> None:
+        """Replace some texts of a version by a compaction, in one transaction: those whose exact keys `leaving` returns
+        are deleted. `leaving` is given the version's texts and the earlier compactions; what it raises ends the
+        transaction."""
+        with self._writing() as connection:
+            keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
+            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", row_values(record))
+            connection.executemany("DELETE FROM answers WHERE exact_key = ?", [(key,) for key in keys])
+
+    def stats(self) -> list[CacheStats]:
+        """What is kept, by prompt version and model, most texts first."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "SELECT prompt_version, model, count(*), sum(length(CAST(text AS BLOB))), sum(cost_usd), "
+                "min(created_at), max(used_on) FROM answers GROUP BY prompt_version, model "
+                "ORDER BY count(*) DESC, prompt_version, model"
+            )
+            return [CacheStats(*row) for row in rows]
+
+    def prune(self, *, unused_for: timedelta | None = None, keep_prompt_versions: Collection[str] | None = None) -> int:
+        """Delete texts that no build took for so long, and those of prompt versions that are not named; how many.
+
+        Of two conditions a text that meets either goes.
+        """
+        before = (self._now() - unused_for).date().isoformat() if unused_for is not None else ""
+        kept = list(keep_prompt_versions or ())
+        is_other = f"prompt_version NOT IN ({_marks(len(kept))})" if keep_prompt_versions is not None else "FALSE"
+        with self._writing() as connection:
+            count = connection.execute(f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept)).rowcount
+        with self._open() as open_again:
+            # As a script: a single statement is stepped once, which frees one page.
+            open_again.executescript("PRAGMA incremental_vacuum")
+        return count
+
+    def unused(self, *, unused_for: timedelta) -> tuple[int, int]:
+        """How many texts no build took for so long, and about how many bytes they are."""
+        before = (self._now() - unused_for).date().isoformat()
+        with self._open() as connection:
+            counted, size = connection.execute(
+                "SELECT count(*), coalesce(sum(length(CAST(text AS BLOB))), 0) FROM answers WHERE used_on < ?",
+                (before,),
+            ).fetchone()
+            return int(counted), int(size)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+            with self._open() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection to the file, or to an empty database where there is none."""
+        place = self.path if self.path.exists() else ":memory:"
+        try:
+            with closing(sqlite3.connect(place, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as connection:
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_CREATE)
+                yield connection
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            raise BrokenStore(
+                f"the cache of models' texts {self.path} cannot be read ({error}): restore it, or delete the file "
+                "and its -wal and -shm, and pay for its texts again when they are needed"
+            ) from error
+
+
+def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) -> Iterator[KeptText]:
+    """The texts with one of these values, oldest first within a value."""
+    ordered = iter(sorted(values))
+    while some := list(islice(ordered, _AT_ONCE)):
+        rows = connection.execute(
+            f"SELECT {NAMES} FROM answers WHERE {column} IN ({_marks(len(some))}) ORDER BY created_at, exact_key", some
+        )
+        yield from map(KeptText.of, rows)
+
+
+def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[KeptText]:
+    rows = connection.execute(
+        f"SELECT {NAMES} FROM answers WHERE prompt_version = ? ORDER BY created_at, exact_key", (prompt_version,)
+    )
+    return [KeptText.of(row) for row in rows]
+
+
+def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
+    rows = connection.execute("SELECT * FROM compactions ORDER BY compacted_at, job_id")
+    return [read_row(CompactionRecord, row) for row in rows]
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

@@ -1,0 +1,353 @@
+"""The texts of many documents: as many calls at once as allowed, in order of importance, within the caps.
+
+The first call of a run goes alone, so that what is wrong with all calls costs one. A call that does not fit what is
+left of the cap in dollars is skipped for a cheaper one. A failure that holds for all (the cap, lost credentials,
+another model's answer, many failures in a row) stops all tasks that have not begun; calls under way are finished.
+
+However a run ends, the next one continues it: paid texts are in the ledger or in the cache.
+"""
+
+import asyncio
+import logging
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import Gate, TextContext, WrittenText
+from codesum_pipeline.ground.model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
+from codesum_pipeline.ground.model.guard import Failure
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
+from codesum_pipeline.texts.llm.attempts import (
+    Admission,
+    Books,
+    CapReached,
+    Desk,
+    TextRequester,
+    ends_calls,
+    failure_kind,
+)
+from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend, form_of
+from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
+from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
+from codesum_pipeline.texts.llm.prices import Price
+from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
+
+
+class Caps(Struct, frozen=True):
+    """What a run may still do; `usd_left` of None: as many dollars as it takes."""
+
+    documents_left: int
+    usd_left: float | None
+
+
+class TaskOutcome(Struct, frozen=True):
+    """The outcome of one task.
+
+    Without a text, `gate` says what stopped it and `failure` in a word why
+    calls gave none. `written_with` is the context that the text was written
+    with, `cost_usd` what this run paid for it. `from_cache`: no call was made,
+    since the cache, a recording, or the same body in this run had the text;
+    `is_same_body`: that text was paid for under another id. `unforeseen` is the error of our own that kept the document
+    from having one.
+    """
+
+    id: str
+    text: WrittenText | None
+    model: str | None = None
+    gate: Gate | None = None
+    failure: str | None = None
+    cost_usd: float = 0.0
+    calls: int = 0
+    from_cache: bool = False
+    is_same_body: bool = False
+    written_with: TextContext | None = None
+    unforeseen: Failure | None = None
+
+
+Accepts = Callable[[WritingTask, KeptText], bool]
+
+
+def accept_any(_task: WritingTask, _kept: KeptText) -> bool:
+    """Accepts every text that the keys find: they hold the context, or it does not matter."""
+    return True
+
+
+def found_text(task: WritingTask, kept: KeptText) -> TaskOutcome:
+    """The outcome of a document whose text was found."""
+    return TaskOutcome(
+        task.id, kept.text, kept.model, from_cache=True, is_same_body=kept.exact_key != task.exact_key,
+        written_with=kept.context,
+    )  # fmt: skip
+
+
+# After so many failed documents in a row no more calls are made: the fault is not in these documents.
+GIVE_UP_AFTER = 10
+GAVE_UP = "gave-up"
+# Texts that wait in the ledger before the cache is given them.
+_DELIVER_AT = 50
+_log = logging.getLogger(__name__)
+
+
+class _FinishedTask(Struct, frozen=True):
+    """A finished task, for others with the same body."""
+
+    prompt: str
+    outcome: TaskOutcome
+    kept: KeptText | None
+
+
+class WritingRun:
+    """`all` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
+
+    def __init__(
+        self,
+        tasks: Sequence[WritingTask],
+        backend: SummaryBackend,
+        ledger: Ledger,
+        cache: AnswerCache,
+        caps: Caps,
+        price_of: Callable[[str], Price],
+        settings: LlmSettings,
+        accepts: Accepts,
+        progress: Progress,
+    ) -> None:
+        self.outcomes: dict[str, TaskOutcome] = {}
+        self.was_terminated = False
+        self._queue = deque(tasks)
+        self._count = len(tasks)
+        self._books = Books(ledger)
+        self._cache = cache
+        self._settings = settings
+        self._accepts = accepts
+        self._progress = progress
+        self._is_free = settings.asks_nobody
+        self._is_heard = asyncio.Event()
+        if self._is_free or ledger.has_answers():
+            self._is_heard.set()
+        self._documents_left = len(tasks) if self._is_free else caps.documents_left
+        self._desk = Desk(
+            backend=backend,
+            books=self._books,
+            # A recording has to hold every answer of a conversation.
+            refused_answers={} if settings.backend is BackendName.RECORD else ledger.refused_answers(),
+            now=ledger.moment,
+            admission=Admission(caps.usd_left),
+            price_of=price_of,
+            max_retries=settings.max_retries,
+            is_free=self._is_free,
+            on_heard=self._is_heard.set,
+        )
+        self._models = (settings.model, *settings.fallback_models)
+        self._stopped_by: tuple[Gate, str | None] | None = None
+        self._failed_in_a_row = 0
+        self._undelivered = 0
+        self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
+
+    async def all(self) -> None:
+        """Work through the queue; however it ends, no attempt is left open."""
+        try:
+            for model in () if self._is_free else self._models:
+                self._desk.price_of(model)
+            with self._books.open(), self._cancelled_by_sigterm():
+                await self._work_at_once(min(self._settings.concurrency, self._count))
+        finally:
+            await self._desk.backend.aclose()
+
+    async def _work_at_once(self, count: int) -> None:
+        workers = [asyncio.create_task(self._work())]
+        heard = asyncio.create_task(self._is_heard.wait())
+        try:
+            await asyncio.wait([heard, *workers], return_when=asyncio.FIRST_COMPLETED)
+            if workers[0].done():
+                await workers[0]
+            workers += [asyncio.create_task(self._work()) for _ in range(count - 1)]
+            await asyncio.gather(*workers)
+        finally:
+            for started in (heard, *workers):
+                started.cancel()
+            await asyncio.gather(heard, *workers, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while self._queue:
+            task = self._queue.popleft()
+            self.outcomes[task.id] = await self._write(task)
+            self._progress("summaries by the model", len(self.outcomes), self._count)
+
+    async def _write(self, task: WritingTask) -> TaskOutcome:
+        """A document's text: that of the same body in this run if there is one, else a model's answer."""
+        if task.body_key is None or self._is_free:
+            return (await self._ask_within_caps(task)).outcome
+        first = self._first_of_body.get(task.body_key)
+        if first is None:
+            first = self._first_of_body[task.body_key] = asyncio.get_running_loop().create_future()
+            first.set_result(await self._ask_within_caps(task))
+            return first.result().outcome
+        known = await first
+        if known.kept and self._accepts(task, known.kept):
+            return found_text(task, known.kept)
+        if not known.kept and known.prompt == task.prompt:
+            told = known.outcome
+            unforeseen = told.unforeseen and replace(told.unforeseen, item=task.id)
+            return TaskOutcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
+        return (await self._ask_within_caps(task)).outcome
+
+    async def _ask_within_caps(self, task: WritingTask) -> _FinishedTask:
+        stopped = self._stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
+        if stopped:
+            gate, failure = stopped
+            return _FinishedTask(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
+        self._documents_left -= 1
+        caller = TextRequester(self._desk, task)
+        outcome = await self._ask(task, caller)
+        if not caller.attempts:
+            # It took no call: a document that fails day after day must not take the place of others.
+            self._documents_left += 1
+        self._look_at_failures(outcome, caller)
+        await self._hand_over(caller)
+        return _FinishedTask(task.prompt, outcome, caller.kept)
+
+    async def _ask(self, task: WritingTask, caller: TextRequester) -> TaskOutcome:
+        """Call the model; where its calls fail, the next model."""
+        settings, gate, failure, unforeseen = self._settings, Gate.FAILED, "", None
+        for model in self._models:
+            try:
+                text, _ = await converse(
+                    SummaryRequest(
+                        level=task.level,
+                        model_name=model,
+                        prompt_template_blake3=task.template_blake3,
+                        schema_blake3=answer_tool(task.level).schema_blake3,
+                        parameters=Parameters(max_tokens=settings.max_tokens, form=form_of(settings, model)),
+                        sources=(task.prompt,),
+                        max_output_bytes=MAX_OUTPUT_BYTES,
+                    ),
+                    caller,
+                    about=task.id,
+                    max_attempts=settings.max_attempts,
+                )
+            except CapReached:
+                _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
+                gate, failure = Gate.CAP, ""
+                break
+            except SummaryError as error:
+                failure = failure_kind(error)
+                if ends_calls(error):
+                    gate = Gate.FAILED if isinstance(error, AnotherModel) else Gate.NO_CREDENTIALS
+                    # A missing key is reported at the end, once for all repositories.
+                    level = logging.WARNING if isinstance(error, AnotherModel) else logging.INFO
+                    self._stop(gate, failure, f"no more calls: {error}", level)
+                    break
+                _log.warning("%s: no text by %s: %s", task.id, model, error)
+                unforeseen = error.failure if isinstance(error, UnexpectedFailure) else None
+                if not isinstance(error, (SummaryCallFailed, BackendNotConfigured)):
+                    break
+            else:
+                return TaskOutcome(
+                    task.id, text, model, cost_usd=caller.cost_usd, calls=caller.calls,
+                    from_cache=self._is_free, written_with=task.context,
+                )  # fmt: skip
+        return TaskOutcome(
+            task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls,
+            unforeseen=unforeseen,
+        )  # fmt: skip
+
+    def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester) -> None:
+        """Count documents in a row that got no text though calls were made."""
+        if outcome.text:
+            self._failed_in_a_row = 0
+        elif caller.attempts and outcome.gate is Gate.FAILED:
+            self._failed_in_a_row += 1
+        if self._failed_in_a_row == GIVE_UP_AFTER:
+            self._stop(Gate.FAILED, GAVE_UP, f"no more calls: {GIVE_UP_AFTER} documents in a row got no text")
+
+    def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
+        if self._stopped_by is None:
+            self._stopped_by = (gate, failure)
+            _log.log(level, "%s", why)
+
+    async def _hand_over(self, caller: TextRequester) -> None:
+        """Give the cache the waiting texts, now and then: others can use them, and a kill leaves less to do."""
+        self._undelivered += caller.kept is not None
+        if self._undelivered >= _DELIVER_AT:
+            self._undelivered = 0
+            # Alone: a text must not be in the cache before the ledger has its call.
+            await self._books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
+
+    @contextmanager
+    def _cancelled_by_sigterm(self) -> Iterator[None]:
+        """Where SIGTERM would end the process at once, first settle the calls under way."""
+        main = asyncio.current_task()
+        is_ours = threading.current_thread() is threading.main_thread()
+        if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or main is None:
+            yield
+            return
+
+        def terminate() -> None:
+            self.was_terminated = True
+            main.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, terminate)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+
+
+def write_all(
+    tasks: Sequence[WritingTask],
+    *,
+    new_backend: Callable[[], SummaryBackend],
+    ledger: Ledger,
+    cache: AnswerCache,
+    caps: Caps,
+    price_of: Callable[[str], Price],
+    settings: LlmSettings,
+    accepts: Accepts = accept_any,
+    progress: Progress = no_progress,
+) -> list[TaskOutcome]:
+    """The outcomes of the tasks, in their order, which is that of importance.
+
+    `accepts` judges a text that may have been written with another context.
+    `new_backend` is called where a call is needed, and its backend is closed at the
+    end. The repository's lease must be held. Raises
+    `ConfigurationError` where a model that would be asked has no known price,
+    and `CannotWrite`.
+    """
+    ledger.recover()
+    ledger.deliver(cache.put_many)
+    found = find_texts(tasks, cache, accepts)
+    missing = [task for task in tasks if task.id not in found]
+    outcomes = {task.id: found_text(task, found[task.id]) for task in tasks if task.id in found}
+    if missing and (settings.asks_nobody or caps.documents_left > 0):
+        run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
+        try:
+            asyncio.run(run.all())
+        except asyncio.CancelledError:
+            # Its calls are settled, so the signal may end the process now.
+            if run.was_terminated:
+                signal.raise_signal(signal.SIGTERM)
+            raise
+        outcomes |= run.outcomes
+        ledger.deliver(cache.put_many)
+    return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
+
+
+def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accepts = accept_any) -> dict[str, KeptText]:
+    """The texts that the cache has for some of the tasks, by id, noted as in use."""
+    kept = cache.find_many((task.exact_key, task.body_key) for task in tasks)
+    fitting = {
+        task.id: next((text for text in kept.get(task.exact_key, ()) if accepts(task, text)), None) for task in tasks
+    }
+    found = {id_: text for id_, text in fitting.items() if text}
+    if found:
+        cache.touch([*found.values()])
+    return found

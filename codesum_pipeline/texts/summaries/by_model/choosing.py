@@ -1,0 +1,265 @@
+"""What is fixed for a build in which a model writes, and which text a document gets: the last build's, one of the
+cache, or a new one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.hashing import hash_of
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.ground.settings.stage_settings import GraphPolicy
+from codesum_pipeline.ground.store.rows import column_names, from_table
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.texts.llm.answer_shapes import answer_tool
+from codesum_pipeline.texts.llm.backend import form_of
+from codesum_pipeline.texts.llm.budgets import prompt_chars
+from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
+from codesum_pipeline.texts.llm.marking import MASKING_VERSION
+from codesum_pipeline.texts.llm.pins import blake3_of
+from codesum_pipeline.texts.llm.prices import Price, price_of
+from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText, SharedTexts
+from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by, hash_of_shown
+from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
+from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
+
+
+class ModelSetup(Struct, frozen=True, dict=True):
+    """A build with a model, as its settings and the templates on disk say."""
+
+    settings: Settings
+    templates: Mapping[Level, ResolvedTemplate]
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "ModelSetup | None":
+        """None if no model writes."""
+        settings = workspace.settings
+        return cls(settings, templates_of(settings)) if settings.llm.enabled else None
+
+    @property
+    def llm(self) -> LlmSettings:
+        return self.settings.llm
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose texts are kept: the first one, and those that are called where it fails."""
+        return (self.llm.model, *self.llm.fallback_models)
+
+    @cached_property
+    def price(self) -> Price:
+        """The price of the first model; raises `ConfigurationError` if it is unknown. A recording costs nothing."""
+        if self.llm.asks_nobody:
+            return Price(0.0, 0.0, 0.0, 0.0)
+        return price_of(self.llm.model, self.llm)
+
+    @cached_property
+    def max_prompt_chars(self) -> int:
+        """How long a prompt may be; the number, so that another setting with the same effect changes no key."""
+        return prompt_chars(self.llm)
+
+    @cached_property
+    def parameters(self) -> str:
+        """A hash of what an answer depends on besides messages, templates and model."""
+        llm = self.llm
+        form = form_of(llm, llm.model)
+        return hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
+
+    def writer(self, level: Level) -> str:
+        """The template that writes a level's texts: system, instruction and the shape of the answer."""
+        return writer_of(self.templates[level])
+
+    def is_of_now(self, level: Level, text: "LastText") -> bool:
+        """Whether a text of the last build is by the model, template and parameters that would write it now."""
+        is_same_way = (text.writer, text.parameters) == (self.writer(level), self.parameters)
+        return is_same_way and text.model in self.models
+
+    def keys(self, wanted: RequiredDocument, level: Level, context: TextContext | None) -> tuple[str, str]:
+        """The keys of a text in the cache: with the document's id, and without it."""
+        body = [wanted.summary_hash, level, self.llm.model, self.parameters, self.llm.language]
+        if self.settings.graph_policy is GraphPolicy.STRICT and context is not None:
+            body.append(hash_of_shown(context))
+        return hash_of([wanted.id, body]), hash_of(body)
+
+    def cache(self, workspace: Workspace) -> AnswerCache:
+        bucket = workspace.layout.bucket
+        shared = SharedTexts(bucket.objects()) if bucket else None
+        return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
+
+
+def templates_of(settings: Settings) -> dict[Level, ResolvedTemplate]:
+    """The templates of all levels as they are now; raises `ConfigurationError` if one cannot be used."""
+    llm = settings.llm
+    return fitting_templates(settings.prompts_dir, Level, language=llm.language, max_prompt_chars=prompt_chars(llm))
+
+
+def writer_of(template: ResolvedTemplate) -> str:
+    """A writer's name: it changes with the template and with the shape of the answer."""
+    digest = blake3_of(f"{template.digest}\n{answer_tool(template.level).schema_blake3}")
+    return f"{WrittenBy.LLM}/{digest.removeprefix('blake3:')[:16]}"
+
+
+class LastText(Struct, frozen=True):
+    """A model's text of the last build, as far as it decides what is kept; `said` must not name a neighbour."""
+
+    id: str
+    writer: str
+    model: str | None
+    parameters: str | None
+    written_with: TextContext | None
+    own_hash: str
+    children: tuple[ChildPair, ...]
+    summary_hash: str
+    said: str
+
+
+def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
+    """The texts of a level that a model wrote, by id."""
+    columns = [*(name for name in column_names(LastText) if name != "said"), "text", "written_by"]
+    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
+    rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
+    said = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
+    rows = rows.append_column("said", pc.binary_join_element_wise(*said, "\n"))
+    return {row.id: row for row in from_table(rows, LastText)}
+
+
+class Choice(Struct, frozen=True):
+    """The text that one document gets.
+
+    `stands`: the last build's text is kept. `had_text`: the last build had a model's text, of this input or another.
+    `found` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
+    unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
+    the model may not be called. With `has_other_hash` that text is of the same code under another hash: it is `found`.
+    """
+
+    wanted: RequiredDocument
+    context: TextContext | None
+    stands: bool
+    had_text: bool = False
+    found: KeptText | None = None
+    rewrite: Rewrite | None = None
+    leftover: RequiredDocument | None = None
+    has_other_hash: bool = False
+
+
+class Chooser:
+    """The choices of one level."""
+
+    def __init__(self, workspace: Workspace, setup: ModelSetup, level: Level, contexts: Contexts | None) -> None:
+        self._workspace = workspace
+        self._setup = setup
+        self._level = level
+        self._contexts = contexts
+        self._cache = setup.cache(workspace)
+        self._last: Mapping[str, LastText] = last_by_model(workspace, level)
+        self._unchanged = UnchangedCode(workspace, level)
+
+    def note(self, rows: Iterable[TextRow]) -> None:
+        """Take in texts of the level that the model wrote in this build."""
+        self._unchanged.note({row.id: row.text_hash for row in rows})
+
+    def choose(self, sources: Sequence[TextSource], guard: FailureGuard) -> list[Choice]:
+        """One choice per source, in their order; none for a failure."""
+        choices: list[Choice] = []
+        for source in sources:
+            with guard.item(source.id):
+                choices.append(self._look_back(source))
+        choices = self._without_leaks(choices)
+        # A recording must hold every answer, so the cache is not used.
+        is_recorded = self._setup.llm.backend is BackendName.RECORD
+        open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
+        keys = {self._setup.keys(one.wanted, self._level, one.context): one for one in open_ones}
+        found = self._cache.find_many(list(keys)) if keys else {}
+        open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
+        names = names_of_suspects(
+            self._workspace,
+            [(open_ids[exact], said_in(text.text)) for exact, texts in found.items() for text in texts],
+        )
+        kept = self._of_same_code(choices)
+        for (exact, _), choice in keys.items():
+            with guard.item(choice.wanted.id):
+                fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice, names)), None)
+                if fitting:
+                    kept.setdefault(choice.wanted.id, fitting)
+        fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
+        return [replace(choice, found=kept.get(choice.wanted.id)) for choice in fine]
+
+    def _look_back(self, source: TextSource) -> Choice:
+        """Whether the last build's text is kept, or why not."""
+        wanted = source.wanted(self._setup.writer(self._level))
+        context = self._contexts.of(source.id) if self._contexts else None
+        last = self._last.get(source.id)
+        if last is None:
+            return Choice(wanted, context, stands=False)
+        leftover = source.wanted(last.writer)
+        is_same = leftover.summary_hash == last.summary_hash
+        if not is_same and not self._unchanged.stands(source, last.children):
+            return Choice(wanted, context, stands=False, had_text=True)
+        rewrite = self._rewrite(wanted, context, last)
+        is_kept = rewrite is None and not self._workspace.force
+        if is_kept and not is_same:
+            rewrite = Rewrite(wanted.id, Cause.SETTINGS, (wanted.id,))
+        return Choice(wanted, context, is_kept and is_same, True, None, rewrite, leftover, is_kept and not is_same)
+
+    def _of_same_code(self, choices: Sequence[Choice]) -> dict[str, KeptText]:
+        """The last build's texts that stand under another hash, as if the cache had them."""
+        wanted = {choice.wanted.id: choice for choice in choices if choice.has_other_hash}
+        if not wanted:
+            return {}
+        rows = self._workspace.tables.read_or_empty(texts_table(self._level), self._workspace.key)
+        some = rows.filter(pc.is_in(rows.column("id"), value_set=pa.array([*wanted], pa.string())))
+        found = {}
+        for row in from_table(some, TextRow):
+            exact, body = self._setup.keys(wanted[row.id].wanted, self._level, wanted[row.id].context)
+            found[row.id] = KeptText(
+                exact,
+                body,
+                row.text,
+                row.written_with,
+                row.model or self._setup.llm.model,
+                row.prompt_version or "",
+                row.cost_usd,
+                row.written_at,
+            )
+        return found
+
+    def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: LastText) -> Rewrite | None:
+        """Why a text with unchanged input is written again; None: it is kept."""
+        others = {
+            Cause.PROMPT: last.writer != wanted.writer,
+            Cause.MODEL: last.model not in self._setup.models,
+            Cause.SETTINGS: last.parameters != self._setup.parameters,
+        }
+        for cause, is_other in others.items():
+            if is_other:
+                return Rewrite(wanted.id, cause, (wanted.id,))
+        came = changed_by(last.written_with, context, self._workspace.settings) if context is not None else ()
+        return Rewrite(wanted.id, Cause.GRAPH, came) if came else None
+
+    def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
+        """Keep no text that names a neighbour by now, whatever it was written from."""
+        looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
+        names = names_of_suspects(self._workspace, [(id_, self._last[id_].said) for id_ in looked_at])
+        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}
+        rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
+        return [
+            replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])
+            if one.wanted.id in rewrites
+            else one
+            for one in choices
+        ]
+
+    def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, NeighbourNames]) -> bool:
+        known = names.get(choice.wanted.id)
+        if known and known.leaks(said_in(text.text)):
+            return False
+        return choice.context is None or not changed_by(text.context, choice.context, self._workspace.settings)

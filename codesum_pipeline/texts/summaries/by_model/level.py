@@ -1,0 +1,398 @@
+"""One level's texts by a model while they are written: first texts of the cache, then calls."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import (
+    Cause,
+    Gate,
+    Level,
+    PurposeSource,
+    TextContext,
+    TextRow,
+    WrittenBy,
+    WrittenText,
+)
+from codesum_pipeline.ground.model.errors import CallFailure
+from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
+from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
+from codesum_pipeline.ground.settings.llm_settings import BackendName
+from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.texts.llm.answer_shapes import answer_tool
+from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
+from codesum_pipeline.texts.llm.backend import build_backend
+from codesum_pipeline.texts.llm.conversation import WritingTask
+from codesum_pipeline.texts.llm.leaks import leaked_names
+from codesum_pipeline.texts.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.texts.llm.prices import price_of, tokens_upper
+from codesum_pipeline.texts.llm.text_cache import KeptText
+from codesum_pipeline.texts.llm.writing_run import GAVE_UP, Caps, TaskOutcome, write_all
+from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, ModelSetup
+from codesum_pipeline.texts.summaries.by_model.gates import (
+    CallCandidate,
+    above_what_is_left,
+    caps_left,
+    importance_of,
+    in_order,
+    read_plan,
+    rewrites_left,
+    trusted_ids,
+)
+from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage, noted_outages
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator, LevelCalls, read_meter
+from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
+from codesum_pipeline.texts.summaries.decide import Rewrite
+from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
+from codesum_pipeline.texts.summaries.outline import DocumentTree
+
+if TYPE_CHECKING:
+    from codesum_pipeline.texts.summaries.level_build import LevelBuild
+
+# Gates that a later run may pass.
+_PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
+# Documents for which prompts are made beyond those that the caps let through: some take no call.
+_MORE_AT_A_TIME = 100
+
+
+class Job(Struct, frozen=True):
+    """One document to write, and its last text."""
+
+    choice: Choice
+    rewrite: Rewrite
+    before: TextRow | None
+
+    @property
+    def id(self) -> str:
+        return self.choice.wanted.id
+
+
+class ModelLevel:
+    """A level of a build in which a model writes. What stops documents goes into the gates of the build."""
+
+    def __init__(self, build: "LevelBuild", setup: ModelSetup, outline: DocumentTree) -> None:
+        workspace, level = build.workspace, build.level
+        self.build = build
+        self._workspace = workspace
+        self._setup = setup
+        self._level = level
+        self._guard = build.guard
+        self._cache = setup.cache(workspace)
+        self._importance = importance_of(workspace, outline)
+        self._contexts = Contexts(workspace)
+        self._chooser = Chooser(workspace, setup, level, self._contexts if level is Level.FUNCTION else None)
+        self.prompter = Prompter(setup.templates[level], setup.max_prompt_chars)
+        self.planned, self._predicted, self._documented = read_plan(workspace, level)
+        # Read from the edges, not from the plan, so that a compiler's index that comes or goes makes the level anew.
+        self._trusted = trusted_ids(workspace, outline)
+        self._gates = build.stopped
+        self._gates.update(self.planned)
+        self._can_ask = setup.llm.backend is not BackendName.NOOP and (
+            setup.llm.asks_nobody or (setup.llm.max_summaries_per_run > 0 and not workspace.settings.offline)
+        )
+        self._waiting = above_what_is_left(workspace, setup, outline, level) if self._can_ask else set[str]()
+        self._outcomes: list[TaskOutcome] = []
+        self._found = 0
+        self._outline = outline
+        # Where the texts of documents were found: the last build's, the cache's, or by calls.
+        self._seen: dict[str, AvoidanceReason] = {}
+        self._was_over = False
+
+    def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
+        """The prompt about a function, with its neighbours in the current graph."""
+        return self.prompter.of_function(qualified_name, language, source, self._contexts.shown(id_))
+
+    def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
+        choices = self._chooser.choose(sources, self._guard)
+        self._seen.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
+        return choices
+
+    def open_ones(self, choices: Iterable[Choice]) -> list[Choice]:
+        """Those that need another text, which the cache has or a model may be called for as long as the caps last."""
+        return [choice for choice in choices if not choice.stands and self._may_be_written(choice)]
+
+    def _may_be_written(self, choice: Choice) -> bool:
+        id_ = choice.wanted.id
+        gate = self.planned.get(id_)
+        if not self.is_trusted(id_) or choice.found is not None:
+            return self.is_trusted(id_)
+        return id_ not in self._waiting and (gate is None or (gate is Gate.CAP and self._can_ask))
+
+    def is_trusted(self, id_: str) -> bool:
+        return self._trusted is None or id_ in self._trusted
+
+    def leave_to_later(self, choices: Iterable[Choice]) -> None:
+        """Note which documents of a layer wait for one below them, which a later run may write."""
+        for choice in choices:
+            id_ = choice.wanted.id
+            gate = self.planned.get(id_)
+            if choice.stands and gate in (Gate.CAP, Gate.TESTS, Gate.DOCUMENTED):
+                self._gates.pop(id_, None)
+            if id_ in self._waiting and gate in (None, Gate.CAP):
+                self._gates[id_] = Gate.CAP
+
+    def beyond_the_plan(self) -> list[str]:
+        """What the plan leaves to later runs and this run has room for, since the others took less than predicted."""
+        if not self._can_ask:
+            return []
+        with self._ledger() as ledger:
+            has_room = caps_left(ledger, self._workspace).documents_left > 0 and not self._is_over(ledger)
+        return sorted(id_ for id_, gate in self.planned.items() if gate is Gate.CAP) if has_room else []
+
+    def write(
+        self, choices: Sequence[Choice], rewrites: Mapping[str, Rewrite], prompt_of: Callable[[str], Prompt]
+    ) -> dict[str, TextRow]:
+        """Write documents as long as the caps last, and return their rows by id.
+
+        A prompt is made only where a call is needed.
+        """
+        before = self.build.rows_before([choice.wanted.id for choice in choices])
+        jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
+        kept = {job.id: job.choice.found for job in jobs if job.choice.found}
+        carried = {job.id for job in jobs if job.choice.has_other_hash}
+        asked = self._in_order([job for job in jobs if job.id not in kept])
+        allowed = self._without_unconfirmed(asked)
+        outcomes = {outcome.id: outcome for outcome in self._ask(allowed, prompt_of)}
+        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
+        self._outcomes += outcomes.values()
+        self._found += len(kept)
+        self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
+        self._note(jobs, outcomes)
+        if kept:
+            self._cache.put_many([found for id_, found in kept.items() if id_ in carried])
+            self._cache.touch(list(kept.values()))
+        written = {row.id: row for row in self._rows(jobs, kept, outcomes)}
+        self._chooser.note(written.values())
+        self.build.take([rewrites[id_] for id_ in written], list(written.values()))
+        for id_ in written.keys() - self._waiting:
+            self._gates.pop(id_, None)
+        stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
+        self._gates.update(stopped)
+        self.build.failures.update({one.id: one.failure for one in outcomes.values() if one.failure})
+        self._waiting |= self._outline.all_above(id_ for id_, gate in stopped.items() if gate is Gate.CAP)
+        return written
+
+    def _rows(
+        self, jobs: Sequence[Job], kept: Mapping[str, KeptText], outcomes: Mapping[str, TaskOutcome]
+    ) -> Iterator[TextRow]:
+        """The rows of the texts that were found or written; a row that no table can hold is left out."""
+        rows: list[TextRow] = []
+        for job in jobs:
+            found, outcome = kept.get(job.id), outcomes.get(job.id)
+            with self._guard.item(job.id):
+                if found:
+                    rows.append(self._row(job, found.text, found.model, found.context, 0.0))
+                elif outcome and outcome.text:
+                    rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
+        stored = in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
+        return (row for some, _ in stored for row in some)
+
+    def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs without those rewrites beyond the plan that are more than was confirmed."""
+        beyond = [
+            job.id
+            for job in jobs
+            if self.planned.get(job.id) is Gate.CAP and job.choice.had_text and job.rewrite.cause is not Cause.CHILD
+        ]
+        if not beyond or self._workspace.is_confirmed:
+            return [*jobs]
+        with self._ledger() as ledger:
+            left = rewrites_left(ledger, self._workspace) - sum(job.id not in self.planned for job in jobs)
+        unconfirmed = set(beyond[max(0, left) :])
+        return [job for job in jobs if job.id not in unconfirmed]
+
+    def _in_order(self, jobs: Sequence[Job]) -> list[Job]:
+        by_id = {job.id: job for job in jobs}
+        callers = (
+            CallCandidate(
+                id_,
+                self._importance.get(id_, 0.0),
+                not job.choice.had_text,
+                0.0,
+                is_documented=id_ in self._documented,
+            )
+            for id_, job in by_id.items()
+        )
+        return [by_id[str(caller.id)] for caller in in_order(callers)]
+
+    def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
+        """Note for the meter which documents took a call, and where the texts of others were found."""
+        for job in jobs:
+            found, outcome = job.choice.found, outcomes.get(job.id)
+            if found:
+                own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
+                is_same = found.exact_key != own
+            elif outcome and outcome.from_cache:
+                is_same = outcome.is_same_body
+            else:
+                if outcome and outcome.calls:
+                    self._seen[job.id] = AvoidanceReason.ASKED
+                continue
+            self._seen[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
+
+    def finish(self, texts: pa.Table) -> LevelCalls:
+        """The report of all calls; where all failed, and not as in earlier runs, that is noted as an outage."""
+        workspace = self._workspace
+        written = [outcome for outcome in self._outcomes if outcome.text]
+        failed = {
+            outcome.id: outcome.failure
+            for outcome in self._outcomes
+            if outcome.gate is Gate.FAILED and not outcome.unforeseen
+        }
+        gates = Counter(self._gates.values())
+        with self._ledger() as ledger:
+            rows = [row for row in ledger.rows(workspace.run_id) if row.level == self._level]
+            is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
+            # A store of its own: the ledger's table is no output by which the step is reused.
+            ledger.compact(TableStore(workspace.tables.root), workspace.key)
+        # Where the backend is `noop`, that no answer comes was chosen.
+        has_backend = self._setup.llm.backend is not BackendName.NOOP
+        if failed and not written and not self._found and not self._was_over and is_news and has_backend:
+            self._note_outage(failed, rows)
+        else:
+            forget_outage(workspace, self._level)
+        estimator = Estimator(self._setup, self._level)
+        asked = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
+        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in asked)
+        return LevelCalls(
+            pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
+            gates=dict(sorted(gates.items())),
+            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
+            texts=len(written),
+            found=self._found,
+            predicted_usd=predicted,
+            predicted_usd_with_cache=predicted - estimator.spared_usd(len(asked)),
+            secrets_masked=dict(sorted(self.prompter.masked.items())),
+        ).with_attempts(rows)
+
+    def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
+        id_, kind = min(failed.items())
+        said = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
+        model = self._setup.llm.model
+        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {said}"
+        note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
+
+    def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
+        """Whether the provider or a setting may be at fault: the model wrote no text of the level, or a document fails
+        that did not fail in earlier runs.
+
+        A document that fails again and again, beside others' texts, must not keep the whole index from being built.
+        """
+        by_model = pc.any(pc.equal(texts.column("written_by"), WrittenBy.LLM.value)).as_py()
+        earlier = (row for row in ledger.rows() if row.run_id != self._workspace.run_id) if failed and by_model else ()
+        return not {row.id for row in earlier if row.outcome is not AttemptOutcome.GOOD}.issuperset(failed)
+
+    def _ask(self, jobs: Sequence[Job], prompt_of: Callable[[str], Prompt]) -> list[TaskOutcome]:
+        """Call the model for documents; prompts are made for about as many at a time as the caps allow."""
+        outcomes: list[TaskOutcome] = []
+        while jobs:
+            with self._ledger() as ledger:
+                if over := self._is_over(ledger):
+                    self._was_over = self._was_over or not (self._outcomes or outcomes)
+                    gate, failure = over
+                    return outcomes + [TaskOutcome(job.id, None, gate=gate, failure=failure) for job in jobs]
+                caps = caps_left(ledger, self._workspace)
+                if not caps.documents_left and not self._setup.llm.asks_nobody:
+                    return outcomes + [TaskOutcome(job.id, None, gate=Gate.CAP) for job in jobs]
+                some = len(jobs) if self._setup.llm.asks_nobody else caps.documents_left + _MORE_AT_A_TIME
+                outcomes += self._ask_some(jobs[:some], prompt_of, ledger, caps)
+            jobs = jobs[some:]
+        return outcomes
+
+    def _ask_some(
+        self, jobs: Sequence[Job], prompt_of: Callable[[str], Prompt], ledger: Ledger, caps: Caps
+    ) -> list[TaskOutcome]:
+        llm = self._setup.llm
+        # Documents for which no prompt can be made have an outcome at once.
+        guard = FailureGuard()
+        tasks: list[WritingTask] = []
+        names = names_of(self._workspace, [job.id for job in jobs])
+        for job in jobs:
+            with guard.item(job.id):
+                tasks.append(self._task(job, prompt_of(job.id), names[job.id]))
+        untold = [
+            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
+            for failure in guard.failures
+        ]
+        return untold + write_all(
+            tasks,
+            new_backend=lambda: build_backend(llm, self._setup.templates),
+            ledger=ledger,
+            cache=self._cache,
+            caps=caps,
+            price_of=lambda model: price_of(model, llm),
+            settings=llm,
+            accepts=self._accepts,
+            progress=self.build.progress,
+        )
+
+    def _ledger(self) -> AbstractContextManager[Ledger]:
+        workspace = self._workspace
+        return open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now)
+
+    def _is_over(self, ledger: Ledger) -> tuple[Gate, str | None] | None:
+        """What stopped an earlier level or layer of the run, and stops this one too."""
+        failures = {row.failure for row in ledger.rows(self._workspace.run_id)}
+        if CallFailure.CREDENTIALS in failures:
+            return Gate.NO_CREDENTIALS, None
+        if ANOTHER_MODEL in failures:
+            return Gate.FAILED, ANOTHER_MODEL
+        noted = noted_outages(self._workspace.layout, self._workspace.key).values()
+        gave_up = any(outage.gave_up and outage.run_id == self._workspace.run_id for outage in noted)
+        if gave_up or any(outcome.failure == GAVE_UP for outcome in self._outcomes):
+            return Gate.FAILED, GAVE_UP
+        return None
+
+    def _task(self, job: Job, prompt: Prompt, names: NeighbourNames) -> WritingTask:
+        template = self._setup.templates[self._level]
+        exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
+        return WritingTask(
+            id=job.id,
+            level=self._level,
+            template_blake3=template.digest,
+            prompt=prompt.text,
+            shown=replace(
+                prompt.shown,
+                hidden_names=tuple(sorted(names.neighbours)),
+                own_names=frozenset(names.own),
+                name=said_name(job.id),
+                head_names=names.head,
+                receivers=names.receivers,
+            ),
+            exact_key=exact_key,
+            body_key=body_key,
+            context=job.choice.context,
+            prompt_tokens_upper=tokens_upper(
+                template.system, answer_tool(self._level).schema_bytes.decode(), prompt.text
+            ),
+        )
+
+    def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
+        if self._setup.llm.backend is BackendName.RECORD:
+            return False
+        if leaked_names([said_in(kept.text)], task.shown.hidden_names, task.shown.own_names):
+            return False
+        if task.context is None or kept.context is None:
+            return task.context is None
+        return not changed_by(kept.context, task.context, self._workspace.settings)
+
+    def _row(
+        self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float
+    ) -> TextRow:
+        written = ExtractiveText(text, PurposeSource.MODEL)
+        return replace(
+            self.build.stamp.row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
+            model=model or self._setup.llm.model,
+            prompt_version=self._setup.templates[self._level].digest,
+            parameters=self._setup.parameters,
+            written_with=context,
+        )

@@ -1,0 +1,63 @@
+"""Outages: levels at which every call to a model failed.
+
+The index is published all the same, with extractive texts. A note beside the repository's state makes the build fail
+at its end, and keeps Dagster from retrying.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, json
+
+from codesum_pipeline.ground.model.decoding import decode
+from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.ground.model.file import Snapshot
+from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.workspace import Workspace
+
+
+class Outage(Struct, frozen=True):
+    """One level: in which run of which build, why, and whether the run gave up asking for anything more."""
+
+    run_id: str
+    fingerprint: str
+    because: str
+    gave_up: bool
+
+
+def note_outage(workspace: Workspace, level: Level, *, because: str, gave_up: bool) -> None:
+    """Note that every call at a level failed."""
+    (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+    outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit, snapshot.index_state), because, gave_up)
+    _write(workspace, {**noted_outages(workspace.layout, workspace.key), level: outage})
+
+
+def forget_outage(workspace: Workspace, level: Level) -> None:
+    """Delete the note of a level."""
+    before = noted_outages(workspace.layout, workspace.key)
+    if level in before:
+        _write(workspace, {other: outage for other, outage in before.items() if other != level})
+
+
+def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
+    """What is noted of a repository, whichever build it was, from functions up."""
+    try:
+        noted = decode(layout.outages(key).read_bytes(), dict[Level, Outage])
+    except (OSError, ValueError):
+        return {}
+    return {level: noted[level] for level in Level if level in noted}
+
+
+def outages_of_build(layout: HomeLayout, key: str, *, fingerprint: str) -> dict[Level, Outage]:
+    """The outages of the build with this fingerprint."""
+    noted = noted_outages(layout, key)
+    return {level: outage for level, outage in noted.items() if outage.fingerprint == fingerprint}
+
+
+def _write(workspace: Workspace, outages: Mapping[Level, Outage]) -> None:
+    path = workspace.layout.outages(workspace.key)
+    if not outages:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, json.format(json.encode(outages)).decode())

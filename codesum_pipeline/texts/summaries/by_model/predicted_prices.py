@@ -1,0 +1,309 @@
+"""The predicted price of one call and of a whole plan, and what each gate stops.
+
+A call's price is without the provider's prompt cache, so that a cap in dollars is shared out safely. The cache's
+discount depends on all calls together, and is given beside it.
+
+The avoided-work meter: the calls that writing every text anew would take, by the reason why they were not made.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
+
+from codesum_pipeline.ground.model.document import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
+from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.store.rows import values_of
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.texts.llm.answer_shapes import answer_tool
+from codesum_pipeline.texts.llm.prices import predict_tokens
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.texts.summaries.decide import written_by
+from codesum_pipeline.texts.summaries.outline import DocumentTree
+
+# Measured on the worked examples in the packaged system prompt, at four characters a token.
+_ANSWER_TOKENS = {Level.FUNCTION: 480, Level.CLASS: 280, Level.FILE: 280, Level.MODULE: 280}
+# A child's line in its parent's prompt: its name, its level and its summary.
+_CHILD_CHARS = 180
+
+
+class Estimator:
+    """Predicts calls of one level: their tokens, and their price without a cache and without repairs."""
+
+    def __init__(self, setup: ModelSetup, level: Level) -> None:
+        template = setup.templates[level]
+        self.price = setup.price
+        self._written = min(_ANSWER_TOKENS[level], setup.llm.max_tokens)
+        self._most = setup.max_prompt_chars
+        self._at_once = setup.llm.concurrency
+        self._always = predict_tokens(template.system, answer_tool(level).schema_bytes.decode())
+
+    def of_prompt(self, prompt: str) -> CallTotals:
+        """A prompt that is known word for word."""
+        return self._of(predict_tokens(prompt))
+
+    def of_parts(self, head: str, children: Sequence[object]) -> CallTotals:
+        """A document whose children's texts are not written yet."""
+        return self._of(predict_tokens(head) + len(children) * predict_tokens(" " * _CHILD_CHARS))
+
+    def of_size(self, characters: int, children: int) -> CallTotals:
+        """A document with only its size known: what it shows of its children, or else of itself."""
+        shown = children * _CHILD_CHARS if children else min(characters, self._most)
+        return self._of(predict_tokens(" " * shown))
+
+    def spared_usd(self, calls: int) -> float:
+        """What the provider's prompt cache takes off the price of calls, which all begin alike.
+
+        Calls that are sent before the first answer find the cache empty and pay for filling it. 0 if the price of
+        a cached token is not known.
+        """
+        rate = self.price.of_prompt(self._always)
+        if rate.cached_input >= rate.input:
+            return 0.0
+        first = min(calls, self._at_once)
+        spared = (calls - first) * (rate.input - rate.cached_input) - first * (rate.cache_write - rate.input)
+        return self._always * spared
+
+    def _of(self, tokens: int) -> CallTotals:
+        read = self._always + tokens
+        rate = self.price.of_prompt(read)
+        return CallTotals(1, read, self._written, read * rate.input + self._written * rate.output)
+
+
+_NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
+
+
+class PlanPrice(Struct):
+    """Some planned documents: the calls for them (an upper bound above functions), how many texts the cache has and how
+    many are kept, and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
+
+    asked: CallTotals = field(default_factory=CallTotals)
+    found: int = 0
+    stopped: dict[Gate, CallTotals] = field(default_factory=dict)
+    documented: CallTotals = field(default_factory=CallTotals)
+    kept: int = 0
+
+    def add(self, row: PlanRow) -> None:
+        """Count one document."""
+        saving = predicted_call(row)
+        if row.is_documented and row.predicted_input_tokens and row.gate not in _NO_MODEL:
+            self.documented += saving
+        if row.gate is not None:
+            if row.gate not in _NO_MODEL:
+                self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
+        elif row.predicted_input_tokens and row.action in (PlanAction.WRITE, PlanAction.MAYBE):
+            self.asked += saving
+        elif row.writer and written_by(row.writer) is WrittenBy.LLM:
+            self.found += row.action is not PlanAction.KEEP
+            self.kept += row.action is PlanAction.KEEP
+
+    @property
+    def all_stopped(self) -> CallTotals:
+        return sum(self.stopped.values(), CallTotals())
+
+    @property
+    def waiting(self) -> CallTotals:
+        """The calls that wait for an edge that can be trusted."""
+        return self.stopped.get(Gate.TRUST, CallTotals())
+
+    @property
+    def trusted(self) -> CallTotals:
+        """The calls that pass the gate of trust, whether or not another gate stops them."""
+        others = (saving for gate, saving in self.stopped.items() if gate not in (Gate.OFFLINE, Gate.TRUST))
+        return sum(others, self.asked)
+
+    @property
+    def undocumented(self) -> CallTotals:
+        """Undocumented documents, both those that get a call and those that a gate stops."""
+        return self.asked + self.all_stopped - self.documented
+
+
+def predicted_call(row: PlanRow) -> CallTotals:
+    """The predicted call for a planned document."""
+    return CallTotals(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
+
+
+def price_levels(rows: Iterable[PlanRow]) -> dict[Level, PlanPrice]:
+    """By level, all four of them."""
+    levels = {level: PlanPrice() for level in Level}
+    for row in rows:
+        levels[row.level].add(row)
+    return levels
+
+
+def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
+    """All levels together."""
+    found = PlanPrice()
+    for row in rows:
+        found.add(row)
+    return found
+
+
+def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
+    """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
+    estimated = [(Estimator(setup, level), found) for level, found in levels.items()]
+    asked = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
+    return asked, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
+
+
+def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
+    """For each gate that stops documents, what would let them pass; in the order of the gates."""
+    return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
+
+
+def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
+    """What of the last plan waits to be confirmed, and its price; None if nothing does."""
+    if not settings.llm.enabled:
+        return None
+    priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))
+    return _ways_on(key, settings, priced)[Gate.CONFIRM] if Gate.CONFIRM in priced.stopped else None
+
+
+def _ways_on(key: str, settings: Settings, priced: PlanPrice) -> dict[Gate, str]:
+    """What would let the documents pass that each gate stops."""
+    llm, most = settings.llm, settings.llm.max_cost_usd_per_run
+    stopped = {gate: _so_much(priced.stopped.get(gate, CallTotals())) for gate in Gate}
+    caps = (
+        f"the caps ({llm.max_summaries_per_run:,} texts{'' if most is None else f' and ${most:,.2f}'} a run) leave "
+        f"{stopped[Gate.CAP]} to later runs: `codesum index {key}` again goes on"
+        if llm.max_summaries_per_run
+        else f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped[Gate.CAP]}. Set it to a number, "
+        "and llm.max_cost_usd_per_run to a price, to let a build ask"
+    )
+    return {
+        Gate.OFFLINE: f"offline = true keeps {stopped[Gate.OFFLINE]} from being asked for",
+        Gate.TRUST: f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped[Gate.TRUST]} "
+        "wait: no edge that a compiler's index confirms touches them",
+        Gate.TESTS: f"llm.tests = false leaves out test code: {stopped[Gate.TESTS]}. llm.tests = true asks for it",
+        Gate.DOCUMENTED: f"llm.documented = false leaves {stopped[Gate.DOCUMENTED]} to their authors' words: "
+        "llm.documented = true asks for them",
+        Gate.CAP: caps,
+        Gate.CONFIRM: f"held: {stopped[Gate.CONFIRM]}, since the model would write more than "
+        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms",
+    }
+
+
+def _so_much(saving: CallTotals) -> str:
+    tokens = saving.input_tokens + saving.output_tokens
+    return f"{saving.calls:,} texts, about {tokens:,} tokens, ${saving.usd:,.4f}"
+
+
+def avoidance_of(
+    planned: PlanRow, written_by: WrittenBy, gate: Gate | None, seen: AvoidanceReason | None
+) -> AvoidanceReason:
+    """Why a planned document took no call. Its text's writer and gate are those of the finished level, `seen` is where
+    the level found its text: `CUT_OFF` where that of the last build is kept."""
+    is_cut_off = seen is AvoidanceReason.CUT_OFF
+    held = (
+        (AvoidanceReason.PLACEHOLDER, written_by is WrittenBy.PLACEHOLDER),
+        (seen, seen is not None and not is_cut_off),
+        (seen, is_cut_off and planned.action is not PlanAction.KEEP),
+        (AvoidanceReason.GATE, planned.gate is not None or gate is not None),
+        (AvoidanceReason.GRAPH, planned.level is Level.FUNCTION and planned.context_changed),
+    )
+    return next((reason for reason, holds in held if reason and holds), AvoidanceReason.UNCHANGED)
+
+
+def read_meter(
+    workspace: Workspace,
+    level: Level,
+    outline: DocumentTree,
+    estimator: Estimator,
+    texts: pa.Table,
+    seen: Mapping[str, AvoidanceReason],
+) -> dict[AvoidanceReason, CallTotals]:
+    """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
+    # A store of its own: the step is no reader of this table, since no text is made from it.
+    tables = TableStore(workspace.tables.root)
+    planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
+    shown = _shown_characters(tables, workspace.key, level)
+    found: dict[AvoidanceReason, CallTotals] = {}
+    for id_, by, gate in zip(*(values_of(texts, TextRow, n) for n in ("id", "written_by", "gate")), strict=True):
+        row = planned[id_]
+        children = outline.children.get(id_, ())
+        saving = (
+            predicted_call(row) if row.predicted_input_tokens else estimator.of_size(shown.get(id_, 0), len(children))
+        )
+        cause = avoidance_of(row, by, gate, seen.get(id_))
+        found[cause] = found.get(cause, CallTotals()) + saving
+    return dict(sorted(found.items()))
+
+
+def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceReason, CallTotals]) -> None:
+    """Write a level's meter into the table `avoided`; a level that is written again in the same run replaces it."""
+    before = workspace.tables.read_rows_or_empty("avoided", workspace.key, AvoidedRow)
+    kept = [row for row in before if (row.run_id, row.level) != (workspace.run_id, level)]
+    moment = workspace.timestamp()
+    rows = [AvoidedRow(workspace.run_id, moment, level, cause, *astuple(saving)) for cause, saving in found.items()]
+    workspace.tables.write_rows("avoided", workspace.key, [*kept, *rows], AvoidedRow)
+
+
+def _shown_characters(tables: TableStore, key: str, level: Level) -> dict[str, int]:
+    """About how much of its own a document shows; of classes, folders and parsed files it is their children."""
+    if level is Level.FUNCTION:
+        table, id_, column = "symbols", "id", "canonical_source"
+    elif level is Level.FILE:
+        table, id_, column = "files", "path", "size"
+    else:
+        return {}
+    rows = tables.read(table, key, columns=[id_, column])
+    values = rows.column(column)
+    lengths = pc.utf8_length(values) if level is Level.FUNCTION else values
+    return dict(zip(rows.column(id_).to_pylist(), lengths.to_pylist(), strict=True))
+
+
+class LevelCalls(Struct, frozen=True):
+    """Sums over the attempts of a run at one level.
+
+    `texts` were written by calls, `found` came from the cache. `pending` are documents that a later run may write.
+    `predicted_usd` and `predicted_usd_with_cache` are the plan's prices of the documents that took a call, without the
+    provider's prompt cache and with it; `avoided` is what the other documents would have taken, by reason.
+    """
+
+    pending: int
+    gates: Mapping[Gate, int]
+    avoided: Mapping[AvoidanceReason, CallTotals]
+    texts: int = 0
+    found: int = 0
+    predicted_usd: float = 0.0
+    predicted_usd_with_cache: float = 0.0
+    secrets_masked: Mapping[str, int] = field(default_factory=dict)
+    attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float = 0.0
+    latency_p50_s: float = 0.0
+    latency_p95_s: float = 0.0
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    def with_attempts(self, rows: Sequence[LedgerRow]) -> "LevelCalls":
+        """With the sums over the attempts of one run at the level."""
+        heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
+        failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
+        return replace(
+            self,
+            attempts=len(rows),
+            input_tokens=sum(row.prompt_tokens for row in rows),
+            output_tokens=sum(row.completion_tokens for row in rows),
+            cached_tokens=sum(row.cached_tokens for row in rows),
+            cost_usd=sum(row.cost_usd for row in rows),
+            latency_p50_s=float(np.percentile(heard, 50)),
+            latency_p95_s=float(np.percentile(heard, 95)),
+            failures=dict(sorted(failures.items())),
+        )
+
+
+def calls_of_unchanged(before: LevelCalls) -> LevelCalls:
+    """The report of a run that finds the level unchanged."""
+    avoided: dict[AvoidanceReason, CallTotals] = {}
+    for reason, saving in before.avoided.items():
+        now = reason if reason in (AvoidanceReason.PLACEHOLDER, AvoidanceReason.GATE) else AvoidanceReason.UNCHANGED
+        avoided[now] = avoided.get(now, CallTotals()) + saving
+    return LevelCalls(before.pending, before.gates, avoided)

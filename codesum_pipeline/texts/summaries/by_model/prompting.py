@@ -1,0 +1,202 @@
+"""What a model is shown of a document, and the hashes of that.
+
+It is a function of the document's hash, with no path below the module level. Everything is masked first and put
+between markers: material is data.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from codesum_pipeline.ground.model.document import ChildPair, Level
+from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
+from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut, fill_entries, local_order
+from codesum_pipeline.texts.llm.checking import AnswerBounds
+from codesum_pipeline.texts.llm.marking import enclose, numbered
+from codesum_pipeline.texts.llm.plain_text import markup_of, plain_text
+from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
+from codesum_pipeline.texts.summaries.decide import RequiredDocument
+from codesum_pipeline.texts.summaries.inputs import (
+    ChildText,
+    ClassInput,
+    FileInput,
+    ModuleInput,
+    TextFileInput,
+    UpperInput,
+    metadata,
+)
+from codesum_pipeline.texts.summaries.outline import DocumentTree
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+# Metadata that the field `name` of a prompt already has.
+_IN_NAME = ("name", "qualified_name")
+# The length of markers, labels and line ends; a prompt has several.
+_MARKERS_CHARS = 600
+
+
+class Prompt(Struct, frozen=True):
+    """The user's turn for one document, and what its answer is checked against."""
+
+    text: str
+    shown: AnswerBounds
+
+
+class Prompter(Struct):
+    """Makes the prompts of one level; `masked` counts the secrets that were taken out, by kind."""
+
+    template: ResolvedTemplate
+    max_prompt_chars: int
+    masked: Counter[str] = field(default_factory=Counter)
+
+    def of_function(self, qualified_name: str, language: str, source: str, context: ShownContext) -> Prompt:
+        """The prompt about a function or method: its canonical source in numbered lines, and its context."""
+        callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
+        self.masked.update(context.masked)
+        name = self._masked(qualified_name)
+        around = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
+        about = self._bounded(around, name)
+        lines = numbered(self._masked(source))
+        body = cut(lines, self._room(name, about))
+        fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
+        names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
+        shown = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
+        return Prompt(self._render(language, fields), shown)
+
+    def of_upper(self, level: Level, given: UpperInput) -> Prompt:
+        """The prompt about a class, file or folder: its metadata and its children's texts."""
+        name = self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
+        told = {key: value for key, value in model_metadata(given).items() if key not in _IN_NAME}
+        lines = (f"{key}: {_joined(value)}" for key, value in told.items() if value)
+        about = self._bounded(self._masked("\n".join(lines)), name)
+        fields = {"name": enclose(name, "name"), "metadata": enclose(about, "metadata")}
+        if isinstance(given, TextFileInput):
+            body = cut(self._masked(shown_words(given)), self._room(name, about))
+            fields["body"] = enclose(body, "text")
+            return Prompt(self._render(given.language, fields), AnswerBounds(level, line_count=None))
+        entries = [
+            Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
+            for child in given.children
+        ]
+        filled = fill_entries(entries, self._room(name, about), about=given.id)
+        listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
+        if filled.left_out:
+            listed += f"\n({filled.left_out} more are not shown)"
+        fields["children"] = enclose(listed, "children")
+        language = "" if isinstance(given, ModuleInput) else given.language
+        names = tuple(child.name for child in given.children[: len(filled.entries)])
+        return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
+
+    def _bounded(self, about: str, name: str) -> str:
+        """The context or metadata, cut to at most half of the room that it shares with the body."""
+        return cut(about, self._room(name) // 2)
+
+    def _room(self, *always: str) -> int:
+        return body_budget(
+            self.max_prompt_chars,
+            system=self.template.system,
+            wrapper_chars=self.template.wrapper_chars,
+            boilerplate_chars=_MARKERS_CHARS + sum(map(len, always)),
+        )
+
+    def _render(self, language: str, fields: Mapping[str, str]) -> str:
+        empty = dict.fromkeys(("name", "metadata", "body", "children", "context"), "")
+        return self.template.render(
+            **{**empty, **fields, "level": self.template.level.value, "code_language": language}
+        )
+
+    def _masked(self, text: str) -> str:
+        masked = mask_secrets(text).text
+        # Most were masked when the file was parsed.
+        self.masked.update(masks_in(masked))
+        return masked
+
+
+def model_metadata(given: UpperInput) -> dict[str, Any]:
+    """What a model is shown of a document besides its children, as JSON-able values.
+
+    Of a file it is the name and not the path: a move to another folder changes nothing.
+    """
+    match given:
+        case ClassInput() | FileInput():
+            kept = {name: value for name, value in metadata(given).items() if name != "literals"}
+        case TextFileInput():
+            kept = {"name": given.name, "language": given.language}
+        case ModuleInput():
+            markup = markup_of(given.readme_name or "")
+            kept = {"name": given.name, "readme": plain_text(given.readme, markup) if given.readme else None}
+    return kept
+
+
+def shown_words(given: TextFileInput) -> str:
+    """What a model is shown of a text file."""
+    return plain_text(given.text, markup_of(given.name))
+
+
+def _joined(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
+
+
+def _shown_lines(body: str) -> int:
+    """How many numbered lines are shown: a cut body ends in a mark."""
+    lines: Sequence[str] = body.split("\n")
+    return sum(line.partition("|")[0].isdecimal() for line in lines)
+
+
+class TextSource(Struct, frozen=True):
+    """What a document's text is made from; with a writer's name it gives the hashes of the wanted text."""
+
+    id: str
+    own_hash: str
+    children: tuple[ChildPair, ...]
+    shown: str
+
+    def wanted(self, writer: str) -> RequiredDocument:
+        return RequiredDocument(self.id, writer, self.own_hash, self.children, summary_hash(writer, self.shown))
+
+
+def function_source(id_: str, qualified_name: str, language: str, canonical_source: str) -> TextSource:
+    """A function: its name and language, and of the code the canonical source and nothing else."""
+    shown = canonical_json([qualified_name, language, canonical_source])
+    return TextSource(id_, sha1_hex(canonical_source), (), shown)
+
+
+def upper_source(given: UpperInput, children: Sequence[ChildText]) -> TextSource:
+    """The source of a class's, file's or folder's text: its metadata and its children's texts, in this order."""
+    own = model_metadata(given)
+    if isinstance(given, TextFileInput):
+        own["text"] = shown_words(given)
+    pairs = [[child.name, child.level, child.text_hash] for child in children]
+    return TextSource(
+        given.id,
+        hash_of(own),
+        tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
+        canonical_json([pairs, own]),
+    )
+
+
+class ChildOrder:
+    """The order in which a model is shown a document's children: what a budget cuts off is at its end."""
+
+    def __init__(self, workspace: Workspace, outline: DocumentTree) -> None:
+        names = ["id", "is_public", "complexity", "line_count", "start_line"]
+        table = workspace.tables.read("symbols", workspace.key, columns=names)
+        columns = (table.column(name).to_pylist() for name in names)
+        self._ranks = {row[0]: SiblingRank(*row) for row in zip(*columns, strict=True)}
+        self._outline = outline
+        self._places: dict[str, int] = {}
+
+    def __call__(self, children: Sequence[ChildText]) -> list[ChildText]:
+        by_id: Mapping[str, ChildText] = {child.id: child for child in children}
+        return [by_id[found.id] for found in local_order(self._rank(child) for child in children)]
+
+    def _rank(self, child: ChildText) -> SiblingRank:
+        """A file or folder is ranked by how much is directly in it, which an edit of a body does not change."""
+        if child.level in (Level.FUNCTION, Level.CLASS):
+            return self._ranks[child.id]
+        return SiblingRank(child.id, True, 0, len(self._outline.children.get(child.id, ())), 0)

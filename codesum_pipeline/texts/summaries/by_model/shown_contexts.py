@@ -1,0 +1,361 @@
+"""What a model is shown of a function's surroundings, and when that has become another context.
+
+A context is updated with every change of the graph; a text is written again
+for it only past two thresholds, or on any change under `GraphPolicy.STRICT`.
+
+Shown are what holds a function and its file, in a line each, and its callees' signatures.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from codesum_pipeline.graph.families import family_of
+from codesum_pipeline.ground.model.document import ContextNeighbour, TextContext
+from codesum_pipeline.ground.model.edge import EdgeKind
+from codesum_pipeline.ground.model.hashing import hash_of
+from codesum_pipeline.ground.model.ids import SEPARATOR
+from codesum_pipeline.ground.settings.stage_settings import ContextSettings, GraphPolicy
+from codesum_pipeline.ground.store.rows import lists_of_field
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
+from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable
+from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening
+from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput
+from codesum_pipeline.texts.summaries.neighbours import said_name
+from codesum_pipeline.texts.summaries.outline import base_name, read_classes
+
+_MAX_HEAD_CHARS = 200
+_MAX_SAID_CHARS = 300
+_MAX_FIELDS_CHARS = 300
+# Further callees are shown by name only; by default five are sampled.
+_MAX_SIGNATURES = 10
+# In Python, Ruby and JavaScript, classes need not declare what their objects hold.
+_CONSTRUCTORS = ("__init__", "constructor", "initialize")
+_OWN = ("self.", "this.", "@")
+
+
+class Piece(Struct, frozen=True):
+    """One line about other code; `code` is the part of it whose names are that code's.
+
+    `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class with nothing else known.
+    """
+
+    id: str
+    line: str
+    code: str
+    masked: Mapping[str, int]
+    is_name_alone: bool = False
+
+    @property
+    def neighbour(self) -> ContextNeighbour:
+        """The piece as a neighbour, by the hash of its line: a class or file that only moved is the same."""
+        return ContextNeighbour(self.id, hash_of(self.line))
+
+
+class _MaskedTexts:
+    """Texts of others as they are shown; `masked` counts what was taken out of them."""
+
+    def __init__(self) -> None:
+        self.masked: Counter[str] = Counter()
+
+    def line(self, text: str, limit: int) -> str:
+        return clip(printable(self.without_secrets(text)), limit)
+
+    def without_secrets(self, text: str) -> str:
+        shown = mask_secrets(text).text
+        self.masked.update(masks_in(shown))
+        return shown
+
+
+def _path_of(id_: str) -> str:
+    return id_.partition(SEPARATOR)[0]
+
+
+def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
+    shown = _MaskedTexts()
+    return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
+
+
+def _name_alone(id_: str) -> Piece:
+    (name,), masked = names_shown([said_name(id_)])
+    return Piece(id_, f"calls {name}", "", masked)
+
+
+def _class_piece(found: ClassInput) -> Piece:
+    shown = _MaskedTexts()
+    head, fields = _head_and_fields(found, shown)
+    documented = replace(found, docstring=shown.without_secrets(found.docstring or ""))
+    parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
+    is_name_alone = len(parts) == 1 and not found.bases
+    return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
+
+
+def _head_and_fields(found: ClassInput, shown: _MaskedTexts) -> tuple[str, list[str]]:
+    fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
+    return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+
+
+def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
+    """The attributes of its own object among what a constructor assigns."""
+    bare = (text.removeprefix(mark) for text in writes for mark in _OWN if text.startswith(mark))
+    return tuple(dict.fromkeys(name for name in bare if name.isidentifier()))
+
+
+def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
+    """A file by its name alone: where it lies says nothing about its functions."""
+    shown, name = _MaskedTexts(), base_name(path)
+    documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
+    parts = [f"in file: {printable(name)}", *_said(author_opening(documented))]
+    return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
+
+
+def _said(opening: str) -> list[str]:
+    """The opening of a class's or file's documentation, in quotes, so that it does not read as part of the prompt."""
+    return [f'it says "{clip(opening, _MAX_SAID_CHARS)}"'] if opening else []
+
+
+NO_NEIGHBOURS = TextContext((), (), (), ())
+
+
+class ShownContext(Struct, frozen=True):
+    """What a model is shown: the callers' qualified names, sorted and without repetition, and a line each about what
+    holds the function and about its callees. A function that moves to another file is shown the same.
+
+    `code` is the part of the lines whose names are other code's; `masked` counts the secrets taken out, by kind.
+    """
+
+    called_by: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
+    callees: tuple[str, ...] = ()
+    code: str = ""
+    masked: Mapping[str, int] = field(default_factory=dict)
+
+
+class Contexts:
+    """The neighbourhoods of functions in the present graph: the classes, files and callees around them.
+
+    Tables are read at the first use.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._holder = cache(self._holder_piece)
+        self._callee = cache(self._callee_piece)
+
+    def of(self, id_: str) -> TextContext:
+        """The neighbourhood of a function with its class and file; no neighbours where the graph knows none."""
+        found = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, found)
+        return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))
+
+    def shown(self, id_: str) -> ShownContext:
+        """The neighbourhood of a function as a model is shown it."""
+        found = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, found)
+        pieces = (*holders, *callees)
+        called_by, masked = names_shown(names_of_neighbours(found.called_by))
+        return ShownContext(
+            called_by=called_by,
+            holders=tuple(piece.line for piece in holders),
+            callees=tuple(piece.line for piece in callees),
+            code="\n".join(piece.code for piece in pieces),
+            masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
+        )
+
+    def _around(self, id_: str, found: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        """What holds a function, the nearest first and its file last; and its callees, by name.
+
+        Outer holders are left out where they say no more than the function's qualified name.
+        """
+        path = _path_of(id_)
+        may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
+        around = [piece for above in may_show if (piece := self._holder(above))]
+        holders = (*around[:1], *(piece for piece in around[1:] if not piece.is_name_alone))
+        ordered = sorted(one.id for one in found.calls)
+        called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
+        called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
+        by_line = {piece.line: piece for piece in called}
+        return holders, tuple(by_line[line] for line in sorted(by_line))
+
+    @cached_property
+    def _graph(self) -> Mapping[str, TextContext]:
+        return _read(self._workspace)
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, tuple[str | None, str]]:
+        """The parent and the signature of each symbol."""
+        names = ["id", "parent_id", "signature"]
+        table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
+        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
+        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
+
+    @cached_property
+    def _classes(self) -> Mapping[str, ClassInput]:
+        """With the attributes that a constructor sets, where the class declares none."""
+        found = {head.id: head for head in read_classes(self._workspace)}
+        for id_, writes in self._constructors():
+            head = found.get(id_.rpartition(SEPARATOR)[0])
+            if head and not head.fields:
+                found[head.id] = replace(head, fields=_attributes(writes))
+        return found
+
+    def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The ids of constructors, and what each of them assigns."""
+        for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
+            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
+            writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
+            yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
+
+    @cached_property
+    def _files(self) -> Mapping[str, tuple[str, str | None]]:
+        """The language and the documentation of each file."""
+        names = ["file_path", "language", "docstring"]
+        table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
+        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
+        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
+
+    @cached_property
+    def _unsent(self) -> frozenset[str]:
+        """Files and single definitions whose code is not sent: tests, unless the settings say so."""
+        if self._workspace.settings.llm.tests:
+            return frozenset()
+        return read_tests(self._workspace.tables, self._workspace.key)
+
+    def _above(self, id_: str) -> Iterator[str]:
+        """The ids that hold a symbol, the nearest first. A method may be in another file than its class, which is then
+        found by name: the one class of that name and family of languages whose code is sent."""
+        above = self._symbols.get(id_, (None, ""))[0]
+        if above is None:
+            language, _ = self._files.get(_path_of(id_), ("", None))
+            above = self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
+        while above is not None:
+            yield above
+            above = self._symbols.get(above, (None, ""))[0]
+        yield _path_of(id_)
+
+    @cached_property
+    def _elsewhere(self) -> Mapping[tuple[str, str], str]:
+        """Classes by family of languages and qualified name, where only one has both."""
+        sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
+        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
+        count = Counter(name for name, _ in named)
+        return {name: id_ for name, id_ in named if count[name] == 1}
+
+    def _is_unsent(self, id_: str) -> bool:
+        return is_among(self._unsent, id_)
+
+    def _holder_piece(self, id_: str) -> Piece | None:
+        if id_ in self._classes:
+            return _class_piece(self._classes[id_])
+        if id_ in self._symbols:
+            shown = _MaskedTexts()
+            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature, shown.masked)
+        return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
+
+    def _callee_piece(self, id_: str) -> Piece:
+        if self._is_unsent(id_):
+            return _name_alone(id_)
+        shown = _MaskedTexts()
+        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
+        if id_ in self._classes:
+            head, fields = _head_and_fields(self._classes[id_], shown)
+        else:
+            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+        told = "; ".join((head, *fields))
+        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
+
+
+def changed_by(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
+    """The ids that changed a context, sorted; none if it counts as the same. None is one without neighbours."""
+    then = then or NO_NEIGHBOURS
+    if settings.graph_policy is GraphPolicy.STRICT:
+        if hash_of_shown(then) == hash_of_shown(now):
+            return ()
+        known = {one.content_hash for one in then.around or ()}
+        told = {one.id for one in now.around or () if one.content_hash not in known}
+        return tuple(sorted(told | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
+    if _similarity(then, now) > settings.context_similarity_threshold:
+        return ()
+    new_callers = set(now.callers) - set(then.callers)
+    new_across = set(now.cross_module) - set(then.cross_module)
+    if not new_across and len(new_callers) <= settings.max_new_callers:
+        return ()
+    return tuple(sorted(new_across | new_callers))
+
+
+def hash_of_shown(found: TextContext) -> str:
+    """A hash of all that a model is shown of it."""
+    around = None if found.around is None else sorted(one.content_hash for one in found.around)
+    return hash_of([names_of_neighbours(found.called_by), names_of_neighbours(found.calls), around])
+
+
+def names_of_neighbours(neighbours: Sequence[ContextNeighbour]) -> tuple[str, ...]:
+    """Their qualified names, sorted and without repetition."""
+    return tuple(sorted({said_name(one.id) for one in neighbours}))
+
+
+def _similarity(then: TextContext, now: TextContext) -> float:
+    """The Jaccard index of two contexts; a neighbour that only moved (same content) is the same."""
+    common = 0
+    total = 0
+    for old, new in ((then.called_by, now.called_by), (then.calls, now.calls)):
+        ids = {one.id for one in old} & {one.id for one in new}
+        moved = {one.content_hash for one in old if one.id not in ids} & {
+            one.content_hash for one in new if one.id not in ids
+        }
+        same = len(ids) + len(moved)
+        common += same
+        total += len(old) + len(new) - same
+    return common / total if total else 1.0
+
+
+def _read(workspace: Workspace) -> dict[str, TextContext]:
+    key, tables = workspace.key, workspace.tables
+    symbols = tables.read("symbols", key, columns=["id", "content_hash"])
+    hashes = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "content_hash")), strict=True))
+    contexts = tables.read("contexts", key, columns=["id", "called_by", "calls"])
+    callers, across = _neighbours(tables.read("edges", key, columns=list(_EDGE_COLUMNS)))
+    return {
+        id_: TextContext(
+            _known(called_by, hashes), _known(calls, hashes), tuple(sorted(callers[id_])), tuple(sorted(across[id_]))
+        )
+        for id_, called_by, calls in zip(
+            *(contexts.column(name).to_pylist() for name in contexts.column_names), strict=True
+        )
+        if id_ in hashes
+    }
+
+
+_EDGE_COLUMNS = ("src_id", "dst", "is_external", "kind", "is_cross_module")
+
+
+def _neighbours(edges: pa.Table) -> tuple[defaultdict[str, set[str]], defaultdict[str, set[str]]]:
+    """The callers of each symbol, and of each its neighbours by calls across modules."""
+    calls = edges.filter(pc.and_not(pc.equal(edges.column("kind"), EdgeKind.CALL.value), edges.column("is_external")))
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    across: defaultdict[str, set[str]] = defaultdict(set)
+    names = ("src_id", "dst", "is_cross_module")
+    for src, dst, is_across in zip(*(calls.column(name).to_pylist() for name in names), strict=True):
+        callers[dst].add(src)
+        if is_across:
+            across[src].add(dst)
+            across[dst].add(src)
+    return callers, across
+
+
+def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[ContextNeighbour, ...]:
+    """Symbols among the neighbours: a file that calls at its top level has no name but its path."""
+    return tuple(ContextNeighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
+
+
+def _ids(found: TextContext) -> set[str]:
+    return {one.id for one in (*found.called_by, *found.calls)}

@@ -1,0 +1,291 @@
+"""What a function's code shows, each fact as a short phrase; a fact that may be wrong is left out.
+
+The parser read all of it: nothing here looks at code. Names of other code are
+written as words.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from itertools import chain
+
+from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.symbols.parsing.expressions import bound_names
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable, word_set
+from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM, in_words
+from codesum_pipeline.texts.summaries.extractive.words import (
+    fact,
+    name_words,
+    said,
+    shared_prefix,
+    split_identifier,
+    telling,
+)
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+
+_FILLED = re.compile(
+    r"\\\([^()]*\)|[$#%]?\{[^{}]*\}|%(?:\([^()]*\))?[-#0 +']*+\d*+(?:\.\d+)?l*[a-zA-Z](?![a-zA-Z])"
+    r"|<%=?(?:(?!<%).)*?%>|\$[A-Za-z_]\w*"
+)
+_ESCAPES = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0\d\d|e\[[\d;]*m|[nrtbfv0])")
+_GAPS = re.compile(r"(?<!\s)\s*+(?:…[\s'\"(),:]*+(?=…))+")
+_JOINED = re.compile(r"…(?=\w)")
+
+
+@lru_cache(maxsize=4096)
+def message(text: str) -> str:
+    """One line of words; "" of a text without any."""
+    shown = _ESCAPES.sub(" ", text)
+    shown = _FILLED.sub("…", shown).replace("\\", "") if any(mark in shown for mark in "%{\\$") else shown
+    shown = printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
+    shown = shown.strip("'") if shown.startswith("'") else shown
+    return shown if any(map(str.isalpha, shown)) else ""
+
+
+_RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static", "parent", "Self", "base", "me"))
+_MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, _MAX_LITERALS = 6, 6, 3, 3, 6, 4, 4
+_MAX_TYPE_CHARS = 60
+_MAX_LITERAL_CHARS = 40
+_NO_TYPES = word_set("no_types")
+# Names that say nothing about what they name.
+_EMPTY_NAMES = word_set("empty_names")
+# Calls of a language itself and of its everyday types and test runners.
+_EVERYDAY_CALLS = word_set("everyday_calls")
+# The names by which a method calls the class that it inherits from.
+_ABOVE = frozenset(("super", "parent", "base"))
+_CHECKS = word_set("checks")
+# Names of types and encodings that code compares with.
+_EVERYDAY_TEXTS = word_set("everyday_texts")
+_OUTWARD = {kind: word_set(kind) for kind in ("reads", "writes", "emits")}
+
+
+class CodeFacts:
+    """The facts of one function as phrases; `prefix` are the words that its library puts before its names."""
+
+    def __init__(self, given: FunctionInput) -> None:
+        self.given = given
+        self.facts = given.facts
+        receivers = (one.name.strip("*&$") for one in self.facts.parameters if one.kind == "receiver")
+        self._receivers = {*_RECEIVERS, *receivers}
+        self._empty = self._receivers | _EMPTY_NAMES
+        self._raised = {one.names[-1] for one in self.facts.raises if one.names}
+        self._calls = [(one, self._class_made(one)) for one in self.facts.calls]
+        self.prefix = self._prefix()
+
+    def phrases(self, opening: str) -> Iterator[str]:
+        """All phrases that add to a text's opening, the most informative first; some are empty."""
+        new = partial(_beside, words=_stems(opening))
+        yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
+        yield fact("Yields" if self.facts.is_generator else "Returns", self.result)
+        yield fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
+        yield fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
+        yield fact("Creates", new(self._made())[:_MAX_MADE])
+        yield fact("Calls", self.called(new))
+
+    def taken(self) -> list[str]:
+        """The parameters whose names have a meaning."""
+        given = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
+        names = [one for name in given for one in ((name,) if name.isidentifier() else bound_names(name))]
+        told = [
+            said(name, self.prefix)
+            for name in names
+            if name.lower().rstrip("0123456789") not in _EMPTY_NAMES and _has_meaning(name)
+        ]
+        return list(dict.fromkeys(told))
+
+    @cached_property
+    def result(self) -> str:
+        """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
+        written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
+        if has(self.given.language, Trait.TYPE_PREDICATES) and " is " in written:
+            return "" if written.startswith("asserts ") else "true or false"
+        if written:
+            is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
+            return written if is_type else ""
+        if self.is_constructor() or self._is_test():
+            return ""
+        ways = {one: self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING}
+        # Where one way out is not known, a name from another is not what comes back.
+        is_named = all(ways.values())
+        shown = [value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))]
+        return " or ".join([*dict.fromkeys(shown)][:_MAX_RESULTS])
+
+    def is_constructor(self) -> bool:
+        """Whether it makes an instance of the class around it."""
+        owner = self.given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        makers = ("__init__", "constructor", "__construct", "initialize", "init")
+        return bool(owner) and self.given.name in (owner, *makers)
+
+    def _stands_last(self, written: str) -> bool:
+        """Whether the type is right before the name: in C a macro between them may have been read as the type."""
+        if not has(self.given.language, Trait.MACROS):
+            return True
+        head = self.given.signature.partition(f"{self.given.name}(")[0].split()
+        before = [word.strip("*&") for word in head if not word.endswith("::")]
+        return "(" not in written and (not before or before[-1] in written)
+
+    def _is_test(self) -> bool:
+        """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
+        return name_words(self.given.name)[:1] == ("test",) or " " in self.given.name.strip()
+
+    def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
+        """Calls that lead outward, in source order; of many `new` ones the most informative."""
+        found: dict[str, float] = {}
+        calls = {one.names for one in self.facts.calls}
+        for one, made in sorted(self._calls, key=lambda call: (call[0].line, len(call[0].names))):
+            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or made:
+                continue
+            words = said(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
+            if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
+                found.setdefault(words, max(map(telling, split_identifier(one.names[-1])), default=0))
+        best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
+        return [words for words in found if words in best]
+
+    def literals(self, opening: str) -> list[str]:
+        """The texts in its body that add something to the opening, except for errors' messages."""
+        raised = {one.said for one in self.facts.raises}
+        return _beside(telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening))
+
+    @cached_property
+    def effects(self) -> dict[str, int]:
+        """What it does besides returning, each with one of reads, writes, emits, raises or mutates, and its line."""
+        found: dict[str, int] = {}
+        for words, line in self._written():
+            found.setdefault(f"mutates {words}", line)
+        for one, made in self._calls:
+            for kind in _outward(one) if one.names and not made else ():
+                found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
+        for one in self.facts.raises:
+            is_class = any(name[:1].isupper() for name in one.names)
+            name, why = ".".join(one.names) if is_class else "an error", message(one.said)
+            found.setdefault(clip(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
+        kept = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
+        return dict(kept[:MAX_SIDE_EFFECTS])
+
+    def words(self) -> Iterator[str]:
+        """The names that its code uses, for keywords."""
+        for one in (*self.facts.calls, *self.facts.writes, *self.facts.returned, *self.facts.raises):
+            yield from (name for name in one.names[-2:] if name not in self._receivers and name not in _EVERYDAY_CALLS)
+
+    def _prefix(self) -> tuple[str, ...]:
+        bare = [one.names[0] for one in self.facts.calls if len(one.names) == 1]
+        types = [word for one in self.facts.parameters for word in (one.type or "").replace("*", " ").split()]
+        prefix = shared_prefix([self.given.name, *bare, *types])
+        words = name_words(self.given.name)
+        if prefix[:1] == ("test",):
+            return ()
+        return prefix if words[: len(prefix)] == prefix and len(words) > len(prefix) else ()
+
+    def _chain(self, names: Sequence[str]) -> str:
+        """The last two names in words; what a method is called on only where that has a meaning."""
+        *_, on, last = ("", *names)
+        words = said(last, self.prefix)
+        is_telling = len(on) > 2 and not {on, on.lower()} & self._empty
+        owner = said(on, self.prefix) if is_telling else ""
+        repeats = set(owner.split()) <= set(words.split()) or owner.split()[-1:] == words.split()[:1]
+        return words if repeats else f"{owner} {words}"
+
+    def _value(self, one: Fact) -> str:
+        """What one returned value is, as far as its form or its name shows."""
+        last = one.names[-1] if one.names else ""
+        are_types_called = has(self.given.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
+        match one.form:
+            case Form.TRUTH:
+                return "true or false"
+            case Form.TEXT | Form.NUMBER | Form.LIST:
+                return one.form.value
+            case Form.MAPPING:
+                return "dict" if are_types_called else "mapping"
+            case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
+                return last if are_types_called else ""
+            case Form.CALL if made := self._class_made(one):
+                return said(made, self.prefix)
+            case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
+                # Where calls need no brackets, a longer chain may be one.
+                is_bare = one.form is Form.NAME and len(one.names) == 1
+                if has(self.given.language, Trait.CHAINS_CALL) and not is_bare:
+                    return ""
+                return said(last, self.prefix) if one.form is Form.NAME else f"item of {said(last, self.prefix)}"
+        return ""
+
+    def _raises(self) -> Iterator[str]:
+        for one in self.facts.raises:
+            *_, name = ("", *one.names)
+            why = clip(message(one.said), 80)
+            words = said(name, self.prefix) if name[:1].isupper() else "error" if why else ""
+            if words:
+                yield f"{words} ({why})" if why else words
+
+    def _written(self) -> Iterator[tuple[str, int]]:
+        """What it assigns besides its own variables, in words, and the line."""
+        known = {*self._receivers, *(one.name.strip("*&$@") for one in self.facts.parameters)}
+        for one in self.facts.writes:
+            first, last = (one.names[0], one.names[-1]) if one.names else ("", "")
+            is_local = one.form is not Form.NAME and bool(first) and first not in known
+            if _has_meaning(last) and last not in self._receivers and not is_local and one.form is not Form.CALL:
+                yield self._chain(one.names), one.line
+
+    def _made(self) -> Iterator[str]:
+        for one, name in self._calls:
+            is_told = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
+            if is_told and not _checks(one.names):
+                yield said(name, self.prefix)
+
+    def _class_made(self, one: Fact) -> str:
+        """The class that a call makes an object of, as its language shows it; "" of other calls."""
+        *_, before, last = ("", "", *one.names)
+        if last == "new":
+            return before if before[:1].isupper() else ""
+        if one.text.startswith("new "):
+            return "" if "(" in one.text else last
+        is_marked = has(self.given.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
+        return last if is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() else ""
+
+
+def parameter_words(parameter: Parameter) -> str:
+    return said(parameter.name.strip("_*&$@.")) or "value"
+
+
+def telling_texts(texts: Iterable[str]) -> list[str]:
+    """Texts that a person would search for, quoted: those that have a distinctive word and contain no code."""
+    found: dict[str, float] = {}
+    for text in texts:
+        shown = message(text).strip(" …:,")
+        if (
+            3 < len(shown) <= _MAX_LITERAL_CHARS
+            and '"' not in shown
+            and shown.lower() not in _EVERYDAY_TEXTS
+            and sum(map(str.isalpha, shown)) * 3 > len(shown) * 2
+            and in_words(shown, ()) == shown
+        ):
+            words = chain.from_iterable(map(split_identifier, shown.split()))
+            found.setdefault(f'"{shown}"', max(map(telling, words), default=0.0))
+    best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
+    return [text for text in found if text in best]
+
+
+@lru_cache(maxsize=4096)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word.removesuffix("s") for part in text.split() for word in split_identifier(part))
+
+
+def _beside(items: Iterable[str], words: frozenset[str]) -> list[str]:
+    """The items, each once, that have a word besides these."""
+    return [item for item in dict.fromkeys(items) if not _stems(item) <= words]
+
+
+def _checks(names: Sequence[str]) -> bool:
+    """Whether a call is an assertion of a test, by the first words of its first or last name."""
+    return any(not _CHECKS.isdisjoint(name_words(name)[:2]) for name in (names[0], names[-1]))
+
+
+def _outward(one: Fact) -> Iterator[str]:
+    first = name_words(one.names[-1])[:1]
+    yield from (kind for kind, names in _OUTWARD.items() if not names.isdisjoint(first))
+
+
+def _has_meaning(name: str) -> bool:
+    """Whether a name is a word: longer than two letters, or one of the few short ones that everybody knows."""
+    bare = name.rstrip("0123456789")
+    return len(bare) > 2 or telling(bare.lower()) > 0 if bare and any(map(str.isalpha, bare)) else False

@@ -1,0 +1,278 @@
+"""How every text is put together: its opening, its facts, what it says of its children; and the bounds of all fields.
+
+The order that children are listed in never matters: public before private, placeholders last, classes first, then by
+name.
+
+A text may say the document's own names. Every other name of code becomes words, since a text must stay right when a
+caller or callee is renamed: only the graph knows which names are neighbours, and a text must not depend on the graph.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from codesum_pipeline.ground.model.document import Level, PurposeSource, WrittenText
+from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
+from codesum_pipeline.texts.summaries.documentation.docstrings import further_sentence
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, join_sentences, printable, sentences
+from codesum_pipeline.texts.summaries.extractive.words import (
+    DOCSTRING,
+    capitalized,
+    fact,
+    listed,
+    merge_keywords,
+    name_words,
+    said,
+    split_identifier,
+    spoken,
+)
+from codesum_pipeline.texts.summaries.inputs import (
+    AnyInput,
+    ChildText,
+    ClassInput,
+    FileInput,
+    FunctionInput,
+    ModuleInput,
+    children_of,
+)
+
+RECEIVERS = ("self", "cls", "this")
+
+
+def function_names(
+    *, qualified_name: str, signature: str, parameters: Iterable[str], attributes: Iterable[str]
+) -> frozenset[str]:
+    """The own names of a function; `attributes` are those of its object that it uses and does not call."""
+    return with_words(names_in(qualified_name, signature, *parameters, *attributes), qualified_name)
+
+
+def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> frozenset[str]:
+    """The own names of a document. Words of its docstring or README are none of them."""
+    match given:
+        case FunctionInput():
+            return function_names(
+                qualified_name=given.qualified_name,
+                signature=given.signature,
+                parameters=[one.name for one in given.facts.parameters],
+                attributes=given.facts.attributes,
+            )
+        case ClassInput():
+            said = (given.qualified_name, given.signature, *given.bases, *given.fields)
+        case FileInput():
+            shown = (*(given.exports or ()), *(one.name for one in given.reexports))
+            parts = [*_parts(given)]
+            found = file_names(given.id, given.imports, given.globals, shown) | names_in(*parts)
+            return with_words(found, given.id, *given.imports, *given.globals, *parts)
+        case ModuleInput():
+            said = (given.id, given.name)
+    told = [*said, *_parts(given)]
+    return with_words(names_in(*told), *told)
+
+
+def with_words(names: frozenset[str], *own: str) -> frozenset[str]:
+    """The names, and of these own ones the words with a number: `i128` of `test_i128`."""
+    return names.union(word for name in own for word in name_words(name) if not word.isalpha())
+
+
+def file_names(path: str, imports: Iterable[str], constants: Iterable[str], exports: Iterable[str]) -> frozenset[str]:
+    """The own names of a parsed file without its definitions. Of a dotted import the package counts; an `__init__.py`
+    passes on what it imports, so that the whole name counts there."""
+    found = [name.lstrip(".") for name in imports]
+    passed_on = found if path.rpartition("/")[2] == "__init__.py" else [name.partition(".")[0] for name in found]
+    return names_in(path, *passed_on, *constants, *exports)
+
+
+def _parts(given: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
+    return (child.name for child in given.children)
+
+
+_SEPARATOR = re.compile(r"\.|::")
+_BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+
+
+def in_words(text: str, own: Collection[str]) -> str:
+    """The text without code names but those in `own` (lower case): `Context.make_path()` as "Context make path"."""
+    if not may_have_code_names(text):
+        return text
+    parts: list[str] = []
+    done = 0
+    for match in code_names(text):
+        if not is_foreign_name(match[0], own):
+            continue
+        before = text[done : match.start()]
+        # The next link of a chain: `entry.file_type().is_dir()`.
+        before = " " if before == "." else before
+        words = " ".join(filter(None, (_said(part, own) for part in _SEPARATOR.split(match[0].removesuffix("()")))))
+        opens = not (text[: match.start()].rstrip(" `'\"“(")) or before.rstrip(" `'\"“(").endswith((".", "!", "?"))
+        parts += [before, f"{words[:1].upper()}{words[1:]}" if opens else words]
+        done = match.end()
+    return "".join([*parts, text[done:]])
+
+
+def _said(part: str, own: Collection[str]) -> str:
+    if not looks_like_code(part) or part.lower() in own:
+        return part
+    words = spoken(part)
+    return " ".join(_BESIDE_DIGITS.sub(" ", word) if looks_like_code(word) else word for word in words.split(" "))
+
+
+# Raised with every change that gives any input another text.
+EXTRACTIVE_VERSION = "14"
+
+MIN_SUMMARY, MAX_SUMMARY = 30, 600
+MIN_INTENT, MAX_INTENT = 10, 300
+MIN_ITEM, MAX_ITEM = 10, 200
+MIN_INPUT, MAX_INPUT = 20, 200
+MIN_TYPE_SUMMARY, MAX_TYPE_SUMMARY = 10, 80
+MIN_DETAILS, MAX_DETAILS = 20, 400
+MAX_RESPONSIBILITIES = 8
+MAX_SIDE_EFFECTS = 8
+
+
+class ExtractiveText(Struct, frozen=True):
+    """A text, and where its first statement came from."""
+
+    text: WrittenText
+    purpose_source: PurposeSource
+
+
+def _bounded(items: Iterable[str]) -> tuple[str, ...]:
+    texts = [clip(printable(item), MAX_ITEM) for item in items]
+    return tuple([text for text in texts if len(text) >= MIN_ITEM])
+
+
+_MAX_SENTENCES = 4
+
+
+def composed(
+    given: AnyInput,
+    opening: str,
+    facts: Iterable[str],
+    *,
+    name: str = "",
+    part: str,
+    source: PurposeSource,
+    words: Iterable[tuple[str, float]],
+    prose: Sequence[str] = (),
+    used: int = 0,
+    own: Collection[str] | None = None,
+    path: str = "",
+    **fields: Any,
+) -> ExtractiveText:
+    """The text of one document: printable throughout, no field above its bounds, no empty one cited. Of the author's
+    `prose` the opening has the first `used` sentences.
+
+    A `name` in words opens a text that has nothing else but its place; elsewhere it would repeat the text's heading.
+    `part` is what the document is part of, used where the author says no more, and where the summary is short. Of code
+    that may have neighbours, `own` are the names that may be said (`own_names`); `part` may say those in `path`, too.
+    """
+    shown = list(filter(None, (opening, *facts)))
+    is_told = any(not one.startswith("Part of ") for one in shown)
+    summary = join_sentences(shown if is_told else [name, *shown], MAX_SUMMARY)
+    summary, intent = printable(summary), printable(further_sentence(prose[used:], summary) or part)
+    if own is not None:
+        summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
+    if len(summary) < MIN_SUMMARY:
+        before, lead, owner = summary.rpartition("Part of ")
+        is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
+        summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
+    intent = join_sentences([intent], MAX_INTENT)
+    told = [*words, *((word, DOCSTRING) for one in prose[:_MAX_SENTENCES] for word in one.split())]
+    children = children_of(given)
+    fallback = [*split_identifier(given.id.partition("::")[0]), *split_identifier(given.name), "code"]
+    keywords = merge_keywords(told, voices(children), fallback=fallback)
+    written = fields | {
+        "summary": join_sentences([summary], MAX_SUMMARY),
+        "business_intent": intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
+        "keywords": tuple(dict.fromkeys(filter(None, map(printable, keywords)))),
+        "side_effects": _bounded(fields.get("side_effects", ())),
+        "responsibilities": _bounded(fields.get("responsibilities", responsibilities(children))),
+    }
+    cited = tuple(one for one in fields.get("citations", ()) if written.get(one.field))
+    return ExtractiveText(WrittenText(**written | {"citations": cited}), source)
+
+
+_MAX_NAME_CHARS = 80
+_MAX_TOLD, _TOLD_CHARS = 2, 200
+# The longest word for what a class is: `Implementation session.`
+_KIND_CHARS = 16
+
+
+def bare_name(child: ChildText) -> str:
+    """The child's own name."""
+    return _own_name(child.name, child.level in (Level.FUNCTION, Level.CLASS))
+
+
+@lru_cache(maxsize=65536)
+def _own_name(name: str, is_symbol: bool) -> str:
+    return printable(name.rpartition("::")[2].rpartition(".")[2] if is_symbol else name)
+
+
+def is_public(child: ChildText) -> bool:
+    return not bare_name(child).startswith("_")
+
+
+def ranked(children: Sequence[ChildText]) -> list[ChildText]:
+    """Children by what a reader should hear of first."""
+    return sorted(
+        children,
+        key=lambda child: (
+            not is_public(child),
+            child.is_placeholder,
+            child.level is not Level.CLASS,
+            child.name,
+            child.id,
+        ),
+    )
+
+
+def names_of(children: Sequence[ChildText], level: Level) -> list[str]:
+    """The names of a level's children, each once, public ones alone where there are some; special methods never."""
+    found = [child for child in ranked(children) if child.level is level and _is_named(bare_name(child))]
+    return list(dict.fromkeys(bare_name(child) for child in ([*filter(is_public, found)] or found)))
+
+
+def offers(names: Sequence[str], prefix: tuple[str, ...], lead: str, limit: int) -> str:
+    """The functions of a class or file as a fact; where most are tests, those alone."""
+    if prefix == ("test",):
+        lead, names = "Tests:", [name for name in names if name_words(name)[:1] == prefix]
+    return fact(lead, listed(names, limit, prefix=prefix))
+
+
+def _is_named(name: str) -> bool:
+    """Whether a name was chosen: constructors, operators and special methods have theirs from the language."""
+    is_makers = name in ("constructor", "initialize", "init", "default") or name.startswith(("__", "~"))
+    return not is_makers and any(map(str.isalnum, name.removeprefix("operator")))
+
+
+def voices(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
+    """The keywords of the children that say what the parent is about: tests only where there is nothing else."""
+    told = [child for child in children if not child.is_placeholder]
+    own = [child for child in told if not bare_name(child).lower().startswith(("test", "conftest"))]
+    return [child.keywords for child in own or told]
+
+
+def told_of_few(children: Sequence[ChildText]) -> str:
+    """How the texts of the classes among them open, where they are few: they are what their parent is about."""
+    found = [one for one in ranked(children) if one.level is Level.CLASS and not one.is_placeholder]
+    return " ".join(filter(None, map(_told, found))) if len(found) <= _MAX_TOLD else ""
+
+
+def _told(child: ChildText) -> str:
+    """The opening of a text, with its name where that does not say it; "" if it is only the name."""
+    own = [one for one in sentences(child.summary) if not one.startswith("Part of ")]
+    name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
+    is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
+    mark = "." if text.partition(" ")[0].endswith(":") else ":"
+    return "" if is_name or not text else f"{capitalized(name)}{mark} {text}"
+
+
+def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:
+    """The main children, each with its name and the opening of its text."""
+    told = [child for child in reversed(ranked(children)) if not child.is_placeholder]
+    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.summary for child in told}
+    first = [*reversed(named.items())][:MAX_RESPONSIBILITIES]
+    return tuple([clip(f"{name}: {summary}", MAX_ITEM) for name, summary in first])

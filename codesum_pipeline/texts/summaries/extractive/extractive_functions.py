@@ -1,0 +1,132 @@
+"""The text of a function: its author's words, or its name in words, then what its code shows."""
+
+from collections.abc import Iterator
+
+from codesum_pipeline.ground.model.document import Citation, InputSpec, PurposeSource, Returns
+from codesum_pipeline.ground.model.symbol import Parameter
+from codesum_pipeline.texts.summaries.documentation.docstrings import Docstring, docstring_of, opening_of
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable, sentence
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
+from codesum_pipeline.texts.summaries.extractive.composing import (
+    MAX_DETAILS,
+    MAX_INPUT,
+    MAX_TYPE_SUMMARY,
+    MIN_DETAILS,
+    MIN_INPUT,
+    MIN_TYPE_SUMMARY,
+    ExtractiveText,
+    composed,
+    own_names,
+)
+from codesum_pipeline.texts.summaries.extractive.words import (
+    BODY,
+    DOCSTRING,
+    NAME,
+    PARAMETER,
+    capitalized,
+    fact,
+    place_of,
+    said,
+)
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+
+_MAX_TYPE_CHARS = 120
+_MAX_DEFAULT_CHARS = 40
+_MAX_NAME_CHARS = 100
+
+
+def write_function(given: FunctionInput) -> ExtractiveText:
+    """Write one function's text; equal input gives an equal text."""
+    doc = docstring_of(given)
+    code = CodeFacts(given)
+    told, used = opening_of(doc)
+    path, _, _ = given.id.partition("::")
+    around = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    around, place = around if len(around) > 1 else "", place_of(path)
+    is_named_so = place.rpartition("/")[2].lower() == said(around).lower()
+    owner = "" if code.is_constructor() and not told else fact("Part of", said(around) if around else "")
+    opening = told or _kind(code, around)
+    name = f"{capitalized(said(given.name, code.prefix))}."
+    literals = code.literals(opening or name)
+    taken = [one for one in given.facts.parameters if one.kind != "receiver"]
+    words = [(given.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
+    words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
+    return composed(
+        given,
+        opening,
+        [*code.phrases(opening or name), owner, fact("Mentions", literals)],
+        name=name,
+        part=f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}.",
+        source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
+        words=words,
+        prose=doc.sentences,
+        used=used,
+        own=own_names(given),
+        path=path,
+        returns=_returns(code, doc),
+        inputs=tuple([_input(one, doc) for one in taken]),
+        side_effects=tuple(code.effects),
+        citations=tuple(dict.fromkeys(_citations(code, doc))),
+    )
+
+
+def _kind(code: CodeFacts, around: str) -> str:
+    """What has no name of its own, by what it is; a name that is a sentence; "" of others."""
+    name = code.given.name
+    if code.is_constructor():
+        return f"Constructor of {said(around)}."
+    if name.startswith("~"):
+        return f"Destructor of {said(around)}."
+    if not any(map(str.isalnum, name.removeprefix("operator"))):
+        return f"Operator {printable(name.removeprefix('operator'))}."
+    if name.startswith("__") and name.endswith("__"):
+        return f"Special method {said(name)}."
+    words = said(name, code.prefix)
+    is_sentence = words.count(" ") >= (2 if words.startswith("test ") else 3)
+    return f"{capitalized(words)}." if is_sentence else ""
+
+
+def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
+    """One parameter: the author's words, else its name, type and default."""
+    name = parameter.name.lstrip("*&.$@")
+    kind = clip(printable(parameter.type or doc.types.get(name, "")), _MAX_TYPE_CHARS)
+    default = clip(printable(parameter.default or ""), _MAX_DEFAULT_CHARS)
+    is_open = parameter.kind.startswith("var_")
+    given = "any number" if is_open else f"{default} by default" if default else "required"
+    facts = f"Parameter {parameter_words(parameter)}, {given}."
+    told = sentence(clip(doc.parameters.get(name, ""), MAX_INPUT - 1))
+    said_of_it = told if len(told) >= MIN_INPUT else f"{told} {facts}".strip()
+    return InputSpec(printable(parameter.name)[:_MAX_NAME_CHARS], kind, clip(said_of_it, MAX_INPUT))
+
+
+def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
+    """The value that is returned or yielded; None if nothing shows it."""
+    shown = code.result
+    written = printable(code.facts.return_type or doc.return_type or "")
+    if not shown and not ((doc.returns or doc.return_type) and not code.is_constructor()):
+        return None
+    kind = written or shown or "not declared"
+    lead = "Yields" if code.facts.is_generator else "Returns"
+    known = "as declared" if written else "as its code shows"
+    summary = clip(f"{lead.lower()} {shown or kind}", MAX_TYPE_SUMMARY)
+    if len(summary) < MIN_TYPE_SUMMARY:
+        summary = f"{summary}, {known}"
+    details = sentence(doc.returns) if doc.returns else f"{lead} {shown or kind}."
+    if len(details) < MIN_DETAILS:
+        details = f"{details.rstrip('.')}, {known}."
+    return Returns(clip(kind, _MAX_TYPE_CHARS), summary, clip(details, MAX_DETAILS))
+
+
+def _citations(code: CodeFacts, doc: Docstring) -> Iterator[Citation]:
+    """The canonical lines that support each field: where no line of the body does, the signature with what documents
+    it."""
+    facts = code.facts
+    first, last = sorted((facts.signature_line, facts.docstring_line))
+    yield Citation("summary", first, last)
+    head = (first, last) if doc.parameters else (facts.signature_line, facts.signature_line)
+    yield Citation("inputs", *head)
+    returned = [one.line for one in facts.returned[:3]]
+    yield from (Citation("returns", line, line) for line in returned)
+    if not returned:
+        yield Citation("returns", first, last)
+    yield from (Citation("side_effects", line, line) for line in code.effects.values())

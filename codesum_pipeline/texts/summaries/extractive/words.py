@@ -1,0 +1,286 @@
+"""Identifiers, paths and lists of names become words, without the prefix that a library gives to all of its names.
+
+A document's keywords are sorted, the most distinctive first: a word's score is the weight of its best place
+times its rarity in source code at large, by a table that ships with the package.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import printable, word_bucket, word_set, word_table
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
+# A word keeps its number and a letter or two after it (`k3s`, `l4re`, `utf8`); a digest stays whole.
+_SPOKEN_PART = re.compile(
+    r"(?=(?:[a-z]*\d){5})[a-z\d]{12,}|[A-Z]{2,}v\d+(?![a-z])|[A-Z][A-Z0-9]*(?![a-z])|[A-Z]?[a-z]+(?:\d+[a-z]{1,2}(?![a-z\d])|\d*)"
+    r"|[^\W\d_a-zA-Z]+|\d+[a-z]?(?![a-z])|\d+"
+)
+# Longer ones are no names: digests, encoded data.
+_MAX_CHARS = 200
+# Names with inner capitals that are one word.
+_BRANDS = word_table("brands")
+_BRAND = re.compile("|".join(_BRANDS))
+_PLURAL_ACRONYM = re.compile(r"(?<![A-Z])([A-Z]{2,}+)s(?![a-z])")
+# Written together in identifiers, apart in prose.
+_CLIPPED = word_table("clipped")
+_ACRONYMS = word_set("acronyms")
+_MIXED_CASE = word_table("mixed_case")
+# An ending with digits that is one word: utf8, sha256, ipv4, base64.
+_GLUED_DIGITS = word_set("glued_digits")
+
+
+def _regular(identifier: str) -> str:
+    """The identifier with brands and plural acronyms (`URLs`) capitalised like any word."""
+    identifier = identifier[:_MAX_CHARS]
+    if identifier.islower():
+        return identifier
+    identifier = _BRAND.sub(lambda match: _BRANDS[match[0]], identifier)
+    return _PLURAL_ACRONYM.sub(lambda match: f"{match[1].capitalize()}s", identifier)
+
+
+@lru_cache(maxsize=65536)
+def split_identifier(identifier: str) -> tuple[str, ...]:
+    """Lower-case words of a snake, camel or kebab name: `HTTPServer2_loop` gives http, server, 2, loop."""
+    parts = _PART.findall(_regular(identifier))
+    words: list[str] = []
+    for part in parts:
+        word = part.lower()
+        if words and word.isdigit() and words[-1] in _GLUED_DIGITS:
+            words[-1] += word
+        else:
+            words.append(word)
+    return tuple(words)
+
+
+@lru_cache(maxsize=65536)
+def spoken(identifier: str, *, written_out: bool = True) -> str:
+    """An identifier as a reader would say it: `req_hdrs` gives `request headers`, `user_id` gives `user ID`.
+
+    Clipped words are left as they are where they are not `written_out`.
+    """
+    words = name_words(identifier)
+    return " ".join(map(spoken_word, words) if written_out else words)
+
+
+@lru_cache(maxsize=65536)
+def name_words(identifier: str) -> tuple[str, ...]:
+    """Lower-case words as they are said, a number staying with its word: `x509_store2` gives x509, store2."""
+    parts = _SPOKEN_PART.findall(_regular(identifier))
+    return tuple([part.lower() for part in parts])
+
+
+def spoken_word(word: str) -> str:
+    """A clipped word written out, an acronym in capitals."""
+    if word in _ACRONYMS:
+        return word.upper()
+    if word in _MIXED_CASE:
+        return _MIXED_CASE[word]
+    if word[-1:] == "s" and word[:-1] in _ACRONYMS:
+        return f"{word[:-1].upper()}s"
+    return _CLIPPED.get(word, word)
+
+
+_MIN_SHARING = 3
+_SHARED_PART = 0.6
+# A first word that says what is done is no library's prefix, however many names share it.
+_VERBS = word_set("verbs")
+
+
+def shared_prefix(names: Iterable[str]) -> tuple[str, ...]:
+    """The words that most of some names begin with, if that is no verb; each name keeps at least one word."""
+    split = [words for name in dict.fromkeys(names) if len(words := name_words(name)) > 1]
+    if len(split) < _MIN_SHARING:
+        return ()
+    prefix: tuple[str, ...] = ()
+    while len(prefix) < 3:
+        longer = [words[: len(prefix) + 1] for words in split if len(words) > len(prefix) + 1]
+        found = max(sorted(set(longer)), key=longer.count, default=())
+        is_shared = longer.count(found) >= max(_MIN_SHARING, _SHARED_PART * len(split))
+        if not is_shared or found[-1] in _VERBS:
+            break
+        prefix = found
+        if prefix == ("test",):
+            break
+    return prefix
+
+
+@lru_cache(maxsize=65536)
+def said(name: str, prefix: tuple[str, ...] = ()) -> str:
+    """A name in words without a prefix; as it is written where it has no words."""
+    words = name_words(name)
+    if words[-1:] == ("t",) and name.lower().endswith("_t"):
+        words = words[:-1]
+    if words[:1] == ("i",) and len(words) > 1 and name[:1] == "I":
+        words = words[1:]
+    if prefix and words[: len(prefix)] == prefix and len(words) > len(prefix):
+        words = words[len(prefix) :]
+    return " ".join(map(spoken_word, words)) or spoken(name) or printable(name)
+
+
+def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = (), are_all: bool = True) -> str:
+    """The first names in words, each once, and how many more there are."""
+    return shortened([said(name, prefix) for name in names], limit, are_all=are_all)
+
+
+def plainly(names: Iterable[str], limit: int) -> str:
+    """The first names of paths or packages, clipped words as they are, and how many more there are."""
+    return shortened([spoken(name, written_out=False) for name in names], limit)
+
+
+def shortened(items: Iterable[str], limit: int, *, are_all: bool = True) -> str:
+    """The first items, each once, and the number of further ones, if the items are complete."""
+    found = list(dict.fromkeys(filter(None, items)))
+    more = len(found) - limit
+    return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
+
+
+def named(lead: str, names: Sequence[str], limit: int, *, are_all: bool = True) -> str:
+    """A fact of names, without the prefix that they share."""
+    return fact(lead, listed(names, limit, prefix=shared_prefix(names), are_all=are_all))
+
+
+def fact(lead: str, items: Sequence[str] | str) -> str:
+    """A short phrase: `Takes`, path, mode gives `Takes path, mode.`; "" without items."""
+    told = items if isinstance(items, str) else ", ".join(items)
+    return f"{lead} {told}{'' if told.endswith(('.', '…')) else '.'}" if told else ""
+
+
+def capitalized(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+# Their folder says what such files are about.
+_ENTRIES = frozenset(("__init__", "index", "mod", "__main__", "lib", "init"))
+
+
+@lru_cache(maxsize=4096)
+def place_of(path: str) -> str:
+    """The last folder and the file in words: `src/auth/http_login.py` gives `auth/HTTP login`."""
+    parts = [part for part in path.split("/") if part not in (".", "")]
+    stem = stem_of(parts[-1]) if parts else ""
+    names = parts[-3:-1] if stem in _ENTRIES and len(parts) > 1 else [*parts[-2:-1], stem]
+    said = [words for name in names if (words := spoken(printable(name).strip("_."), written_out=False))]
+    return "/".join(said) or "the repository"
+
+
+def stem_of(name: str) -> str:
+    """A file's name without its extension: `help.wrap.test.js` gives `help.wrap.test`."""
+    bare = name.strip(".")
+    return bare.rpartition(".")[0].removesuffix(".d") or bare or name
+
+
+def name_of_file(path: str) -> str:
+    """A file's name in words, with its folder's where that says more."""
+    folder, _, name = path.rpartition("/")
+    stem = stem_of(name)
+    words = spoken(printable(stem).strip("_"), written_out=False) or printable(name)
+    return f"{words} of {place_of(folder)}" if stem in _ENTRIES and folder else words
+
+
+def folder_of(path: str) -> str:
+    """The folder of a path, as a sentence of its own."""
+    folder = path.rpartition("/")[0]
+    return f"Part of folder {place_of(folder)}." if folder else "Part of the repository's root folder."
+
+
+MIN_KEYWORDS = 3
+MAX_KEYWORDS = 12
+_USUAL = 10
+# A word rarer than one file in 2**k counts no more: the rarest words are often typing errors.
+_RAREST_BUCKET = 11
+_MAX_WORD_CHARS = 40
+
+# Weights of the places of a word: a name is chosen with care, a body follows from it.
+NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
+_MAX_SCORE = NAME * 1.5
+
+STOP_WORDS = word_set("stop_words")
+_SHORT = word_set("short_keywords")
+_FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
+
+
+def choose_keywords(
+    places: Iterable[tuple[str, float]], *, fallback: Iterable[str] = (), limit: int = _USUAL
+) -> tuple[str, ...]:
+    """The best words of (text or identifier, weight) pairs, best first; `fallback` fills up to the least number."""
+    best: dict[str, float] = {}
+    for text, weight in places:
+        for word, rare in _told(text):
+            score = weight * rare
+            before = best.get(word)
+            if before is None:
+                best[word] = score
+            elif before:
+                # A second mention confirms a word, a tenth says no more.
+                confirmed = (score if score > before else before) * 1.1
+                best[word] = confirmed if confirmed < _MAX_SCORE else _MAX_SCORE
+    chosen: dict[str, str] = {}
+    for word in sorted([word for word in best if best[word]], key=lambda word: -best[word]):
+        chosen.setdefault(fold(word), word)
+        if len(chosen) == limit:
+            break
+    return _filled(tuple(chosen.values()), (*best, *fallback))
+
+
+@lru_cache(maxsize=65536)
+def _told(text: str) -> tuple[tuple[str, float], ...]:
+    return tuple([(word, telling(word)) for word in split_identifier(text)])
+
+
+def merge_keywords(
+    own: Iterable[tuple[str, float]],
+    children: Iterable[tuple[str, ...]],
+    *,
+    fallback: Iterable[str],
+) -> tuple[str, ...]:
+    """Keywords of a document from its own words and its children's; what several children share counts more."""
+    places = list(own)
+    shared: dict[str, float] = {}
+    for keywords in children:
+        for rank, word in enumerate(keywords):
+            shared[word] = shared.get(word, 0.0) + 1.0 / (1 + rank)
+    top = max(shared.values(), default=1.0)
+    ranked = sorted(shared, key=lambda word: (-shared[word] * rarity(word), word))
+    places.extend((word, BODY + (PARAMETER - BODY) * shared[word] / top) for word in ranked[:40])
+    return choose_keywords(places, fallback=fallback, limit=MAX_KEYWORDS if shared else _USUAL)
+
+
+def _filled(chosen: tuple[str, ...], candidates: Iterable[str]) -> tuple[str, ...]:
+    """The words, and from the candidates as many as are missing to the least number."""
+    if len(chosen) >= MIN_KEYWORDS:
+        return chosen
+    words = dict.fromkeys(chosen)
+    others = [word[:_MAX_WORD_CHARS] for candidate in candidates for word in split_identifier(candidate)]
+    for word in (*(word for word in others if word.isascii() and len(word) > 1), "code", "source", "symbol"):
+        if len(words) < MIN_KEYWORDS:
+            words.setdefault(word)
+    return tuple(words)
+
+
+@lru_cache(maxsize=65536)
+def telling(word: str) -> float:
+    """The rarity of a word; 0 for words without information: stop words, numbers, single letters, digests."""
+    if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
+        return 0.0
+    return rarity(word) if len(word) > 2 or word in _SHORT or not word.isascii() else 0.0
+
+
+@lru_cache(maxsize=65536)
+def rarity(word: str) -> float:
+    """How distinctive a word is: near 0 if every file has it, 1 for the rarest."""
+    return min(word_bucket(word), _RAREST_BUCKET) / _RAREST_BUCKET
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """A crude stem, so that `parse`, `parser`, `parsers` and `parsing` are one word."""
+    if word.endswith("ies") and len(word) > 4:
+        word = f"{word[:-3]}y"
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    for ending in _FOLDS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            stem = word[: -len(ending)]
+            return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
+    return word

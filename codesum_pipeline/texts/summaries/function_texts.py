@@ -1,0 +1,128 @@
+"""Which text every function needs, decided from a few columns of `symbols`.
+
+Most functions keep their text, so only those whose source does not parse are read whole.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.ground.model.document import WrittenBy
+from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.ground.settings.stage_settings import FilterSettings
+from codesum_pipeline.ground.store.rows import column_names, from_table
+from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.texts.summaries.by_model.prompting import function_source
+from codesum_pipeline.texts.summaries.decide import RequiredDocument, written_by
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+from codesum_pipeline.texts.summaries.writers import (
+    EXTRACTIVE,
+    PLACEHOLDER,
+    is_outward,
+    is_short,
+    shown_source,
+    want_function,
+)
+
+# Rows of functions read at one time: bounds the memory.
+FUNCTIONS_AT_ONCE = 1 << 12
+
+
+def choose_writers(workspace: Workspace) -> dict[str, str]:
+    """The writer of each function and method, nested ones too."""
+    writers: dict[str, str] = {}
+    for table in _every_function(workspace, ["id", "name", "line_count", "complexity", "facts"]):
+        trivial = trivial_functions(table, workspace.settings.filter)
+        ids: list[str] = table.column("id").to_pylist()
+        writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
+    return writers
+
+
+def want_functions(
+    workspace: Workspace, writers: Mapping[str, str], ids: Collection[str] | None = None
+) -> list[RequiredDocument]:
+    """Every function, or some, with the writer that was chosen for it."""
+    names = ["id", "qualified_name", "language", "canonical_source", "has_syntax_errors"]
+    wanted: dict[str, RequiredDocument] = {}
+    broken: list[str] = []
+    parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
+    for table in parts:
+        for id_, *shown, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
+            writer = writers.get(id_, EXTRACTIVE)
+            if written_by(writer) is WrittenBy.LLM:
+                wanted[id_] = function_source(id_, *shown).wanted(writer)
+                continue
+            wanted[id_] = want_function(id_, writer, shown[-1])
+            if is_broken:
+                broken.append(id_)
+    # The step that writes the text meets the same error and counts it.
+    guard = FailureGuard()
+    for given in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
+        with guard.item(given.id):
+            wanted[given.id] = want_function(given.id, writers.get(given.id, EXTRACTIVE), shown_source(given))
+    return list(wanted.values())
+
+
+def shown_functions(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[str, str, str]]:
+    """What a model is shown of some functions besides their context: qualified name, language, canonical source."""
+    names = ["id", "qualified_name", "language", "canonical_source"]
+    rows = _some_functions(workspace, ids, names)
+    columns = (rows.column(name).to_pylist() for name in names)
+    return {id_: (name, language, source) for id_, name, language, source in zip(*columns, strict=True)}
+
+
+def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[str, str, str, str | None]]:
+    """Id, language, name and docstring of some functions."""
+    names = ["id", "language", "name", "docstring"]
+    rows = _some_functions(workspace, ids, names)
+    yield from zip(*(rows.column(name).to_pylist() for name in names), strict=True)
+
+
+def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:
+    """Columns of these functions in `symbols`, in parts; of a few functions little else is read."""
+    known = workspace.tables.read_or_empty("symbols", workspace.key, columns=["id", "type"])
+    is_function = pc.equal(known.column("type"), SymbolType.FUNCTION.value)
+    is_wanted = pc.and_(is_function, pc.is_in(known.column("id"), value_set=pa.array(list(ids), pa.string())))
+    rows = np.flatnonzero(is_wanted.to_numpy())
+    if len(rows):
+        reader = workspace.tables.reader("symbols", workspace.key, columns=columns)
+        yield from (reader.at(rows[at : at + FUNCTIONS_AT_ONCE]) for at in range(0, len(rows), FUNCTIONS_AT_ONCE))
+
+
+def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> pa.Table:
+    parts = list(parts_of_functions(workspace, ids, columns))
+    return pa.concat_tables(parts) if parts else TABLES["symbols"].schema.empty_table().select(columns)
+
+
+def _every_function(workspace: Workspace, columns: list[str]) -> Iterator[pa.Table]:
+    """All functions, some at a time, for a repository's sources together are large."""
+    names = list(dict.fromkeys(["type", *columns]))
+    for part in workspace.tables.read_parts("symbols", workspace.key, columns=names):
+        yield part.filter(pc.equal(part.column("type"), SymbolType.FUNCTION.value))
+
+
+def trivial_functions(table: pa.Table, settings: FilterSettings) -> set[str]:
+    """The ids of short functions that neither raise nor write nor call outward.
+
+    The columns are those of `choose_writers`.
+    """
+    may_be = pc.or_(
+        pc.less(table.column("line_count"), settings.min_lines),
+        pc.less(table.column("complexity"), settings.min_complexity),
+    )
+    table = table.filter(may_be)
+    sizes = zip(*(table.column(name).to_pylist() for name in ("name", "line_count", "complexity")), strict=True)
+    table = table.filter(
+        pa.array([is_short(name, lines, complexity, settings) for name, lines, complexity in sizes], pa.bool_())
+    )
+    facts = table.column("facts")
+    raises, writes, calls = (pc.struct_field(facts, name).combine_chunks() for name in ("raises", "writes", "calls"))
+    is_working = pc.greater(pc.add(pc.list_value_length(raises), pc.list_value_length(writes)), 0).to_pylist()
+    callees = pc.struct_field(pc.list_flatten(calls), "text").to_pylist()
+    for row, callee in zip(pc.list_parent_indices(calls).to_pylist(), callees, strict=True):
+        is_working[row] = is_working[row] or is_outward(callee)
+    return {id_ for id_, works in zip(table.column("id").to_pylist(), is_working, strict=True) if not works}

@@ -1,0 +1,269 @@
+"""The four levels of texts, from functions up to modules: what is kept, what is written and why.
+
+A level decides once its children's texts are known: a child whose new text equals its old one causes no rewrite above
+it.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+
+from codesum_pipeline.ground.model.document import Cause, Gate, Level, PlanAction, TextRow, WrittenBy
+from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.ground.model.guard import Failure, FailureGuard
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.ground.workers.limits import work_limits
+from codesum_pipeline.ground.workers.pool import Pool, resting_workers, worker_count
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
+from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
+from codesum_pipeline.texts.summaries.function_texts import parts_of_functions, want_functions
+from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
+from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
+from codesum_pipeline.texts.summaries.writers import (
+    Stamp,
+    WriteFunctions,
+    WriteUpper,
+    function_batches,
+    upper_batches,
+    want_unless_it_fails,
+)
+
+if TYPE_CHECKING:
+    from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
+
+
+class LevelReport(Struct, frozen=True):
+    """One level of one build. `rewrites` are the texts written, each with its cause; `asked` is what a model did."""
+
+    level: Level
+    rows: int
+    written: int
+    kept: int
+    removed: int
+    placeholders: int
+    by_cause: Mapping[Cause, int]
+    rewrites: tuple[Rewrite, ...]
+    table_hash: str
+    asked: LevelCalls | None = None
+    failed: int = 0
+    failures: tuple[Failure, ...] = ()
+
+
+class LevelBuild(Struct):
+    """One level while it is written, layer by layer.
+
+    `stopped` are the gates that stop a model at documents, `failures` say more where a call failed.
+    """
+
+    workspace: Workspace
+    level: Level
+    progress: Progress
+    last: LastTexts
+    previous: pa.Table
+    stamp: Stamp
+    model: "ModelLevel | None" = None
+    guard: FailureGuard = field(default_factory=FailureGuard)
+    stopped: dict[str, Gate] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+    rewrites: list[Rewrite] = field(default_factory=list)
+    written: list[pa.Table] = field(default_factory=list)
+
+    @classmethod
+    def open(
+        cls, workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
+    ) -> "LevelBuild":
+        """The outline is needed only where a model writes; it is read unless it is given."""
+        previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
+        last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
+        build = cls(workspace, level, progress, last, previous, stamp)
+        if setup := ModelSetup.of(workspace):
+            # Where no model writes, nothing of it is imported.
+            from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
+
+            build.model = ModelLevel(build, setup, outline or read_outline(workspace))
+        return build
+
+    def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
+        """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
+        names = self.note(writers, rewrites)
+        symbols = parts_of_functions(self.workspace, names, column_names(FunctionInput)) if names else ()
+        batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
+        done = 0
+        for rows, failures in pool.map(WriteFunctions(self.stamp), batches):
+            self._tell(done, len(names))
+            self.written.append(rows)
+            self.guard.add(failures)
+            done += rows.num_rows
+        self._tell(done, len(names))
+
+    def write_upper(
+        self, shown: Sequence[UpperInput], wanted: Sequence[RequiredDocument], rewrites: Sequence[Rewrite]
+    ) -> Sequence[TextRow]:
+        """The texts that `rewrites` names; the others are kept."""
+        inputs = {found.id: found for found in shown}
+        wants = {found.id: found for found in wanted}
+        names = self.note(wants, rewrites)
+        before = self.rows_before(names)
+        rewrites = sorted(rewrites, key=lambda found: found.id)
+        batches = upper_batches([(inputs[rewrite.id], wants[rewrite.id].writer) for rewrite in rewrites])
+        written: list[TextRow] = []
+        # Modules are the last to be written.
+        limits = work_limits(self.workspace.settings)
+        with Pool(resting_workers(), keep=self.level is not Level.MODULE, limits=limits) as pool:
+            for texts, failures in pool.map(WriteUpper(), batches):
+                self._tell(len(written), len(rewrites))
+                self.guard.add(failures)
+                written += [
+                    self.stamp.written(text, wants[rewrite.id], rewrite, before.get(rewrite.id), self.guard)
+                    for text, rewrite in zip(texts, rewrites[len(written) :], strict=False)
+                ]
+        self._tell(len(rewrites), len(rewrites))
+        rows, table = self.stamp.stored(written, self.guard)
+        self.written.append(table)
+        return rows
+
+    def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
+        """Add texts that a model wrote, and why each was written."""
+        self.rewrites.extend(rewrites)
+        self.written.append(to_table(rows, TextRow))
+
+    def rows_before(self, ids: Collection[str]) -> dict[str, TextRow]:
+        """The last build's rows of some documents."""
+        return {row.id: row for row in from_table(self.previous_of(ids), TextRow)} if ids else {}
+
+    def finish(self) -> LevelReport:
+        """Replace the level's table."""
+        ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
+        gone = self.last.removed(ids)
+        table = self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
+        placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
+        asked = self.model.finish(table) if self.model else None
+        written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
+        return LevelReport(
+            level=self.level,
+            rows=written.rows,
+            written=len(self.rewrites),
+            kept=len(self.kept),
+            removed=len(gone),
+            placeholders=placeholders,
+            by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
+            rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
+            table_hash=self._content_hash(),
+            asked=asked,
+            failed=len(self.guard.failed),
+            failures=self.guard.failures,
+        )
+
+    def _with_gates(self, texts: pa.Table) -> pa.Table:
+        """The rows of the level with the gates of this build."""
+        usual = Gate.OFFLINE if self.workspace.settings.offline else Gate.DISABLED
+        stopped = self.stopped | (dict.fromkeys(self.guard.failed, Gate.FAILED) if self.model else {})
+        failures = self.failures | {failure.item: failure.reason for failure in self.guard.failures}
+        ids, writers = (texts.column(name).to_pylist() for name in ("id", "written_by"))
+        gates = {WrittenBy.PLACEHOLDER.value: Gate.PLACEHOLDER, WrittenBy.LLM.value: None}
+        columns = {
+            "gate": [gates.get(by, stopped.get(id_, usual)) for id_, by in zip(ids, writers, strict=True)],
+            "failure": [failures.get(id_) for id_ in ids],
+        }
+        for name, values in columns.items():
+            column = pa.array(values, pa.string())
+            texts = texts.set_column(texts.column_names.index(name), schema_of(TextRow).field(name), column)
+        return texts
+
+    def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
+        """Note what will be written, and keep the others of `wanted_ids`; returns the ids to write."""
+        names = {rewrite.id for rewrite in rewrites}
+        self.kept.extend(id_ for id_ in wanted_ids if id_ not in names)
+        self.rewrites.extend(rewrites)
+        return names
+
+    def _tell(self, done: int, total: int) -> None:
+        self.progress(f"writing {self.level} texts", done, total)
+
+    def previous_of(self, ids: Collection[str]) -> pa.Table:
+        wanted = pa.array(list(ids), pa.string())
+        return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
+
+    def _content_hash(self) -> str:
+        """The hash of what the texts say and what they were made from, provenance apart."""
+        columns = ["id", "summary_hash", "text_hash", "purpose_source"]
+        return self.workspace.tables.content_hash(texts_table(self.level), self.workspace.key, columns=columns) or ""
+
+
+# With fewer functions, starting workers takes longer (most of a second) than they save.
+LEAST_FUNCTIONS = 2_000
+
+
+# The levels whose texts a level's writers are shown.
+_BELOW = {Level.CLASS: (Level.FUNCTION,), Level.FILE: (Level.FUNCTION, Level.CLASS), Level.MODULE: (Level.FILE,)}
+
+
+def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_progress) -> LevelReport:
+    """Write the texts of a level that are not kept; those of the levels below are there.
+
+    Functions are written as the plan says. A class is written from its head and the texts of its methods and nested
+    classes, a file from its head and its top-level symbols' texts, or from its own text, a folder from its README and
+    the texts of its files and sub-folders.
+    """
+    if level is Level.FUNCTION:
+        return _write_functions(workspace, progress)
+    outline = read_outline(workspace)
+    build = LevelBuild.open(workspace, level, progress, outline)
+    texts = Texts(workspace, *_BELOW[level], previous=build.previous)
+    for layer in head_layers(workspace, level, outline):
+        _write_layer(build, layer, outline, texts)
+    return build.finish()
+
+
+def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
+    plan = workspace.tables.read("plan", workspace.key)
+    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
+    planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
+    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    _must_match(workspace, want_functions(workspace, writers), planned)
+    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
+    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
+    build = LevelBuild.open(workspace, Level.FUNCTION, progress)
+    if build.model:
+        # Where no model writes, nothing of it is imported.
+        from codesum_pipeline.texts.summaries.by_model.flow import functions_by_model
+
+        writers, rewrites = functions_by_model(build.model, writers, rewrites)
+    # A model may take hours for the levels above.
+    count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
+    with Pool(count, keep=build.model is None, limits=work_limits(workspace.settings)) as pool:
+        build.write_functions(pool, writers, rewrites)
+    return build.finish()
+
+
+def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts) -> None:
+    """Decide and write documents that do not depend on one another; `texts` take in what is written."""
+    left = heads
+    if build.model:
+        from codesum_pipeline.texts.summaries.by_model.flow import layer_by_model
+
+        left = layer_by_model(build.model, heads, outline, texts)
+    wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
+    rewrites = build.last.decide(wanted, force=build.workspace.force)
+    children = texts.children([rewrite.id for rewrite in rewrites], outline)
+    shown = [with_children(head, children[head.id]) for head in left if head.id in children]
+    texts.add(build.write_upper(shown, wanted, rewrites))
+
+
+def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
+    """Raise `BrokenStore` if the plan was made from other functions than `symbols` has now."""
+    hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
+    if {found.id: found.summary_hash for found in wanted} != hashes:
+        raise BrokenStore(
+            f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
+            "run the step summary_plan again"
+        )

@@ -1,0 +1,166 @@
+"""Which names a document's text must not have: those of all callers and callees that the graph knows.
+
+Those of a class, a file or a folder are the callers and callees of all that it
+holds, as far as they are outside of it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct, field
+
+from codesum_pipeline.ground.model.document import WrittenText
+from codesum_pipeline.ground.model.edge import EdgeKind
+from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
+from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.store.rows import lists_of_field
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
+from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, file_names, function_names
+
+
+class NeighbourNames(Struct):
+    """The neighbours of one document, by id or dotted name, and its own names in lower case.
+
+    For a function, `head` are the names in its head (None where parameters have no names), and `receivers` those that
+    no caller passes.
+    """
+
+    neighbours: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    head: frozenset[str] | None = None
+    receivers: tuple[str, ...] = ()
+
+    def leaks(self, *texts: str) -> list[str]:
+        """The neighbours' names that the texts repeat."""
+        return leaked_names(texts, self.neighbours, self.own)
+
+    def leaking(self, *texts: str) -> tuple[str, ...]:
+        """The ids of the neighbours whose names the texts repeat, sorted."""
+        return tuple(sorted(one for one in self.neighbours if leaked_names(texts, [one], self.own)))
+
+
+def said_in(text: WrittenText) -> str:
+    """The fields of a text that must not name a neighbour."""
+    return f"{text.summary}\n{text.business_intent}"
+
+
+def said_name(id_: str) -> str:
+    """How a document is called: a symbol's qualified name, a file's or folder's own."""
+    path, *below = without_suffix(id_).split(SEPARATOR)
+    return ".".join(below) if below else path.rpartition("/")[2]
+
+
+def names_of_suspects(workspace: Workspace, said: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
+    """The names of those documents whose text, given with the id, has what may be a neighbour's name."""
+    suspects = {id_ for id_, text in said if any(is_foreign_name(match[0], ()) for match in code_names(text))}
+    return names_of(workspace, suspects)
+
+
+def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
+    """The own names and the neighbours of some documents, from the present graph."""
+    found = {id_: NeighbourNames() for id_ in ids}
+    if found:
+        _add_neighbours(workspace, found)
+        _add_parts(workspace, found)
+        _add_symbols(workspace, found)
+        _add_files(workspace, found)
+    return found
+
+
+class _Holders:
+    """Tells which of some documents a symbol, a file or a folder lies in, itself included; its id shows all of them."""
+
+    def __init__(self, ids: Collection[str]) -> None:
+        self._ids = ids
+        self._paths_of_symbols = {id_.partition(SEPARATOR)[0] for id_ in ids if SEPARATOR in id_}
+        self._by_path: dict[str, frozenset[str]] = {}
+
+    def of(self, id_: str) -> frozenset[str]:
+        path, *below = id_.split(SEPARATOR)
+        found = self._by_path.get(path)
+        if found is None:
+            found = self._by_path[path] = frozenset(one for one in _path_and_folders(path) if one in self._ids)
+        if below and path in self._paths_of_symbols:
+            inner = (SEPARATOR.join((path, *below[:count])) for count in range(1, len(below) + 1))
+            return found.union(one for one in inner if one in self._ids)
+        return found
+
+
+def _path_and_folders(path: str) -> Iterator[str]:
+    yield path
+    yield ROOT_MODULE
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _add_neighbours(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+    edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", "is_external", "kind"])
+    calls = edges.filter(pc.equal(edges.column("kind"), EdgeKind.CALL.value))
+    holders = _Holders(found)
+    for src, dst, is_external in zip(*(calls.column(n).to_pylist() for n in calls.column_names[:3]), strict=True):
+        callers, callees = holders.of(src), frozenset() if is_external else holders.of(dst)
+        for id_ in callers - callees:
+            found[id_].neighbours.add(dst)
+        for id_ in callees - callers:
+            found[id_].neighbours.add(src)
+
+
+def _add_parts(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+    """Add to each document its own name, and the names of all that it holds."""
+    symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id").to_pylist()
+    paths = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path").to_pylist()
+    holders = _Holders(found)
+    for id_ in (*symbols, *paths):
+        if inside := holders.of(id_):
+            said = names_in(id_)
+            for holder in inside:
+                found[holder].own |= said if SEPARATOR not in holder else names_in(id_[len(holder) :])
+    for id_, names in found.items():
+        path, *below = id_.split(SEPARATOR)
+        names.own |= names_in(*below) if below else names_in(path, workspace.key)
+
+
+def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+    names = ["id", "type", "qualified_name", "language", "signature", "bases", "facts"]
+    ids = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
+    rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(found), pa.string()))).to_numpy()
+    if not len(rows):
+        return
+    table = workspace.tables.read_at("symbols", workspace.key, rows, columns=names)
+    facts = table.column("facts")
+    lists = (
+        lists_of_field(pc.struct_field(facts, "parameters"), "name"),
+        lists_of_field(pc.struct_field(facts, "parameters"), "kind"),
+        lists_of_field(pc.struct_field(facts, "fields"), "text"),
+        pc.struct_field(facts, "attributes"),
+    )
+    columns = [table.column(name).to_pylist() for name in names[:-1]] + [one.to_pylist() for one in lists]
+    for id_, type_, qualified, language, signature, bases, parameters, kinds, fields, attributes in zip(
+        *columns, strict=True
+    ):
+        if type_ == SymbolType.CLASS.value:
+            found[id_].own |= names_in(qualified, signature, *bases, *fields)
+        else:
+            given = list(zip(parameters, kinds, strict=True))
+            found[id_].own |= function_names(
+                qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
+            )
+            found[id_].head = None if has(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
+            found[id_].receivers = tuple(
+                name for name in (*RECEIVERS, *parameters) if (name, "receiver") in given or name not in parameters
+            )
+
+
+def _add_files(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+    columns = ["file_path", "imports", "globals", "exports", "reexports"]
+    facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
+    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(found), pa.string())))
+    rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
+    for path, imports, constants, exports, reexports in rows:
+        handed_on = [one["name"] for one in reexports or ()]
+        dotted = ["." * one["level"] + ".".join(filter(None, (one["module"], one["name"]))) for one in imports]
+        found[path].own |= file_names(path, dotted, constants, (*(exports or ()), *handed_on))

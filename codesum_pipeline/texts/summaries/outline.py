@@ -1,0 +1,364 @@
+"""The tree of documents, and what the writers of each level are shown: both read from the tables of one snapshot.
+
+Classes hold methods, files top-level symbols, folders files and folders. A child's name is relative to its parent, so
+that a moved folder shows its writer the same children, and without the suffix of an overload, which means nothing to a
+writer.
+
+Above functions a writer sees metadata and its children's texts, never code. Classes may hold classes and folders hold
+folders, so these two levels come in layers: each is shown the texts of the layers before it.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import Level, TextRow, WrittenBy
+from codesum_pipeline.ground.model.file import FileStatus
+from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, module_path_of, parent_modules, without_suffix
+from codesum_pipeline.ground.model.symbol import FileFacts, Import, SymbolType
+from codesum_pipeline.ground.store.rows import lists_of_field, values_of
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.texts.summaries.inputs import (
+    ChildText,
+    ClassInput,
+    FileInput,
+    ModuleInput,
+    TextFileInput,
+    UpperInput,
+)
+
+
+class Child(NamedTuple):
+    """One document below another."""
+
+    id: str
+    name: str
+    level: Level
+
+
+class Children(Mapping[str, tuple[Child, ...]]):
+    """The children of each document that has some, sorted by name, then by id, at the first use."""
+
+    def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
+        self._below = below
+        self._known: dict[str, tuple[Child, ...]] = {}
+
+    def __getitem__(self, parent: str) -> tuple[Child, ...]:
+        found = self._known.get(parent)
+        if found is None:
+            ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
+            found = self._known[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
+        return found
+
+    def __contains__(self, parent: object) -> bool:
+        return parent in self._below
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._below)
+
+    def __len__(self) -> int:
+        return len(self._below)
+
+
+class DocumentTree(Struct, frozen=True):
+    """The documents of a snapshot as a tree.
+
+    Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
+    """
+
+    children: Mapping[str, tuple[Child, ...]]
+    parents: Mapping[str, str | None]
+    files: tuple[str, ...]
+    modules: tuple[str, ...]
+    levels: Mapping[str, Level]
+
+    def above(self, id_: str) -> Iterator[str]:
+        """The documents that hold one, the nearest first."""
+        above = self.parents.get(id_)
+        while above is not None:
+            yield above
+            above = self.parents.get(above)
+
+    def all_above(self, ids: Iterable[str]) -> set[str]:
+        """All that holds one of some documents."""
+        found: set[str] = set()
+        for id_ in ids:
+            # A holder that was met before has its own holders in the set.
+            found.update(takewhile(lambda holder: holder not in found, self.above(id_)))
+        return found
+
+
+# What an outline is made from.
+_COLUMNS = {
+    "files": ["path", "status"],
+    "symbols": ["id", "type", "file_path", "parent_id"],
+    "file_facts": ["file_path"],
+}
+# Most steps of a build read the same outline. A larger one takes too much memory to be kept.
+_MOST_KEPT = 1 << 16
+_kept: dict[tuple[str | None, ...], DocumentTree] = {}
+
+
+def read_outline(workspace: Workspace) -> DocumentTree:
+    """The outline of the repository's current `files` and `symbols` tables."""
+    tables, key, root = workspace.tables, workspace.key, workspace.entry.root_module
+    made_from = (root, *(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items()))
+    if None not in made_from and (known := _kept.get(made_from)):
+        return known
+    files, symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+    readable = set(facts.column("file_path").to_pylist())
+    statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
+    indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
+    outline = build_outline(indexed, symbols, root=root)
+    _kept.clear()
+    if symbols.num_rows < _MOST_KEPT:
+        _kept[made_from] = outline
+    return outline
+
+
+def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> DocumentTree:
+    """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
+    ids, types, paths, around = (symbols.column(name).to_pylist() for name in ("id", "type", "file_path", "parent_id"))
+    known = {level.value: level for level in Level}
+    levels = dict(zip(ids, map(known.__getitem__, types), strict=True))
+    parents: dict[str, str | None] = {}
+    below: defaultdict[str, list[tuple[str, Level]]] = defaultdict(list)
+    for id_, path, parent_id in zip(ids, paths, around, strict=True):
+        parent = parents[id_] = parent_id or path
+        if levels.get(parent) is not Level.FUNCTION:
+            below[parent].append((id_, levels[id_]))
+    modules: set[str] = set()
+    for path in files:
+        folders = parent_modules(path, root=root)
+        parents[path] = folders[0]
+        below[folders[0]].append((path, Level.FILE))
+        modules.update(folders)
+    for folder in modules:
+        parent = parents[folder] = None if folder == root else module_path_of(folder)
+        if parent is not None:
+            below[parent].append((folder, Level.MODULE))
+    return DocumentTree(
+        children=Children(dict(below)),
+        parents=parents,
+        files=tuple(sorted(files)),
+        modules=tuple(sorted(modules)),
+        levels={**levels, **dict.fromkeys(files, Level.FILE), **dict.fromkeys(modules, Level.MODULE)},
+    )
+
+
+def base_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rsplit("/", 1)[-1]
+
+
+def _name_of(id_: str, level: Level) -> str:
+    """What a document is called below its parent."""
+    return base_name(id_) if level in (Level.FILE, Level.MODULE) else without_suffix(id_).rsplit(SEPARATOR, 1)[-1]
+
+
+# What a module's writer sees of its README: the head of a long one says what it is about.
+README_SHOWN_CHARS = 8_000
+# Best first: of several READMEs in a folder the writer is shown one.
+_README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
+
+
+class Texts:
+    """The texts below a level: the hashes of all, and the words of those that a writer is shown.
+
+    `previous` are the level's own texts of the last build, for documents that
+    hold others of their level; `add` replaces those that are written anew.
+    """
+
+    def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
+        self._workspace = workspace
+        self._previous = previous
+        self._heads: dict[str, tuple[str, bool]] = {}
+        self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
+        names = ["id", "text_hash", "written_by"]
+        tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
+        self._ids = {level: table.column("id") for level, table in zip(levels, tables, strict=True)}
+        for table in [previous.select(names), *tables] if previous is not None else tables:
+            is_placeholder = pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)
+            heads = zip(table.column("text_hash").to_pylist(), is_placeholder.to_pylist(), strict=True)
+            self._heads.update(zip(table.column("id").to_pylist(), heads, strict=True))
+
+    def add(self, rows: Iterable[TextRow]) -> None:
+        """Take in texts that were just written."""
+        for row in rows:
+            self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
+            self._words[row.id] = (row.text.summary, row.text.keywords)
+
+    def has(self, id_: str) -> bool:
+        """Whether a document has a text of one of the levels."""
+        return id_ in self._heads
+
+    def heads(self, id_: str, outline: DocumentTree) -> list[ChildText]:
+        """The children of one document, without their words."""
+        return [
+            ChildText(child.id, child.name, child.level, *self._heads[child.id])
+            for child in outline.children.get(id_, ())
+        ]
+
+    def children(self, ids: Iterable[str], outline: DocumentTree) -> dict[str, tuple[ChildText, ...]]:
+        """The children of some documents with their words."""
+        heads = {id_: self.heads(id_, outline) for id_ in ids}
+        words = self._read_words({child.id for found in heads.values() for child in found})
+        return {
+            id_: tuple(ChildText(c.id, c.name, c.level, c.text_hash, c.is_placeholder, *words[c.id]) for c in found)
+            for id_, found in heads.items()
+        }
+
+    def _read_words(self, ids: Collection[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The summary and keywords of each document."""
+        found = {id_: self._words[id_] for id_ in ids if id_ in self._words}
+        # This build's before the last one's: a name may have changed its kind.
+        for level, known in self._ids.items():
+            is_wanted = pc.is_in(known, value_set=pa.array(list(set(ids) - found.keys()), pa.string()))
+            if len(rows := np.flatnonzero(is_wanted.to_numpy())):
+                tables, key = self._workspace.tables, self._workspace.key
+                found |= _words_in(tables.read_at(texts_table(level), key, rows, columns=["id", "text"]))
+        if self._previous is not None:
+            missing = pa.array(list(set(ids) - found.keys()), pa.string())
+            found |= _words_in(self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing)))
+        return found
+
+
+def _words_in(texts: pa.Table) -> dict[str, tuple[str, tuple[str, ...]]]:
+    summaries, keywords = (pc.struct_field(texts.column("text"), name).to_pylist() for name in ("summary", "keywords"))
+    return dict(zip(texts.column("id").to_pylist(), zip(summaries, map(tuple, keywords), strict=True), strict=True))
+
+
+def read_classes(workspace: Workspace) -> list[ClassInput]:
+    """The classes of the repository, without their methods and nested classes."""
+    names = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
+    symbols = workspace.tables.read("symbols", workspace.key, columns=[*names, "facts", "type"])
+    classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
+    fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
+    columns = [classes.column(name).to_pylist() for name in names[:-2]]
+    lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
+    return [ClassInput(*row) for row in zip(*columns, *lists, strict=True)]
+
+
+def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
+    """The files of the repository, children left out; the text only of those that no parser reads."""
+    tables, key = workspace.tables, workspace.key
+    names = ["file_path", "language", "docstring", "imports", "globals", "exports", "reexports", "literals"]
+    facts = tables.read("file_facts", key, columns=names)
+    is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
+    parsed = facts.filter(is_parsed)
+    found: list[FileInput | TextFileInput] = [
+        FileInput(
+            id=path,
+            name=base_name(path),
+            language=language,
+            docstring=docstring,
+            imports=tuple(sorted({_dotted(one) for one in imports if one.scope_id is None})),
+            globals=constants,
+            exports=exports,
+            reexports=reexports or (),
+            literals=literals,
+        )
+        for path, language, docstring, imports, constants, exports, reexports, literals in zip(
+            *(values_of(parsed, FileFacts, name) for name in names), strict=True
+        )
+    ]
+    others = facts.filter(pc.invert(is_parsed))
+    languages = dict(zip(*(others.column(name).to_pylist() for name in ("file_path", "language")), strict=True))
+    sources = _read_sources(workspace, languages)
+    found += [TextFileInput(path, base_name(path), languages[path], sources[path]) for path in languages]
+    return sorted(found, key=lambda shown: shown.id)
+
+
+def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]:
+    """The text of some files, by path."""
+    if not paths:
+        return {}
+    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "source"])
+    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(paths), pa.string())))
+    return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
+
+
+def head_layers(workspace: Workspace, level: Level, outline: DocumentTree) -> list[list[UpperInput]]:
+    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer."""
+    if level is Level.CLASS:
+        return _class_layers(read_classes(workspace), outline)
+    if level is Level.FILE:
+        return [[*read_files(workspace)]]
+    readmes = _read_readmes(workspace, outline)
+    names = {workspace.entry.root_module: workspace.key}
+    return [
+        [
+            ModuleInput(path, names.get(path) or base_name(path), readme, readme_name=name)
+            for path in layer
+            for name, readme in [readmes.get(path, (None, None))]
+        ]
+        for layer in module_layers(outline)
+    ]
+
+
+def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[list[UpperInput]]:
+    """Classes by height: those without nested classes first.
+
+    The order in the file does not matter: many languages let `A.B` be written before `A`.
+    """
+    by_id = {found.id: found for found in classes}
+    heights: dict[str, int] = {}
+    layers: defaultdict[int, list[UpperInput]] = defaultdict(list)
+    waiting = sorted(by_id)
+    while waiting:
+        nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
+        unknown = [id_ for id_ in nested if id_ not in heights]
+        waiting.extend(unknown)
+        if not unknown and (found := waiting.pop()) not in heights:
+            heights[found] = 1 + max((heights[id_] for id_ in nested), default=-1)
+            layers[heights[found]].append(by_id[found])
+    return [sorted(layers[height], key=lambda one: one.id) for height in sorted(layers)]
+
+
+def module_layers(outline: DocumentTree) -> list[list[str]]:
+    """Folders by depth, deepest first."""
+    layers: defaultdict[int, list[str]] = defaultdict(list)
+    for path in outline.modules:
+        layers[0 if path == ROOT_MODULE else path.count("/") + 1].append(path)
+    return [sorted(layers[depth]) for depth in sorted(layers, reverse=True)]
+
+
+def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInput:
+    """A document's head with its children: what its writer is shown."""
+    return head if isinstance(head, TextFileInput) else replace(head, children=children)
+
+
+def _read_readmes(workspace: Workspace, outline: DocumentTree) -> dict[str, tuple[str, str]]:
+    """By folder its README's name and head, cut at a line end."""
+    chosen: dict[str, str] = {}
+    for path in outline.modules:
+        names = {child.name.lower(): child.id for child in outline.children.get(path, ()) if child.level is Level.FILE}
+        found = next((names[name] for name in _README_NAMES if name in names), None)
+        if found:
+            chosen[path] = found
+    sources = _read_sources(workspace, chosen.values())
+    return {folder: (base_name(path), _head(sources[path])) for folder, path in chosen.items()}
+
+
+def _dotted(found: Import) -> str:
+    """`from ..a import b` as `..a.b`; `import a.b as c` as `a.b`."""
+    dots = "." * found.level
+    if found.name is None:
+        return dots + found.module
+    return f"{dots}{found.module}.{found.name}" if found.module else dots + found.name
+
+
+def _head(text: str) -> str:
+    if len(text) <= README_SHOWN_CHARS:
+        return text
+    cut = text.rfind("\n", 0, README_SHOWN_CHARS)
+    return text[: cut if cut > 0 else README_SHOWN_CHARS]

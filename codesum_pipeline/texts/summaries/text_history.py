@@ -1,0 +1,195 @@
+"""When, why, in which run and at which commit each text was written: append-only, but for compactions.
+
+Provenance is kept out of the documents, so that the same content always gives
+the same rows. A row is appended when a text changes, comes or goes, and when it was
+written again and reads as it did: the plan says why. Removals come first and
+children before parents, so that a cause always has a smaller sequence number
+than its effect. So one text's cause can be followed to its beginning.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.document import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.file import Snapshot
+from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.ground.model.nearest_names import nearest_names
+from codesum_pipeline.ground.store.rows import column_names, from_table, nulls, schema_of, to_table
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+
+_HASHES = ("text_hash", "summary_hash")
+# Columns that the tables of texts do not have.
+_NOT_OF_TEXTS = ("sequence", "event", "compaction")
+
+
+class TextChangeCounts(Struct, frozen=True):
+    """How many texts changed or came, and how many went."""
+
+    written: int
+    removed: int
+
+
+def append_history(workspace: Workspace) -> TextChangeCounts:
+    """Append what changed since the last rows of `document_history`."""
+    tables, key = workspace.tables, workspace.key
+    history = tables.read_or_empty("document_history", key)
+    # The last row of each document, for the rows are sorted by their sequence; a removed one has no text.
+    columns = (without_compactions(history).column(name).to_pylist() for name in ("id", "event", *_HASHES))
+    latest: dict[str, tuple[str | None, str]] = {
+        id_: (None if event == HistoryEvent.REMOVED else text_hash, summary_hash)
+        for id_, event, text_hash, summary_hash in zip(*columns, strict=True)
+    }
+    changed: dict[Level, list[str]] = {level: [] for level in LEVELS}
+    again: list[str] = []
+    present: set[str] = set()
+    for level in LEVELS:
+        texts = tables.read(texts_table(level), key, columns=["id", *_HASHES])
+        for id_, *hashes in zip(*(column.to_pylist() for column in texts.columns), strict=True):
+            last_hash, last_input = latest.get(id_, (None, None))
+            present.add(id_)
+            if last_hash != hashes[0]:
+                changed[level].append(id_)
+            elif last_input != hashes[1]:
+                again.append(id_)
+    same = _planned_causes(workspace, again)
+    gone = [id_ for id_, (text_hash, _) in latest.items() if text_hash is not None and id_ not in present]
+    if gone or same or any(changed.values()):
+        added = _rows_of_change(workspace, history, gone, changed, same)
+        tables.write("document_history", key, pa.concat_tables([history, added]))
+    elif history.num_rows == 0:
+        tables.write("document_history", key, history)
+    return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
+
+
+def without_compactions(history: pa.Table) -> pa.Table:
+    """The rows about documents."""
+    return history.filter(pc.not_equal(history.column("event"), HistoryEvent.COMPACTED.value))
+
+
+def _planned_causes(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[Cause, tuple[str, ...]]]:
+    """Why documents were to be written; those that the plan has no cause for are left out."""
+    if not ids:
+        return {}
+    names = ["id", "cause", "cause_ids"]
+    plan = _with_ids(workspace.tables.read("plan", workspace.key, columns=names), list(ids))
+    rows = zip(*(plan.column(name).to_pylist() for name in names), strict=True)
+    return {id_: (Cause(cause), tuple(cause_ids)) for id_, cause, cause_ids in rows if cause}
+
+
+def _rows_of_change(
+    workspace: Workspace,
+    history: pa.Table,
+    gone: Sequence[str],
+    changed: Mapping[Level, Sequence[str]],
+    same: Mapping[str, tuple[Cause, tuple[str, ...]]],
+) -> pa.Table:
+    """Removals, then what was written, then what was written again to the same words, numbered after `history`."""
+    (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+    now = workspace.timestamp()
+    last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
+
+    def noted(row: HistoryRow, event: HistoryEvent, cause: Cause | None, ids: tuple[str, ...]) -> HistoryRow:
+        return replace(
+            row,
+            event=event,
+            cause=cause,
+            cause_ids=ids,
+            run_id=workspace.run_id,
+            commit=snapshot.commit,
+            written_at=now,
+            cost_usd=0.0,
+        )
+
+    removals = [noted(last[id_], HistoryEvent.REMOVED, None, ()) for id_ in sorted(gone)]
+    same_texts = from_table(_written(workspace, {level: list(same) for level in LEVELS} if same else {}), HistoryRow)
+    again = [noted(row, HistoryEvent.SAME_TEXT, *same[row.id]) for row in same_texts]
+    rows = pa.concat_tables([to_table(removals, HistoryRow), _written(workspace, changed), to_table(again, HistoryRow)])
+    first = (pc.max(history.column("sequence")).as_py() or 0) + 1
+    numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
+    return rows.set_column(0, schema_of(HistoryRow).field("sequence"), numbers)
+
+
+def _with_ids(table: pa.Table, ids: Sequence[str]) -> pa.Table:
+    return table.filter(pc.is_in(table.column("id"), value_set=pa.array(ids, pa.string())))
+
+
+def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa.Table:
+    """The texts that changed, children first, not numbered yet."""
+    names = [name for name in column_names(HistoryRow) if name not in _NOT_OF_TEXTS]
+    tables = [schema_of(TextRow).empty_table().select(names)]
+    for level, ids in changed.items():
+        if ids:
+            texts = workspace.tables.read(texts_table(level), workspace.key, columns=names)
+            some = _with_ids(texts, ids).combine_chunks()
+            places = [_children_first(id_) for id_ in some.column("id").to_pylist()]
+            order = sorted(range(len(places)), key=places.__getitem__)
+            tables.append(some.take(pa.array(order, pa.int64())))
+    rows = pa.concat_tables(tables)
+    others = {
+        "sequence": pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows),
+        "event": pa.repeat(pa.scalar(HistoryEvent.WRITTEN.value), rows.num_rows),
+        "compaction": nulls(rows.num_rows, schema_of(HistoryRow).field("compaction").type),
+    }
+    columns = [others[name] if name in others else rows.column(name) for name in column_names(HistoryRow)]
+    return pa.Table.from_arrays(columns, schema=schema_of(HistoryRow))
+
+
+def _children_first(id_: str) -> tuple[int, int, str]:
+    depth = 0 if id_ == ROOT_MODULE else id_.count("/") + 1
+    return -id_.count(SEPARATOR), -depth, id_
+
+
+# A chain is as long as the levels are deep; a wide one is cut for the reader.
+MAX_CAUSES_SHOWN = 10
+
+
+class ExplainStep(Struct, frozen=True):
+    """One rewrite of the chain; `depth` 0 is that of the document in question. `more_causes` counts those left out."""
+
+    depth: int
+    row: HistoryRow
+    more_causes: int
+
+
+def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
+    """The last rewrite of a document's text and, below it, what caused it; depth first.
+
+    A rewrite to the same words is followed by the rewrite that first gave these words.
+    """
+    history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
+    rows: dict[str, list[HistoryRow]] = {}
+    about_documents = (row for row in history if row.event is not HistoryEvent.COMPACTED)
+    for row in sorted(about_documents, key=lambda row: row.sequence):
+        rows.setdefault(row.id, []).append(row)
+    if doc_id not in rows:
+        near = nearest_names(doc_id, [*rows], most=3, least_likeness=0.5)
+        hint = f"; near: {', '.join(near)}" if near else ""
+        raise ConfigurationError(f"repository {workspace.key!r} has no document {doc_id!r}{hint}")
+    steps: list[ExplainStep] = []
+    _descend(rows, rows[doc_id][-1], 0, steps)
+    return tuple(steps)
+
+
+def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, steps: list[ExplainStep]) -> None:
+    causes = [id_ for id_ in row.cause_ids if id_ != row.id]
+    steps.append(ExplainStep(depth, row, max(0, len(causes) - MAX_CAUSES_SHOWN)))
+    is_looked_at = row.event is HistoryEvent.SAME_TEXT
+    for id_ in causes[:MAX_CAUSES_SHOWN]:
+        earlier = [
+            found
+            for found in rows.get(id_, ())
+            if found.sequence < row.sequence and (is_looked_at or found.event is not HistoryEvent.SAME_TEXT)
+        ]
+        if earlier:
+            _descend(rows, earlier[-1], depth + 1, steps)
+    if is_looked_at:
+        written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
+        # The rows of a removed document may have been compacted.
+        if written:
+            _descend(rows, written[-1], depth + 1, steps)

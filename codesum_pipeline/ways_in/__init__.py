@@ -1,0 +1,1 @@
+"""A request becomes an answer: tools, work trees, servers and the command line."""

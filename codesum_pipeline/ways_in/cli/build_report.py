@@ -1,0 +1,400 @@
+"""What a build says when it ends: its table, failures, the work and price of a model, and edits that are not in it."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.steps.freshness import compare, is_complete
+from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.ground.model.document import LEVELS, Gate, Level
+from codesum_pipeline.ground.model.errors import CallFailure, CodesumError, SummaryCallFailed
+from codesum_pipeline.ground.model.guard import Failure
+from codesum_pipeline.ground.model.model_call import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.ground.model.printable import counted
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.indexes.formats.version_folder import read_published
+from codesum_pipeline.indexes.publishing.publish import published_version
+from codesum_pipeline.source.files.path_rules import PathRules
+from codesum_pipeline.source.files.work_trees import uncommitted_files
+from codesum_pipeline.source.git.mirror import Mirror
+from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total
+from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import held_back
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, table
+
+if TYPE_CHECKING:
+    from codesum_pipeline.build.reports.build_values import RunOutcome
+
+# A level's columns, and what its step's report calls them.
+_COUNTS = {
+    "documents": "rows", "written": "written", "kept": "kept", "removed": "removed", "placeholders": "placeholders",
+}  # fmt: skip
+_UNPUBLISHED = {False: "nothing changed, nothing published", True: "held back, the last version stays published"}
+# Failed items of a step that are named.
+_NAMED = 3
+# What came of each kind of item: the noun, and what could not be done.
+_FAILURES = {
+    "repo_snapshot": ("file", "could not be judged, so left out"),
+    "symbols": ("file", "could not be parsed, indexed as plain text where possible"),
+    "call_graph": ("file", "could not be resolved, so without edges"),
+    "dense_index": ("document", "could not be embedded"),
+    "sparse_index": ("document", "could not be split into words"),
+    "retrieval_evaluation": ("question", "could not be asked"),
+    "intent_matches": ("standing question", "could not be looked at"),
+    "intent_digests": ("digest", "could not be written, so what changed is kept for the next try"),
+}
+_FAILED_TEXT = ("text", "could not be written, so another one is used")
+# They wait for git, and do not compute.
+_READERS = 8
+
+
+def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
+    """One repository by level, several by repository; of a single one that was not published nothing is shown."""
+    if len(outcomes) > 1:
+        return _by_repository(outcomes)
+    parts: list[RenderableType] = []
+    for outcome in outcomes:
+        # Also where it failed for want of a model's texts.
+        if outcome.succeeded or "published_index" in outcome.numbers:
+            rows = [(level, *_level_counts(outcome, level)) for level in LEVELS]
+            totals = [sum(numbers) for numbers in list(zip(*rows, strict=True))[1:]]
+            parts.append(table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS))
+            parts.append(_remarks(outcome))
+    return Group(*parts)
+
+
+def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
+    rows = []
+    for outcome in outcomes:
+        result, style = ("built", "green") if outcome.succeeded else ("failed", "red")
+        rows.append(
+            (
+                outcome.key,
+                Text("held back", "yellow") if outcome.is_held else Text(result, style),
+                *map(sum, zip(*(_level_counts(outcome, level) for level in LEVELS), strict=True)),
+                _number(outcome, "dense_index", "embedded"),
+                _number(outcome, "repo_snapshot", "files_skipped"),
+                f"{outcome.seconds:.1f}",
+            )
+        )
+    numbers = (*_COUNTS, "vectors", "skipped", "seconds")
+    return table(("repository", "result", *numbers), rows, right=numbers)
+
+
+def _remarks(outcome: "RunOutcome") -> Text:
+    """Remarks that the table by level does not contain."""
+    files, skipped = (_number(outcome, "repo_snapshot", f"files_{what}") for what in ("indexed", "skipped"))
+    computed, kept = (_number(outcome, "dense_index", what) for what in ("embedded", "carried"))
+    broken, lost = (_number(outcome, "symbols", what) for what in ("files_with_syntax_errors", "lost_definitions"))
+    confirmed = counted(_number(outcome, "call_graph", "edges_trusted"), "edge")
+    digests, unsent = (_number(outcome, "intent_digests", what) for what in ("digests", "messages_not_sent"))
+    is_published = _number(outcome, "published_index", "published")
+    parts = (
+        f"{counted(files, 'file')} indexed, {skipped:,} skipped",
+        f"{counted(computed, 'vector')} computed, {kept:,} kept",
+        broken_files(broken, lost),
+        f"{confirmed} confirmed by a compiler's index" if _number(outcome, "call_graph", "index_files") else "",
+        "published" if is_published else _UNPUBLISHED[outcome.is_held],
+        f"{counted(digests, 'digest')} written" if digests else "",
+        f"{counted(unsent, 'message')} not sent (`codesum digest outbox`)" if unsent else "",
+        f"{outcome.seconds:.1f} s",
+    )
+    return Text(" · ".join(filter(None, parts)), style="dim")
+
+
+def broken_files(broken: int, lost: int) -> str:
+    """The files with syntax errors, and what was lost in them."""
+    told = f", about {counted(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
+    return f"{counted(broken, 'file')} with syntax errors{told}" if broken else ""
+
+
+def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
+    return tuple(_number(outcome, f"{level}_summaries", name) for name in _COUNTS.values())
+
+
+def _number(outcome: "RunOutcome", step: str, name: str) -> int:
+    """A step that the run did not reach has none."""
+    return int(outcome.numbers.get(step, {}).get(name, 0))
+
+
+def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
+    """One run, for programs, with the commit of the index that is published now."""
+    published = read_published(home.layout, outcome.key)
+    return {
+        "repo": outcome.key,
+        "run_id": outcome.run_id,
+        "succeeded": outcome.succeeded,
+        "up_to_date": False,
+        "held": outcome.is_held,
+        "seconds": round(outcome.seconds, 3),
+        "commit": published.commit if published else None,
+        "message": outcome.message or None,
+        "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
+        "llm": ModelReport(home, outcome).as_json(),
+        "failures": failures_json(home, outcome.key),
+        "uncommitted_files": _uncommitted(home, home.registry.get(outcome.key)),
+    }
+
+
+class LastBuild(Struct, frozen=True):
+    """The commit of the last build, and why it was not published, if it was held back."""
+
+    commit: str
+    held_because: str | None = None
+
+
+def standing_builds(home: Home, keys: Sequence[str], *, is_confirmed: bool = False) -> dict[str, LastBuild]:
+    """The last builds of those repositories that need no other, by key; a build that is confirmed is another one.
+
+    Nothing is taken on trust: the repository is asked for its commit (of a folder that means reading its files), the
+    published index and the memos of all steps are compared with what is there, and Dagster must have recorded each
+    asset. A repository of which something is wrong needs a build, if only to say what.
+    """
+    found = {key: _last_build(home, key, is_confirmed=is_confirmed) for key in keys}
+    return {key: last for key, last in found.items() if last is not None}
+
+
+def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None:
+    try:
+        workspace = home.workspace(key, run_id="look", is_confirmed=is_confirmed)
+        layout = workspace.layout
+        version = published_version(layout, key)
+        if version is None or not layout.duckdb_file.exists() or home.has_digest_waiting(key):
+            return None
+        found = compare(
+            workspace, commit=version.manifest["commit"], fingerprint=version.manifest["fingerprint"], head=None
+        )
+        is_held = found.hold is not None
+        if found.snapshot is None or found.needs_build or not is_complete(workspace, is_held=is_held):
+            return None
+        commit = found.snapshot.commit
+        mirror = Mirror(layout.mirror(key), timeout_s=home.settings.git_timeout_s)
+        is_at_head = mirror.head_commit(workspace.entry, offline=home.settings.offline) == commit
+        if not is_at_head or not _is_recorded(home, key, found.fingerprints.wanted or "", is_held=is_held):
+            return None
+        return LastBuild(commit, found.hold.because if found.hold else None)
+    except CodesumError:
+        return None
+
+
+def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
+    """Whether all assets that the build reached have the fingerprint; Dagster is asked where that is not noted."""
+    note = home.layout.recorded(key)
+    if note.exists():
+        return note.read_text(encoding="utf-8") == fingerprint
+    if not home.layout.dagster_home.exists():
+        return False
+    from codesum_pipeline.build.dagster.control import is_recorded
+
+    return is_recorded(home, key, fingerprint, was_held=is_held)
+
+
+def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
+    """A repository that needed no run, for programs: the same fields as `outcome_json`."""
+    return {
+        "repo": key,
+        "run_id": None,
+        "succeeded": True,
+        "up_to_date": standing.held_because is None,
+        "held": standing.held_because is not None,
+        "seconds": 0.0,
+        "commit": standing.commit,
+        "message": standing.held_because,
+        "steps": {},
+        "llm": None,
+        "failures": failures_json(home, key),
+        "uncommitted_files": _uncommitted(home, home.registry.get(key)),
+    }
+
+
+def standing_line(key: str, standing: LastBuild) -> str:
+    """A repository that needed no run, for a person."""
+    commit, why = standing.commit[:SHORT_COMMIT], standing.held_because
+    return f"{key}: held back at {commit}: {why}" if why else f"{key}: up to date at {commit}, nothing to do"
+
+
+def failure_lines(key: str, found: Mapping[str, Sequence[Failure]]) -> Iterator[str]:
+    """What the steps of a build failed on while the rest was published: one line a step, with the first items."""
+    for step, failures in found.items():
+        noun, what = _FAILURES.get(step, _FAILED_TEXT)
+        named = ", ".join(f"{failure.item} ({failure.reason})" for failure in failures[:_NAMED])
+        more = f", and {len(failures) - _NAMED:,} more: `codesum status {key} --json`" if failures[_NAMED:] else ""
+        yield f"{counted(len(failures), noun)} {what}: {named}{more}"
+
+
+def failures_json(home: Home, key: str) -> list[dict[str, str]]:
+    """The failed items of a repository's last build, for programs."""
+    return [
+        {"step": step, "item": failure.item, "reason": failure.reason}
+        for step, failures in read_failures(home.layout.memos(key)).items()
+        for failure in failures
+    ]
+
+
+def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:
+    """A line for each repository whose work tree has edits that are not committed, and how to have them."""
+    wanted = set(keys)
+    entries = [entry for entry in home.registry.entries() if entry.key in wanted]
+    with ThreadPoolExecutor(_READERS) as pool:
+        for entry, number in zip(entries, pool.map(lambda entry: _uncommitted(home, entry), entries), strict=True):
+            if number:
+                command = f"codesum index {entry.key} --worktree"
+                if entry.ref is not None:
+                    # A folder that is read as it is has no ref, so an entry with one gets a companion.
+                    subdir = f" --subdir {shlex.quote(entry.subdir)}" if entry.subdir else ""
+                    named = f"{shlex.quote(entry.location)}{subdir}"
+                    command = f"codesum index {named} --worktree --key {entry.key}-worktree"
+                note(
+                    f"{entry.key}: uncommitted changes in {counted(number, 'file')} are not in this index; "
+                    f"`{command}` reads the folder as it is"
+                )
+
+
+def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
+    """How many files have uncommitted changes; None if there is no work tree, and where git fails."""
+    try:
+        return uncommitted_files(entry, PathRules.of(entry, home.settings), home=home.layout.home)
+    except CodesumError:
+        return None
+
+
+class ModelReport(Struct, frozen=True, dict=True):
+    """What a build asked of a model: dollars spent and predicted, texts left and why, calls that were not needed.
+
+    It is empty if no model writes.
+    """
+
+    home: Home
+    outcome: "RunOutcome"
+
+    @cached_property
+    def attempts(self) -> list[LedgerRow]:
+        rows = self.home.tables.read_rows_or_empty("ledger", self.outcome.key, LedgerRow)
+        return [row for row in rows if row.run_id == self.outcome.run_id]
+
+    @cached_property
+    def spent(self) -> Totals:
+        return total(self.attempts)
+
+    @cached_property
+    def gates(self) -> dict[str, int]:
+        """How many texts are not the model's, by what stopped it."""
+        gates = self.home.tables.read_or_empty("documents", self.outcome.key, columns=["gate"]).column("gate")
+        return dict(sorted(Counter(gate for gate in gates.to_pylist() if gate is not None).items()))
+
+    @cached_property
+    def avoided(self) -> dict[AvoidanceReason, CallTotals]:
+        rows = self.home.tables.read_rows_or_empty("avoided", self.outcome.key, AvoidedRow)
+        return avoided_by_cause(row for row in rows if row.run_id == self.outcome.run_id)
+
+    @cached_property
+    def trust(self) -> TrustCount | None:
+        return count_trust(self.home.tables, self.outcome.key, self.home.settings)
+
+    @property
+    def is_shut_out(self) -> bool:
+        """Whether the run would have asked for more, had its key been taken."""
+        return self.home.settings.llm.enabled and self.sum("no_credentials") > 0
+
+    def sum(self, name: str) -> float:
+        """A number of the levels, added up; a step that the run did not reach has none."""
+        steps = [self.outcome.numbers.get(f"{level}_summaries", {}) for level in Level]
+        return sum(step.get(f"model_{name}", 0) for step in steps)
+
+    def lines(self) -> Iterator[str]:
+        if not self.home.settings.llm.enabled:
+            return
+        spent, predicted, with_cache = self.spent, self.sum("predicted_usd"), self.sum("predicted_usd_with_cache")
+        cached = "" if with_cache == predicted else f", ${with_cache:,.4f} with the provider's prompt cache"
+        yield (
+            f"{self.home.settings.llm.model}: {counted(spent.texts, 'text')} in {counted(spent.calls, 'call')}, "
+            f"{self.sum('found'):,.0f} found, ${spent.cost_usd:,.4f} spent (${predicted:,.4f} predicted{cached}), "
+            f"{self.sum('pending'):,.0f} left for the next run"
+        )
+        if self.trust:
+            waiting = self.trust.waiting
+            yield (
+                f"llm.trust = 'scip': {counted(self.trust.passing, 'document')} pass (${predicted:,.4f} predicted), "
+                f"{waiting.calls:,} wait (${waiting.usd:,.4f})"
+            )
+        if self.gates:
+            yield f"texts that are not the model's: {listed_counts(self.gates)}"
+        if spent.failures:
+            yield f"calls without a text: {listed_counts(dict(spent.failures))}"
+        if self.avoided:
+            yield _avoided_line(self.avoided)
+
+    def warnings(self) -> Iterator[str]:
+        """What somebody has to do before a model writes, and what need not be paid for."""
+        home, outcome = self.home, self.outcome
+        if not home.settings.llm.enabled:
+            return
+        if held := held_back(home.tables, outcome.key, home.settings):
+            yield held
+        if self.trust and not self.trust.edges:
+            yield (
+                f"llm.trust = 'scip' lets no document pass: no edge is confirmed by a compiler's index; "
+                f"`codesum doctor {outcome.key}` says why"
+            )
+        if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
+            from codesum_pipeline.search.evaluation.lift import savings
+            from codesum_pipeline.search.evaluation.records import last_lift
+
+            yield from savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
+
+    def as_json(self) -> dict[str, Any] | None:
+        if not self.home.settings.llm.enabled:
+            return None
+        spent, trust = self.spent, self.trust
+        return {
+            "model": self.home.settings.llm.model,
+            "texts": spent.texts,
+            "calls": spent.calls,
+            "found": int(self.sum("found")),
+            "pending": int(self.sum("pending")),
+            "cost_usd": spent.cost_usd,
+            "predicted_usd": self.sum("predicted_usd"),
+            "predicted_usd_with_cache": self.sum("predicted_usd_with_cache"),
+            "gates": self.gates,
+            "trust": trust,
+            "failures": dict(spent.failures),
+            "avoided": {cause.value: saving.calls for cause, saving in self.avoided.items()},
+            "skipped_reason": Gate.NO_CREDENTIALS.value if self.is_shut_out else None,
+            "warnings": [*self.warnings(), *filter(None, [shut_out([self])])],
+        }
+
+
+def shut_out(reports: Iterable[ModelReport]) -> str | None:
+    """One line for all repositories whose texts no model wrote because its key is missing or refused."""
+    skipped = [report for report in reports if report.is_shut_out]
+    if not skipped:
+        return None
+    first, keys = skipped[0], [report.outcome.key for report in skipped]
+    said = next((row.error for row in first.attempts if row.failure == CallFailure.CREDENTIALS), None)
+    why = (said or first.home.settings.llm.model).removeprefix(f"{SummaryCallFailed.discriminator}: ")
+    return (
+        f"{', '.join(keys)}: skipped_reason: {Gate.NO_CREDENTIALS.value}: {why}; "
+        f"`codesum index {' '.join(keys)}` then goes on"
+    )
+
+
+def _avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
+    """What was not asked for, and why, in one line."""
+    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
+    saving = sum(spared.values(), CallTotals())
+    causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
+    tokens = saving.input_tokens + saving.output_tokens
+    return f"avoided: {saving.calls:,} calls, about {tokens:,} tokens, ${saving.usd:,.4f} ({causes})"
+
+
+def listed_counts(counts: Mapping[str, int]) -> str:
+    """`12 small, 3 documented`."""
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items())

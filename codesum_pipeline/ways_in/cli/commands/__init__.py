@@ -1,0 +1,1 @@
+"""The commands of `codesum`, most of them in a module of their own name."""

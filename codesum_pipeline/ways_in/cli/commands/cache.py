@@ -1,0 +1,73 @@
+"""`codesum cache`: the kept texts of models, and deleting unused ones."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.ground.model.printable import counted
+from codesum_pipeline.texts.llm.text_cache import AnswerCache
+from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
+from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.options import option, switch
+from codesum_pipeline.ways_in.cli.render import present, show, table
+
+# Enough characters of a digest such as `blake3:0123…` to distinguish versions.
+_SHOWN_DIGEST = 19
+
+cache = CommandGroup("cache")
+
+
+@cache.command()
+def stats(
+    ctx: typer.Context, as_json: Annotated[bool, switch("--json", "Print one JSON object per prompt version.")] = False
+) -> None:
+    """Show how many texts are kept, by prompt version and model, and what they cost."""
+    kept = _cache(ctx)
+    found = kept.stats()
+    rows = []
+    for each in found:
+        version, cost, first = each.prompt_version[:_SHOWN_DIGEST], f"{each.cost_usd:.4f}", each.first_created[:10]
+        rows.append((version, each.model, each.texts, each.text_bytes, cost, first, each.last_used))
+    columns = ("prompt version", "model", "texts", "bytes", "US dollars", "first written", "last used")
+    none = f"no text of a model is kept in {kept.path.parent}"
+    present(found, lambda: table(columns, rows, right=columns[2:5]), as_json=as_json, otherwise=none)
+
+
+@cache.command()
+def prune(
+    ctx: typer.Context,
+    unused_for: Annotated[
+        int | None, option("DAYS", "Delete what no build took for so long.", "--unused-for", min=1)
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        option(
+            "PROMPT-VERSION",
+            "Delete the texts of all prompt versions but this, which may be cut short. Can be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Delete texts that are not used any more; a build that needs one again pays for it again.
+
+    codesum cache prune --unused-for 180
+    """
+    if unused_for is None and not keep:
+        raise ConfigurationError("say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both")
+    kept, versions = _cache(ctx), set[str]()
+    for name in keep or ():
+        # A name that fits none would delete more than was meant.
+        known = {each.prompt_version for each in kept.stats() if each.prompt_version.startswith(name)}
+        if len(known) != 1:
+            fitting = "no prompt version starts" if not known else f"{len(known)} prompt versions start"
+            raise ConfigurationError(f"--keep {name!r}: {fitting} so: `codesum cache stats --json` lists them")
+        versions |= known
+    unused = timedelta(days=unused_for) if unused_for is not None else None
+    deleted = kept.prune(unused_for=unused, keep_prompt_versions=versions or None)
+    show(f"{counted(deleted, 'text')} deleted, {counted(sum(each.texts for each in kept.stats()), 'text')} kept")
+
+
+def _cache(ctx: typer.Context) -> AnswerCache:
+    return AnswerCache(invocation(ctx).settings.summary_cache_dir, now=utc_now)

@@ -1,0 +1,195 @@
+"""`codesum cost`: what calls of models cost, over time, and what builds did not have to ask a model for."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from itertools import accumulate
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from msgspec import to_builtins
+from rich.console import RenderableType
+
+from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE
+from codesum_pipeline.changes.digests.digest_store import calls_of_digests
+from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.ground.model.printable import counted
+from codesum_pipeline.ground.store.atomic import replacing
+from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
+from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
+from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
+from codesum_pipeline.ways_in.asking.question_store import STORE_FILE
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, present, print_json, show, table
+
+_ISO_DAY = "%Y-%m-%d"
+_DAY = len("2026-01-31")
+# Each with the repositories that it was about.
+Calls = list[tuple[tuple[str, ...], LedgerRow]]
+# How the first column is called, that of good calls, and that of the others.
+_HEADS = {
+    "texts": ("{by}", "texts", "without a text"),
+    "questions": ("questions by {by}", "answers", "without an answer"),
+    "digests": ("digests by {by}", "answers", "without an answer"),
+}
+
+
+class By(StrEnum):
+    """The grouping of the table's lines."""
+
+    DAY = "day"
+    RUN = "run"
+    MODEL = "model"
+    LEVEL = "level"
+    REPO = "repo"
+
+
+def cost(
+    ctx: typer.Context,
+    keys: Annotated[list[str] | None, key_argument("Only these repositories; default: all.")] = None,
+    by: Annotated[
+        By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
+    ] = By.DAY,
+    since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
+    avoided: Annotated[bool, switch("--avoided", "Show instead how many calls builds avoided, by cause.")] = False,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
+    plot: Annotated[Path | None, option("FILE.png", "Draw dollars per day, and their sum, too.")] = None,
+) -> None:
+    """Show what calls of models cost, by day, run, model, level or repository.
+
+    The texts of builds come first; below are tables for the questions of [bold]codesum ask[/] and for digests.
+
+    codesum cost --since 2026-01-01 --plot cost.png
+    """
+    called, keys = invocation(ctx), keys or []
+    begin = since.strftime(_ISO_DAY) if since else ""
+    if avoided:
+        show_avoided(called, keys, begin, as_json=as_json)
+        return
+    rows = _rows(called, keys, begin)
+    questions = _about(keys, calls_of_questions(called.layout.home / STORE_FILE, since=begin))
+    digests = _about(keys, calls_of_digests(called.layout.digests, since=begin))
+    named = {
+        "texts": rows,
+        "questions": [(", ".join(repos), row) for repos, row in questions],
+        # A digest that was not written is about no repository: it is listed under its question.
+        "digests": [(", ".join(repos) or row.id, row) for repos, row in digests],
+    }
+    if plot is not None:
+        days = total_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
+        with with_modes_of_the_caller():
+            write_plot(plot, {day: found.cost_usd for day, found in days.items()})
+    totals = {what: total_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()}
+    if as_json:
+        for what, found in totals.items():
+            print_json(*({"what": what, **_as_json(by, name, each)} for name, each in found.items()))
+        return
+    for what, found in totals.items():
+        if found:
+            show(_table(by, {**found, "all": total(row for _, row in named[what])}, _HEADS[what]))
+    compacting, usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
+    if compacting:
+        note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
+    elif not any(totals.values()):
+        note(
+            "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
+            "`codesum ask` makes others"
+        )
+
+
+def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
+    """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
+    store = TableStore(called.layout.warehouse)
+    known = set(store.repositories("ledger"))
+    for key in keys:
+        if key not in known:
+            called.registry.get(key)
+    names = keys or sorted(known | {entry.key for entry in called.entries()})
+    attempts = ((repo, row) for repo in names for row in every_attempt(store, called.layout.state(repo), repo))
+    return [(repo, row) for repo, row in attempts if row.started_at >= since]
+
+
+def _about(keys: Sequence[str], calls: Calls) -> Calls:
+    """The calls about any of some repositories."""
+    return [(repos, row) for repos, row in calls if not keys or {*keys} & {*repos}]
+
+
+def _name(by: By, repo: str, row: LedgerRow) -> str:
+    """The line of the table that a row counts in."""
+    names = {By.DAY: row.started_at[:_DAY], By.RUN: row.run_id, By.MODEL: row.model, By.LEVEL: row.level}
+    return names.get(by, repo)
+
+
+def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
+    return {by.value: name, **to_builtins(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
+
+
+def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) -> RenderableType:
+    head, good, bad = heads
+    numbers = ("calls", good, "read", "of that cached", "written", "US dollars", "estimated", "p50 s", "p95 s")
+    rows = []
+    for name, found in totals.items():
+        tokens = (found.prompt_tokens, f"{found.cached_share:.0%}", found.completion_tokens)
+        prices = (f"{found.cost_usd:.4f}", f"{found.estimated_usd:.4f}")
+        latency = (f"{found.latency_p50_s:.1f}", f"{found.latency_p95_s:.1f}")
+        failures = ", ".join(f"{number:,} {kind}" for kind, number in found.failures)
+        shown = name[:SHORT_COMMIT] if by is By.RUN else name
+        rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
+    return table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+
+
+_COLOR = "#4f43dd"
+_SUM_COLOR = "#d9822b"
+# More names would run into each other.
+_NAMED_DAYS = 12
+
+
+def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
+    """Write a PNG: a bar for each day that had calls, and a line for all up to then; days are ISO dates."""
+    from matplotlib.figure import Figure
+
+    days = sorted(usd_by_day)
+    figure = Figure(figsize=(8, 3.2), dpi=100, layout="constrained")
+    axes = figure.add_subplot()
+    axes.bar(range(len(days)), [usd_by_day[day] for day in days], color=_COLOR)
+    sums = axes.twinx()
+    sums.plot(range(len(days)), [*accumulate(usd_by_day[day] for day in days)], color=_SUM_COLOR)
+    step = max(1, -(-len(days) // _NAMED_DAYS))
+    axes.set_xticks(range(0, len(days), step), days[::step], rotation=30, ha="right", fontsize=8)
+    for drawn, color in ((axes, _COLOR), (sums, _SUM_COLOR)):
+        drawn.set_ylim(bottom=0)
+        drawn.tick_params(axis="y", labelsize=8, labelcolor=color)
+    axes.set_title("US dollars a day (bars), and all so far (line)", fontsize=9, loc="left")
+    with replacing(path) as file:
+        figure.savefig(file, format="png", metadata={"Software": None})
+
+
+_NUMBERS = ("calls", "tokens", "US dollars", "share")
+
+
+def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
+    """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
+    writing everything anew in every run would have cost."""
+    store = TableStore(called.layout.warehouse)
+    known = store.repositories("avoided")
+    for key in keys:
+        if key not in known:
+            called.registry.get(key)
+    rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
+    found = avoided_by_cause(row for row in rows if row.noted_at >= since)
+    everything = sum(found.values(), CallTotals())
+    lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
+    present(
+        [{"cause": cause.value, **to_builtins(saving)} for cause, saving in found.items()],
+        lambda: table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
+        as_json=as_json,
+        otherwise="no build with a model is on the books: `llm.enabled` lets builds keep them",
+    )
+
+
+def _cells(saving: CallTotals, everything: CallTotals) -> tuple[object, ...]:
+    share = saving.usd / everything.usd if everything.usd else saving.calls / everything.calls
+    return saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}", f"{share:.1%}"

@@ -1,0 +1,285 @@
+"""`codesum doctor`: the problems of a home, each with its repair."""
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from codesum_pipeline.build.home.home_folders import check_may_be_own, record_home
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.upkeep.stored_secrets import MOST_CHARS, SecretsOfHome
+from codesum_pipeline.ground.model.errors import (
+    BrokenStore,
+    BucketUnavailable,
+    CannotWrite,
+    CodesumError,
+    ConfigurationError,
+)
+from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.buckets.heads import broken_promises, examine_heads, release_head
+from codesum_pipeline.ground.store.layout import STATE, reading_copy
+from codesum_pipeline.ground.store.lease import current_holder, release_lease
+from codesum_pipeline.indexes.publishing.verify import verify_index
+from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.options import key_argument, switch
+from codesum_pipeline.ways_in.cli.render import FAILED, indented, note, print_json, show, styled
+from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, index_troubles
+
+# One broken file can make every document wrong: the first ones are enough.
+_SHOWN_PER_REPOSITORY = 20
+
+
+def doctor(
+    ctx: typer.Context,
+    key: Annotated[str | None, key_argument("Look at this repository alone.")] = None,
+    release_lease: Annotated[
+        bool,
+        switch(
+            "--release-lease",
+            "Take the lease of KEY away from its holder. Do so only if the holder's machine is gone: "
+            "two builds of one repository at a time can break its index.",
+        ),
+    ] = False,
+    trust: Annotated[
+        bool,
+        switch(
+            "--trust",
+            "Record that the home is yours, so that codesum uses it without --home. Do so only if you know its "
+            "settings: they can run code, and send sources and keys to any address.",
+        ),
+    ] = False,
+    llm: Annotated[
+        bool,
+        switch(
+            "--llm",
+            "Check whether the language model could be asked now: its key is set, its server listens. This costs "
+            "nothing, and does not check the model's name.",
+        ),
+    ] = False,
+    secrets: Annotated[
+        bool,
+        switch(
+            "--secrets",
+            "Read all records for secrets that earlier versions stored; without this, only the newest of them.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per problem.")] = False,
+) -> None:
+    """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
+
+    Every published index is compared with its manifest and with the tables. Registered repositories without an index
+    are named, and so is data of repositories that are not registered. Runs whose process is gone are marked as failed,
+    so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew. Standing
+    questions and channels that cannot be used are named, and so are digests that could not be written or sent. For each
+    compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a bucket,
+    the check covers access, conditional writes, leases and missing parts; with KEY, the index of that repository is
+    fetched and compared. The exit code is 1 where something has to be repaired.
+
+    Secrets that earlier versions stored are counted, and not shown.
+    """
+    called = invocation(ctx)
+    home = called.home
+    if trust:
+        _trust(home.settings.home)
+        return
+    if release_lease:
+        _release(home, key)
+    entries = [home.registry.get(key)] if key else home.registry.entries()
+    # Nobody waits for the index of one that was removed before it had any.
+    entries = [entry for entry in entries if key or entry.enabled or _is_built(home, entry)]
+    stored = SecretsOfHome(home, most_chars=None if secrets else MOST_CHARS)
+    problems = [
+        *(() if key else _registry(home)),
+        *_bucket(home, [entry.key for entry in entries] if key else []),
+        *(problem for entry in entries for problem in _examine(home, entry, is_deep=bool(key))),
+        *(() if key else (*digest_troubles(home), *_scattered(home))),
+        *_dagsters_records(home),
+        *(() if key else _stored_secrets(stored)),
+        *(_model(home) if llm else ()),
+    ]
+    problems = [_without_secrets(problem, stored) for problem in problems]
+    if as_json:
+        print_json(*({"repo": each.repo, "what": each.what, "way_out": each.way_out} for each in problems))
+    else:
+        _show(problems, [stored.shown(entry.key) for entry in entries])
+    if any(problem.way_out for problem in problems):
+        raise typer.Exit(FAILED)
+
+
+def _trust(home: Path) -> None:
+    if not home.is_dir():
+        raise ConfigurationError(f"there is no home at {home}: `codesum add` and `codesum index` make one")
+    check_may_be_own(home)
+    record_home(home)
+    note(f"{home} is recorded as yours: it counts in {home.parent} and below without being named")
+
+
+def _release(home: Home, key: str | None) -> None:
+    if key is None:
+        raise ConfigurationError("--release-lease needs the KEY of one repository")
+    entry, bucket = home.registry.get(key), home.layout.bucket
+    if bucket:
+        # Whoever it was can commit nothing any more.
+        found = release_head(bucket.objects(), entry.key)
+        holder = f"run {found.run_id} on {found.host}" if found else ""
+    else:
+        holder = str(release_lease(home.layout.state(entry.key)) or "")
+    note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
+
+
+def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
+    """Whether the bucket can be reached and swaps objects, who builds, and which states are not whole."""
+    place = home.layout.bucket
+    if place is None:
+        return
+    objects = place.objects()
+    try:
+        for promise in broken_promises(objects):
+            way_out = "keep the home in a store with conditional writes (If-None-Match and If-Match), or in a folder"
+            yield Problem(None, f"{place.url}: {promise}", way_out, "Bucket")
+        for found in examine_heads(objects, keys):
+            rebuild = f"codesum index {found.key} --rebuild" if found.is_broken else None
+            yield Problem(found.key, found.what, rebuild, "Bucket")
+    except BucketUnavailable as error:
+        yield Problem(None, str(error), "see that the endpoint is right and can be reached from here", "Bucket")
+    except ConfigurationError as error:
+        yield Problem(None, str(error), "correct the address or the credentials", "Bucket")
+
+
+def _scattered(home: Home) -> Iterator[Problem]:
+    """Digests are kept by each worker for itself."""
+    if home.layout.bucket and home.settings.engine.launcher != "local" and home.intents.survey().intents:
+        what = f"{home.intents.file.name}: each worker keeps what waits for a digest; no digest has it of all workers"
+        way_out = (
+            "build what the questions are about, and make their digests, on one worker; or keep the home in a folder"
+        )
+        yield Problem(None, what, way_out, "Bucket")
+
+
+def _registry(home: Home) -> Iterator[Problem]:
+    """Entries that cannot be used, and data of repositories that have none."""
+    file = home.registry.file
+    for key, error in home.registry.survey().problems.items():
+        yield Problem(key, str(error), f"correct the entry in {file}")
+    for key in home.unregistered_keys():
+        yield Problem(key, f"it is not in {file.name}, but its data are kept", f"codesum remove {key} --purge")
+
+
+def _stored_secrets(stored: SecretsOfHome) -> Iterator[Problem]:
+    """What earlier versions stored of secrets, which this one would mask."""
+    for found in stored.find():
+        yield Problem(found.repository, str(found), found.way_out, "Secrets")
+    if stored.is_cut:
+        what = f"of long records the newest {MOST_CHARS:,} characters were read; `codesum doctor --secrets` reads all"
+        yield Problem(None, what, about="Secrets")
+
+
+def _without_secrets(problem: Problem, stored: SecretsOfHome) -> Problem:
+    repo, what, way_out = (text and stored.shown(text) for text in (problem.repo, problem.what, problem.way_out))
+    return Problem(repo, what or "", way_out, problem.about)
+
+
+def _is_built(home: Home, entry: RepositoryEntry) -> bool:
+    """Whether a build came as far as an index, published or not."""
+    is_published = os.path.lexists(home.layout.published(entry.key))
+    return is_published or home.tables.readable_path("candidate", entry.key) is not None
+
+
+def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[Problem]:
+    key = entry.key
+    try:
+        holder = current_holder(home.layout.state(key))
+        if holder and holder.is_gone():
+            yield Problem(key, f"the last build was killed: {holder}", f"codesum index {key}")
+    except BrokenStore as error:
+        yield Problem(key, str(error), f"rm {home.layout.state(key)}")
+    if not _is_built(home, entry):
+        what = "it has no index yet" if entry.enabled else "it is removed, and has no index"
+        yield Problem(key, what, f"codesum {'index' if entry.enabled else 'add'} {key}")
+        return
+    if copy := reading_copy(home.layout.home):
+        if not is_deep:
+            # To compare them is to fetch them: that is for one repository at a time.
+            return
+        copy.bring(key, STATE)
+    try:
+        findings = verify_index(home.layout, key, tables=home.tables)
+    except CodesumError as error:
+        yield Problem(key, str(error), f"codesum index {key} --rebuild")
+        return
+    yield from index_troubles(home, key)
+    way_out = f"codesum index {key} --force"
+    for finding in findings[:_SHOWN_PER_REPOSITORY]:
+        yield Problem(key, f"{finding.check}: {finding.subject}: {finding.detail}", way_out)
+    if len(findings) > _SHOWN_PER_REPOSITORY:
+        yield Problem(key, f"{len(findings) - _SHOWN_PER_REPOSITORY:,} more findings", way_out)
+
+
+def _dagsters_records(home: Home) -> Iterator[Problem]:
+    """Mends them, and marks runs as failed whose process is gone: Dagster would believe for hours that they go on."""
+    if not home.layout.dagster_home.is_dir():
+        return
+    from codesum_pipeline.build.dagster.control import end_vanished_runs, mend_records
+
+    try:
+        mended = mend_records(home)
+        ended = end_vanished_runs(home)
+    except CannotWrite as error:
+        yield Problem(None, f"runs are not looked at: {error}")
+        return
+    for what in mended:
+        yield Problem(None, what)
+    if mended:
+        yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again")
+    for run_id in ended:
+        yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now")
+
+
+def _model(home: Home) -> Iterator[Problem]:
+    """Whether a model can be reached. Raises `ConfigurationError` if none is set up.
+
+    Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
+    """
+    from codesum_pipeline.texts.llm.backend import build_backend
+    from codesum_pipeline.texts.summaries.by_model.choosing import templates_of
+
+    llm = home.settings.llm
+    if not llm.enabled:
+        raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
+    if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
+        note(f"{llm.model} can be reached; whether a model has this name shows with the first call")
+    elif llm.asks_nobody:
+        way_out = "set llm.backend, or llm.recording to a recording"
+        yield Problem(None, f"llm.backend = {llm.backend.value!r} cannot answer", way_out)
+    else:
+        server = f", and see that something listens at {llm.api_base}" if llm.api_base else ""
+        way_out = f"put its key into {llm.api_key_env or 'the environment'}{server}"
+        yield Problem(None, f"{llm.model} cannot be reached: its key is missing or nobody answers", way_out)
+
+
+def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
+    """The problems of one repository together, each way out once, below what it ends."""
+    by_heading: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_heading.setdefault(problem.repo or problem.about, []).append(problem)
+    for heading, here in by_heading.items():
+        by_way_out: dict[str | None, list[str]] = {}
+        for problem in here:
+            by_way_out.setdefault(problem.way_out, []).append(problem.what)
+        show(Text(heading, style="bold"))
+        for way_out, whats in by_way_out.items():
+            show(*(indented(Text(one_line(what)), 2) for what in whats))
+            if way_out:
+                show(indented(Text.assemble("way out: ", (way_out, "cyan")), 2, below=1))
+    open_ones = {problem.repo for problem in problems if problem.way_out}
+    sound = [key for key in keys if key not in open_ones]
+    if sound:
+        show(styled(f"{counted(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green"))
+    if not keys:
+        note(NO_REPOSITORY)

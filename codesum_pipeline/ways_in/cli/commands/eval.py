@@ -1,0 +1,207 @@
+"""`codesum eval`: how well questions with known answers are answered, and by what."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+from rich.console import RenderableType
+
+from codesum_pipeline.ground.model.document import LEVELS, Level
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.printable import counted
+from codesum_pipeline.ground.model.progress import Progress
+from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
+from codesum_pipeline.search.evaluation.evaluate import (
+    ALL,
+    SYMBOLS,
+    EvaluationSetup,
+    QuestionResult,
+    evaluate,
+    indexes_of,
+)
+from codesum_pipeline.search.evaluation.lift import Lift, lift_markdown, lift_report
+from codesum_pipeline.search.evaluation.own_questions import ask_own_questions
+from codesum_pipeline.search.evaluation.questions import Question, read_questions
+from codesum_pipeline.search.evaluation.report import Report, cells, columns, markdown, short, shown_tables, summarize
+from codesum_pipeline.search.evaluation.report import as_json as report_json
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.weights import has_lane
+from codesum_pipeline.ways_in.cli.document_views import open_published
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
+from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, print_json, show, table
+
+
+def eval(
+    ctx: typer.Context,
+    questions: Annotated[
+        Path | None,
+        argument(
+            "QUESTIONS.jsonl",
+            'One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
+            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, what each repository\'s '
+            "docstrings and commit messages say is asked.",
+        ),
+    ] = None,
+    repo: ReposOption = None,
+    lane: LanesOption = None,
+    level: LevelsOption = None,
+    each_lane: Annotated[bool, switch("--each-lane", "Ask each lane alone as well.")] = False,
+    each_level: Annotated[bool, switch("--each-level", "Ask each level alone as well.")] = False,
+    lift: Annotated[
+        bool,
+        switch(
+            "--lift", "Show instead how much the written texts improve on code alone, level by level, and their price."
+        ),
+    ] = False,
+    as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
+    report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,
+) -> None:
+    """Measure how well questions with known answers are answered, by lane and level.
+
+    codesum eval questions.jsonl --each-lane --report evaluation.md
+    """
+    if lift and (lane or level or each_lane or each_level):
+        raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
+    called = invocation(ctx)
+    ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
+    given = None if questions is None else read_questions(questions)
+    indexes = open_published(called, repo or ())
+    with progress_bar() as progress:
+        if lift:
+            ledgers = _lifts(called, indexes, given, progress=progress)
+        elif given is None:
+            found = _ask_own(called, indexes, ways, progress=progress)
+        else:
+            found = _ask_given(called, indexes, given, ways, progress=progress)
+    if lift:
+        page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
+    else:
+        page = markdown(found)
+    if report is not None:
+        with with_modes_of_the_caller():
+            write_text_atomically(report, page)
+    if as_json:
+        print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
+    else:
+        show(*([page] if lift else _tables(found)))
+
+
+def _tables(report: Report) -> Iterator[RenderableType]:
+    for place, (summary, numbers) in enumerate(shown_tables(report, short)):
+        head = columns(summary.title, summary.headline)
+        if place:
+            yield ""
+        yield table(head, [cells(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
+
+
+class Ways(Struct, frozen=True):
+    """The lanes and levels that a person chose, and which of them are asked alone beside them together."""
+
+    lanes: tuple[Lane, ...]
+    levels: tuple[Level, ...]
+    each_lane: bool
+    each_level: bool
+
+    def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[EvaluationSetup]:
+        """The chosen lanes and levels together come first; `with_symbols`, functions and classes are also looked for
+        among themselves. A lane is asked alone only where all indexes have it."""
+        name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
+        if self.levels != LEVELS:
+            name = f"{name}, {' + '.join(self.levels)}"
+        setups = [EvaluationSetup(name, self.lanes, self.levels)]
+        if with_symbols and self.levels == LEVELS:
+            setups.append(EvaluationSetup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
+        if self.each_lane:
+            there = [lane for lane in self.lanes if all(has_lane(index, lane) for index in indexes)]
+            setups += [EvaluationSetup(f"lane {lane}", (lane,), self.levels) for lane in there]
+        if self.each_level:
+            setups += [EvaluationSetup(f"level {level}", self.lanes, (level,)) for level in self.levels]
+        return setups
+
+
+def _ask_given(
+    called: Invocation,
+    indexes: Sequence[PublishedIndex],
+    questions: Sequence[Question],
+    ways: Ways,
+    *,
+    progress: Progress,
+) -> Report:
+    """Ask all questions about what is indexed; raises `ConfigurationError` if there are none."""
+    left_out = Counter(question.repo for question in questions if not indexes_of(indexes, question))
+    kept = [question for question in questions if question.repo not in left_out]
+    named = ", ".join(f"{repo} ({number})" for repo, number in sorted(left_out.items(), key=str))
+    here = ", ".join(sorted(index.repo for index in indexes))
+    if not kept:
+        raise ConfigurationError(
+            f"no question is about a repository that is searched ({here}); the questions are about {named}"
+        )
+    notes = [f"{counted(len(kept), 'question')} for {here}"]
+    if left_out:
+        notes.append(
+            f"{counted(left_out.total(), 'question')} left out, about repositories that are not searched: {named}"
+        )
+    others = Counter(
+        (index.repo, index.commit, question.commit)
+        for question in kept
+        if question.repo and question.commit
+        for index in indexes_of(indexes, question)
+        if index.commit != question.commit
+    )
+    notes += [
+        f"{repo}: {counted(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
+        f"the index is of {indexed[:SHORT_COMMIT]}"
+        for (repo, indexed, wanted), number in sorted(others.items())
+    ]
+    for remark in notes:
+        note(remark)
+    setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
+    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
+    if not answers:
+        raise ConfigurationError(f"no question can be asked at level {', '.join(ways.levels)}: leave out --level")
+    return summarize(answers, notes=notes)
+
+
+def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
+    """Ask of each repository what its docstrings and commit messages say."""
+    answers: list[QuestionResult] = []
+    notes, options = [], called.settings.evaluation
+    for index in indexes:
+        workspace, setups = called.home.workspace(index.repo, run_id="eval"), ways.setups([index], with_symbols=True)
+        own = ask_own_questions(
+            workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
+        )
+        kinds = Counter(category for category, _ in {(answer.question.category, answer.question.id) for answer in own})
+        named = ", ".join(f"{category} ({number})" for category, number in sorted(kinds.items())) or "none"
+        notes.append(f"{index.repo}: questions of its own: {named}")
+        note(notes[-1])
+        answers += own
+    if not answers:
+        asked = ", ".join(index.repo for index in indexes)
+        raise ConfigurationError(f"no docstrings or commit messages to ask {asked}: give a file of questions")
+    return summarize(answers, notes=notes)
+
+
+def _lifts(
+    called: Invocation, indexes: Sequence[PublishedIndex], questions: Sequence[Question] | None, *, progress: Progress
+) -> dict[str, Lift]:
+    """What written texts add to each repository's index, and what they cost, by key; of those without a question
+    there is nothing. Raises `ConfigurationError` if no repository has a question."""
+    found, options = {}, called.settings.evaluation
+    for index in indexes:
+        about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]
+        if about is None or about:
+            workspace = called.home.workspace(index.repo, run_id="eval")
+            found[index.repo] = lift_report(
+                workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
+            )
+    if not any(lift.rows for lift in found.values()):
+        raise ConfigurationError(f"no question is about {', '.join(index.repo for index in indexes)}")
+    return found

@@ -1,0 +1,204 @@
+"""`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.ground.model.errors import ConfigurationError, LeaseHeld
+from codesum_pipeline.ground.store.lease import hold_repository
+from codesum_pipeline.ground.store.schemas import BOOKS
+from codesum_pipeline.ways_in.cli.build_report import (
+    ModelReport,
+    built_table,
+    failure_lines,
+    outcome_json,
+    shut_out,
+    standing_builds,
+    standing_json,
+    standing_line,
+    tell_uncommitted,
+)
+from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, NewEntries, find_entry, was_fetched
+from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.options import (
+    ExcludeOption,
+    IncludeOption,
+    JsonOfRepositories,
+    KeyOption,
+    RefOption,
+    SubdirOption,
+    WorktreeOption,
+    argument,
+    complete_keys,
+    switch,
+)
+from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.render import (
+    FAILED,
+    complain,
+    escaped,
+    exit_code_of_all,
+    note,
+    print_json,
+    safe_json,
+    show,
+    styled,
+)
+from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
+
+if TYPE_CHECKING:
+    from codesum_pipeline.build.reports.build_values import RunOutcome
+
+# The step after which a repository's files are here.
+_FETCH = "repo_snapshot"
+
+
+def index(
+    ctx: typer.Context,
+    targets: Annotated[
+        list[str] | None,
+        argument(
+            "LOCATION|KEY",
+            "Paths, git URLs or registered keys. Without any: every enabled repository.",
+            autocompletion=complete_keys,
+        ),
+    ] = None,
+    key: KeyOption = None,
+    ref: RefOption = None,
+    subdir: SubdirOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    worktree: WorktreeOption = None,
+    force: Annotated[
+        bool, switch("--force", "Run every step and write every text again, even if nothing changed.")
+    ] = False,
+    rebuild: Annotated[
+        bool,
+        switch(
+            "--rebuild", "Delete the repository's tables first. Needed where another version of codesum wrote them."
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, switch("--yes", "Let a language model write more of an index again than `max_rewrite_fraction`.")
+    ] = False,
+    as_json: JsonOfRepositories = False,
+) -> None:
+    """Bring repositories' indexes up to date, registering what is not known yet.
+
+    Only what changed since the last build is parsed, written and embedded again; without a change, nothing runs.
+
+    codesum index .
+
+    codesum index https://github.com/pallets/flask --ref main
+    """
+    called = invocation(ctx)
+    options = EntryOptions.of(key, ref, subdir, include, exclude, worktree)
+    home, new = called.home, NewEntries(called)
+    home.check_choices()
+    keys = _keys(new, targets or [], options)
+    try:
+        if rebuild:
+            # What is published stays until the rebuild replaces it; so do the books.
+            for each in keys:
+                with hold_repository(home.layout, each, run_id="rebuild", wait_s=home.settings.lease_wait_s):
+                    home.tables.drop(each, keeping=BOOKS)
+        with progress_bar() as progress:
+            progress("looking for changes", 0, 0)
+            standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
+        for found, last in standing.items():
+            typer.echo(safe_json(standing_json(home, found, last)) if as_json else standing_line(found, last))
+            for line in failure_lines(found, read_failures(home.layout.memos(found))):
+                note(f"{found}: {line}")
+        outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
+    except BaseException:
+        new.take_back_new()
+        raise
+    _report(home, outcomes, as_json=as_json, debug=bool(ctx.find_root().params.get("debug")))
+    failed = [outcome for outcome in outcomes if not outcome.succeeded]
+    for outcome in failed:
+        complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
+    tell_uncommitted(home, [key for key in keys if key not in {outcome.key for outcome in failed}])
+    _take_back_unfetched(home, new, failed)
+    is_one_left_out = not targets and bool(called.registry.survey().problems)
+    if failed and len(failed) == len(keys) and not is_one_left_out:
+        raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
+    if failed or is_one_left_out:
+        raise typer.Exit(FAILED)
+
+
+def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
+    """The keys to build, each once. Targets that are not registered as described are registered."""
+    if not targets:
+        if options.any_given:
+            raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
+        keys = [entry.key for entry in new.called.entries() if entry.enabled]
+        if not keys:
+            raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
+        return keys
+    if options.key and len(targets) > 1:
+        raise ConfigurationError(f"--key {options.key} names one repository, {len(targets)} are given")
+    found = {}
+    try:
+        for target in targets:
+            entry, is_known = find_entry(new.called.registry, target, options)
+            if not entry.enabled:
+                raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
+            if not is_known:
+                new.register(entry)
+            found[entry.key] = entry
+    except BaseException:
+        new.take_back()
+        raise
+    return list(found)
+
+
+def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
+    def tell(outcome: "RunOutcome") -> None:
+        note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
+
+    if not keys:
+        return []
+    with progress_bar() as progress:
+        from codesum_pipeline.build.dagster.companion import index_repositories
+
+        heard = tell if len(keys) > 1 else None
+        return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=heard)
+
+
+def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
+    """Show the results of the runs; what somebody has to do about them goes to stderr."""
+    reports = [ModelReport(home, outcome) for outcome in outcomes]
+    if as_json:
+        print_json(*(outcome_json(home, outcome) for outcome in outcomes))
+    elif outcomes:
+        show(built_table(outcomes))
+        for report in reports:
+            name = f"{report.outcome.key}: " if len(outcomes) > 1 else ""
+            show(*(styled(f"{name}{line}", "dim") for line in report.lines()))
+    for report in reports:
+        outcome, failures = report.outcome, read_failures(home.layout.memos(report.outcome.key))
+        for line in (
+            *([outcome.message] if outcome.is_held else ()),
+            *unusable_indexes(home, outcome.key),
+            *report.warnings(),
+            *failure_lines(outcome.key, failures),
+        ):
+            note(f"{outcome.key}: {line}")
+        for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():
+            if failure.traceback:
+                typer.echo(escaped(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
+    if said := shut_out(reports):
+        note(said)
+
+
+def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:
+    """A location that could not be fetched is not left registered by the command that registered it."""
+    unfetched = [found for found in failed if _FETCH not in found.numbers and found.error is not LeaseHeld]
+    new.take_back(outcome.key for outcome in unfetched)
+    known = {entry.key for entry in home.registry.entries()}
+    for outcome in unfetched:
+        if outcome.key in known and not was_fetched(home, outcome.key):
+            note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")

@@ -1,0 +1,378 @@
+"""`codesum intent`: the standing questions, of which digests tell what changed."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+import typer
+from msgspec import to_builtins
+from msgspec.structs import replace
+from rich.console import RenderableType
+from rich.text import Text
+
+from codesum_pipeline.changes.digests.digest_store import open_digests
+from codesum_pipeline.changes.intents.due import next_due
+from codesum_pipeline.changes.intents.fields import FieldProblem, intent_of
+from codesum_pipeline.changes.intents.intents_file import Intents
+from codesum_pipeline.changes.intents.remarks import IntentContext
+from codesum_pipeline.changes.matching.past_matches import PastMatches, past_matches
+from codesum_pipeline.changes.matching.scores import score_of
+from codesum_pipeline.ground.model.errors import ConfigurationError, MissingTable
+from codesum_pipeline.ground.model.moments import iso_moment, utc_now
+from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentMatch
+from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.options import argument, complete_intents, complete_keys, option, switch
+from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.render import (
+    MISCONFIGURED,
+    SHORT_COMMIT,
+    complain,
+    indented,
+    note,
+    present,
+    print_json,
+    show,
+    table,
+)
+
+intent = CommandGroup("intent")
+# What a text is called that is no intent yet.
+_NOT_SAVED = "text"
+_COMMITS = 20
+# How many matches of one commit are shown, and how many below the threshold line.
+_SHOWN = 8
+_SHOWN_BELOW = 5
+_DAY = 10
+JsonOfIntents = Annotated[bool, switch("--json", "Print one JSON object per intent.")]
+# As much of a question as a table shows.
+_SHOWN_TEXT = 70
+
+
+@intent.command()
+def add(
+    ctx: typer.Context,
+    name: Annotated[str, argument("NAME", "What to call it.")],
+    text: Annotated[str, argument("TEXT", "What you want to be told about, in a sentence.")],
+    repo: Annotated[
+        list[str] | None,
+        option(
+            "GLOB",
+            "Only these repositories, as in 'shop-*'. Can be repeated. Default: all, later ones too.",
+            autocompletion=complete_keys,
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        option(
+            None, f"How well a change has to fit, from 0 (all) to 1. Default: {DEFAULT_THRESHOLD}, without --top-k."
+        ),
+    ] = None,
+    top_k: Annotated[int | None, option("N", "The best N changes instead, however they fit.")] = None,
+    every: Annotated[
+        Cadence | None, option(None, "A digest with each build, or one a day or week. Default: build.")
+    ] = None,
+    on: Annotated[str | None, option("WEEKDAY", "The day of a weekly one. Default: monday.")] = None,
+    at: Annotated[str | None, option("HH:MM", "Its time. Default: 07:00.")] = None,
+    timezone: Annotated[str | None, option("ZONE", "As Europe/Berlin. Default: UTC.")] = None,
+    language: Annotated[
+        str | None, option(None, "The language of its digests: a name or tag (German, de). Default: English.")
+    ] = None,
+    channel: Annotated[
+        list[str] | None, option("NAME", "Where it is sent; `codesum digest channels` lists them. Can be repeated.")
+    ] = None,
+    system: Annotated[str | None, option("NAME", "A digest_system template. Default: default.")] = None,
+    instruction: Annotated[str | None, option("NAME", "A digest_instruction template. Default: default.")] = None,
+    disabled: Annotated[bool, switch("--disabled", "Write it down without having it run.")] = False,
+    as_json: JsonOfIntents = False,
+) -> None:
+    """Add a standing question to intents.yaml, if it can be used as it stands.
+
+    codesum intent add login "How users log in, and what tokens may do" --repo 'shop-*' --every weekly --channel team
+    """
+    called = invocation(ctx)
+    days = {"on": on, "at": at, "timezone": timezone}
+    given = {
+        "text": text,
+        "repositories": repo,
+        "threshold": threshold,
+        "top_k": top_k,
+        "schedule": {"every": (every or Cadence.BUILD).value} | {key: value for key, value in days.items() if value},
+        "system": system,
+        "instruction": instruction,
+        "language": language,
+        "channels": channel,
+        "enabled": not disabled,
+    }
+    try:
+        wanted = intent_of(name, {field: value for field, value in given.items() if value not in (None, [])})
+    except FieldProblem as error:
+        raise ConfigurationError(f"{name!r}: {error}") from error
+    surroundings, intents = _surroundings(called), intents_of(called)
+    surroundings.check(wanted)
+    make_home(called.settings)
+    written = intents.add(wanted, check=surroundings.check)
+    if as_json:
+        print_json(_row(written, surroundings))
+        return
+    due = next_due(written.schedule, utc_now())
+    first = f", first on {_local(due, written)}" if due else " that changes something about it"
+    covered = sum(written.covers(key) for key in surroundings.repositories)
+    known = counted(len(surroundings.repositories), "registered repository", "registered repositories")
+    show(f"{written.name}: added to {intents.file}")
+    if written.enabled:
+        show(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
+    else:
+        show("it is off, as `enabled: false` in the file says")
+    for remark in surroundings.remarks_on(written):
+        note(f"note: {remark.text}")
+    show(f"next: codesum intent test {written.name}")
+
+
+@intent.command("list")
+def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
+    """List the intents: what each is about, when its next digest is, and what is wrong with it.
+
+    They are kept in intents.yaml in the home, which can also be edited by hand. The exit code is 2 if one of them
+    cannot be used.
+    """
+    called = invocation(ctx)
+    survey, surroundings = intents_of(called).survey(), _surroundings(called)
+    rows = [_row(each, surroundings) for each in survey.intents]
+    shown = [_cells(each, row) for each, row in zip(survey.intents, rows, strict=True)]
+    for name, error in survey.problems.items():
+        rows.append({"name": name, "errors": [str(error)], "warnings": []})
+        shown.append((name, *[None] * 6, str(error)))
+    columns = ("intent", "about", "repositories", "fits", "digest", "next", "channels", "state")
+    none = "there are no intents: `codesum intent add NAME TEXT` adds one"
+    present(rows, lambda: table(columns, shown), as_json=as_json, otherwise=none)
+    if any(row["errors"] for row in rows):
+        raise typer.Exit(MISCONFIGURED)
+
+
+@intent.command()
+def remove(
+    ctx: typer.Context, name: Annotated[str, argument("NAME", "An intent.", autocompletion=complete_intents)]
+) -> None:
+    """Take a standing question out of intents.yaml. Its digests are kept; the matches that waited for its next one are
+    not.
+
+    codesum intent remove login
+    """
+    called = invocation(ctx)
+    intents = intents_of(called)
+    intents.remove(name)
+    show(f"{name}: removed from {intents.file}")
+    if called.layout.digests.exists():
+        with open_digests(called.layout.digests, now=utc_now) as store:
+            if forgotten := store.forget(name):
+                show(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
+    show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
+
+
+def _surroundings(called: Invocation) -> IntentContext:
+    settings, keys = called.settings, [entry.key for entry in called.entries()]
+    return IntentContext(settings.home, settings.prompts_dir, keys, settings.delivery, os.environ)
+
+
+def _row(each: Intent, surroundings: IntentContext) -> dict[str, Any]:
+    """An intent as JSON has it."""
+    schedule, due = each.schedule, next_due(each.schedule, utc_now())
+    remarks = surroundings.remarks_on(each)
+    timed = {"at": schedule.at.strftime("%H:%M"), "timezone": schedule.timezone} if due else {}
+    weekday = {"on": schedule.weekday.name.lower()} if schedule.cadence is Cadence.WEEKLY else {}
+    fields: dict[str, Any] = to_builtins(each)
+    return fields | {
+        "system": fields.pop("system_template"),
+        "instruction": fields.pop("instruction_template"),
+        "schedule": {"every": schedule.cadence.value, **weekday, **timed},
+        "next_due": iso_moment(due) if due and each.enabled else None,
+        "errors": [remark.text for remark in remarks if remark.is_error],
+        "warnings": [remark.text for remark in remarks if not remark.is_error],
+    }
+
+
+def _cells(each: Intent, row: Mapping[str, Any]) -> tuple[object, ...]:
+    """An intent as the table has it, of the fields of its JSON."""
+    due, text = next_due(each.schedule, utc_now()), one_line(each.text)
+    return (
+        each.name,
+        text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…",
+        ", ".join(each.repositories),
+        f"the best {each.top_k}" if each.top_k else f"from {each.threshold:g}",
+        _when(each),
+        _local(due, each) if due and each.enabled else None,
+        ", ".join(each.channels) or None,
+        "; ".join([*([] if each.enabled else ["off"]), *row["errors"], *row["warnings"]]) or "ready",
+    )
+
+
+def _when(each: Intent) -> str:
+    schedule = each.schedule
+    if schedule.cadence is Cadence.BUILD:
+        return "with each build"
+    day = "day" if schedule.cadence is Cadence.DAILY else schedule.weekday.name.lower()
+    return f"each {day} at {schedule.at:%H:%M} {schedule.timezone}"
+
+
+def _local(moment: datetime, each: Intent) -> str:
+    return f"{moment.astimezone(ZoneInfo(each.schedule.timezone)):%Y-%m-%d %H:%M}"
+
+
+@intent.command()
+def test(
+    ctx: typer.Context,
+    name: Annotated[str | None, argument("[NAME]", "An intent.", autocompletion=complete_intents)] = None,
+    text: Annotated[str | None, option("TEXT", "A text in place of an intent that is written down.")] = None,
+    threshold: Annotated[
+        float | None, option(None, "How well a change has to fit, in place of what the intent says.")
+    ] = None,
+    commits: Annotated[int, typer.Option(min=1, metavar="N", help="How many commits to look at.")] = _COMMITS,
+    repo: Annotated[
+        list[str] | None,
+        option(
+            "KEY",
+            "Only this repository. Can be repeated. Default: those that the intent is about.",
+            autocompletion=complete_keys,
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, switch("--json", "Print one JSON object per repository, with all that was looked at.")
+    ] = False,
+) -> None:
+    """Show which changes of the last commits an intent would have matched. Nothing is changed or paid for.
+
+    codesum intent test login --commits 50
+
+    codesum intent test --text "how users log in" --repo shop
+    """
+    called = invocation(ctx)
+    asked = _asked(called, name, text, threshold)
+    for key in _repositories(called, asked, repo):
+        try:
+            index = PublishedIndex.open(called.layout.published(key))
+        except MissingTable as error:
+            complain(f"left out: {error}")
+            continue
+        workspace, embedder = called.home.workspace(index.repo, run_id="intent test"), embedder_of(called.settings)
+        found: list[PastMatches] = []
+        with progress_bar() as report:
+            for past in past_matches(workspace, asked, index, embedder, commits=commits):
+                found.append(past)
+                report(f"looking at {index.repo}", len(found), commits)
+        if as_json:
+            print_json(_test_row(asked, key, found))
+        else:
+            show(*_told(asked, key, found))
+
+
+def intents_of(called: Invocation) -> Intents:
+    return Intents(called.settings.digests.intents_file)
+
+
+def _asked(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
+    if (name is None) == (text is None):
+        raise ConfigurationError('give the NAME of an intent, or --text "…"')
+    asked = intents_of(called).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
+    if threshold is None:
+        return asked
+    checked = _intent(asked.name, {"text": asked.text, "threshold": threshold})
+    return replace(asked, threshold=checked.threshold, top_k=None)
+
+
+def _intent(name: str, fields: dict[str, Any]) -> Intent:
+    try:
+        return intent_of(name, fields)
+    except FieldProblem as error:
+        raise ConfigurationError(f"{name}: {error}") from error
+
+
+def _repositories(called: Invocation, asked: Intent, named: Sequence[str] | None) -> list[str]:
+    if named:
+        return [called.registry.get(key).key for key in dict.fromkeys(named)]
+    covered = [entry.key for entry in called.entries() if entry.enabled and asked.covers(entry.key)]
+    if not covered:
+        note(f"{asked.name}: no registered repository is one of {', '.join(asked.repositories)}")
+    return covered
+
+
+def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str, Any]:
+    def documents(matches: Sequence[IntentMatch]) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": each.change.document_id,
+                "level": each.change.level,
+                "change": each.change.kind,
+                "renamed_from": each.change.renamed_from,
+                "score": each.score,
+            }
+            for each in matches
+        ]
+
+    return {
+        "intent": asked.name,
+        "text": asked.text,
+        "repo": key,
+        "threshold": asked.threshold,
+        "top_k": asked.top_k,
+        "commits": [
+            {
+                "commit": past.commit.id,
+                "committed_at": past.commit.committed_at,
+                "subject": past.commit.subject,
+                "matched": documents(past.matched),
+                "others": documents(past.others),
+            }
+            for past in found
+        ],
+    }
+
+
+def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
+    """The commits that match, what was nearly matched, and a last line that sums up."""
+    line = f"threshold {asked.threshold:g}" if asked.threshold is not None else f"the best {asked.top_k} of each commit"
+    matching = [past for past in found if past.matched]
+    for past in matching:
+        commit = past.commit
+        yield Text.assemble(
+            (commit.id[:SHORT_COMMIT], "yellow"),
+            (f" {commit.committed_at[:_DAY]}", "dim"),
+            (f" {one_line(commit.subject)}", "bold"),
+        )
+        yield from (_line(match) for match in past.matched[:_SHOWN])
+        if (left := len(past.matched) - _SHOWN) > 0:
+            yield indented(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
+    if below := _best_of_each_document(found):
+        yield Text(f"below the line ({line}), the best:", style="dim")
+        yield from (_line(match, of=past) for match, past in below[:_SHOWN_BELOW])
+    documents = counted(sum(len(past.matched) for past in matching), "document")
+    commits = f"{len(matching):,} of {counted(len(found), 'commit')} of {key}"
+    yield Text(one_line(f"{asked.name}: {documents} in {commits}, {line}"), style="bold")
+
+
+def _best_of_each_document(found: Sequence[PastMatches]) -> list[tuple[IntentMatch, PastMatches]]:
+    """The best of what does not match, each document at its best and latest."""
+    best: dict[str, tuple[IntentMatch, PastMatches]] = {}
+    for past in found:
+        for match in past.others:
+            known = best.get(match.change.document_id)
+            if known is None or score_of(known[0]) < score_of(match):
+                best[match.change.document_id] = match, past
+    return sorted(best.values(), key=lambda pair: (-score_of(pair[0]), pair[0].change.document_id))
+
+
+def _line(match: IntentMatch, *, of: PastMatches | None = None) -> RenderableType:
+    change = match.change
+    when = f" {of.commit.id[:SHORT_COMMIT]} {of.commit.committed_at[:_DAY]}" if of else ""
+    line = Text.assemble(
+        (f"{score_of(match):.2f}", "cyan"),
+        (f" {'moved' if change.renamed_from else change.kind}", "dim"),
+        f" {one_line(change.document_id)}",
+        (when, "dim"),
+    )
+    return indented(line, 2)

@@ -1,0 +1,151 @@
+"""`codesum org`: organisations of code hosts, whose repositories are registered as they come and go."""
+
+import os
+from typing import Annotated
+
+import typer
+from msgspec import to_builtins
+
+from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan
+from codesum_pipeline.source.git.git_addresses import shown_location
+from codesum_pipeline.source.repositories.organisations import Organisation, organisation_of, token_variable
+from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
+from codesum_pipeline.ways_in.cli.invocation import invocation, make_home
+from codesum_pipeline.ways_in.cli.options import argument, option, switch
+from codesum_pipeline.ways_in.cli.render import MISCONFIGURED, complain, note, present, show, table
+
+org = CommandGroup("org")
+JsonOption = Annotated[bool, switch("--json", "Print one JSON object per organisation.")]
+# What a person reads of a long list.
+_NAMED = 10
+_NO_ORGANISATION = "no organisation is registered: `codesum org add HOST:OWNER` registers one"
+
+
+@org.command()
+def add(
+    ctx: typer.Context,
+    account: Annotated[str, argument("HOST:OWNER", "As github:acme; also gitlab and gitea.")],
+    include: Annotated[list[str] | None, option("GLOB", "Only such names, as 'svc-*'. Can be repeated.")] = None,
+    exclude: Annotated[list[str] | None, option("GLOB", "No such names. Can be repeated.")] = None,
+    archived: Annotated[bool, switch("--archived", "Archived repositories, too.")] = False,
+    forks: Annotated[bool, switch("--forks", "Forks, too.")] = False,
+    url: Annotated[str | None, option("URL", "The server, if it is not github.com or gitlab.com.")] = None,
+    token_env: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "The environment variable with the API's token. Default: GITHUB_TOKEN or GITLAB_TOKEN, "
+            "of the public servers only.",
+        ),
+    ] = None,
+    ssh: Annotated[bool, switch("--ssh", "Fetch by ssh. Default: by https.")] = False,
+    name: Annotated[str | None, option("NAME", "What to call it. Default: HOST:OWNER.")] = None,
+) -> None:
+    """Register an organisation, group or user of GitHub, GitLab, Gitea or Forgejo; nothing is asked of the host yet.
+
+    codesum org add github:acme --include 'svc-*' --exclude '*-archive'
+    """
+    called = invocation(ctx)
+    host, colon, owner = account.partition(":")
+    if not colon:
+        raise ConfigurationError(f"{account!r}: give HOST:OWNER, as github:{account or 'acme'}")
+    chosen = {"include": include, "exclude": exclude, "archived": archived, "forks": forks}
+    given = {"host": host, "owner": owner, "url": url, **chosen, "ssh": ssh, "token_env": token_env}
+    wanted = organisation_of(name or account, {field: value for field, value in given.items() if value})
+    make_home(called.settings)
+    written = called.registry.add_organisation(wanted)
+    show(f"{written.name}: registered, {written.owner} at {written.url}")
+    show(f"next: codesum org sync {written.name}")
+
+
+@org.command("list")
+def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """List the organisations, with the numbers of their repositories.
+
+    They stand in repos.yaml in the home, which can also be edited by hand.
+    """
+    called = invocation(ctx)
+    entries, rows, values = called.entries(), [], []
+    for each in called.registry.organisations():
+        own = [entry for entry in entries if entry.organisation == each.name]
+        retired = sum(entry.retired is not None for entry in own)
+        numbers = {"enabled": sum(entry.enabled for entry in own), "retired": retired}
+        chosen = [*(each.include or ["all"]), *(f"not {glob}" for glob in each.exclude)]
+        chosen += ["archived"] * each.archived + ["forks"] * each.forks
+        rows.append((each.name, each.url, ", ".join(chosen), *numbers.values()))
+        values.append(to_builtins(each) | numbers)
+    columns = ("organisation", "server", "repositories", "enabled", "retired")
+    present(values, lambda: table(columns, rows, right=columns[3:]), as_json=as_json, otherwise=_NO_ORGANISATION)
+
+
+@org.command()
+def sync(
+    ctx: typer.Context,
+    names: Annotated[list[str] | None, argument("NAME", "Default: all of them.")] = None,
+    preview: Annotated[bool, switch("--preview", "Show what would change, and change nothing.")] = False,
+    yes: Annotated[bool, switch("--yes", "Retire however many are gone.")] = False,
+) -> None:
+    """Ask the hosts which repositories there are: register new ones, retire those that are gone.
+
+    A retired repository keeps its index, is no longer built, and comes back when its host lists it again. The schedule
+    [bold]sync_organisations[/] does the same once an hour.
+    """
+    called = invocation(ctx)
+    if called.settings.offline:
+        raise ConfigurationError("offline = true: no code host is asked")
+    known = {each.name: each for each in called.registry.organisations()}
+    if not known:
+        raise ConfigurationError(_NO_ORGANISATION)
+    for name in names or ():
+        if name not in known:
+            raise ConfigurationError(f"no organisation {name!r}; registered: {', '.join(known)}")
+    failed = False
+    for name in names or known:
+        try:
+            plan = called.home.syncer().sync(known[name], is_confirmed=yes, is_preview=preview)
+        except CodesumError as error:
+            complain(str(error))
+            failed = True
+            continue
+        if plan.added and not preview:
+            # Dagster's UI knows of new repositories at once.
+            from codesum_pipeline.build.dagster.control import register_partitions
+
+            register_partitions(called.home, [entry.key for entry in plan.added])
+        _tell(known[name], plan, is_preview=preview)
+        failed = failed or bool(plan.why_held)
+    if failed:
+        raise typer.Exit(MISCONFIGURED)
+
+
+@org.command()
+def remove(ctx: typer.Context, name: Annotated[str, argument("NAME", "An organisation.")]) -> None:
+    """Forget an organisation. Its repositories stay registered; from then on they are managed by hand."""
+    left = invocation(ctx).registry.remove_organisation(name)
+    show(f"{name}: forgotten; {counted(len(left), 'repository', 'repositories')} of it stay registered")
+
+
+def _tell(organisation: Organisation, plan: SyncPlan, *, is_preview: bool) -> None:
+    changes = (("new", plan.added), ("moved", plan.moved), ("back", plan.returned), ("retired", plan.retired))
+    would = "would be " if is_preview else ""
+    said = [f"{len(entries):,} {would}{word}" for word, entries in changes if entries]
+    said += [f"{plan.kept:,} as before"] if plan.kept else []
+    left_out = ", ".join(f"{number:,} {why}" for why, number in plan.left_out)
+    said += [f"left out: {left_out}"] if left_out else []
+    show(f"{organisation.name}: {', '.join(said) or 'nothing to register'}")
+    for word, entries in (*changes, ("held", plan.held)):
+        for entry in entries[:_NAMED]:
+            told = entry.retired.why if entry.retired else shown_location(entry.location)
+            show(f"  {word} {entry.key}: {one_line(told)}")
+        if len(entries) > _NAMED:
+            show(f"  {word}: {len(entries) - _NAMED:,} more")
+    for problem in plan.unusable:
+        complain(f"left out: {problem}")
+    if plan.why_held:
+        complain(f"{organisation.name}: nothing is retired: {plan.why_held}")
+        note(f"`codesum org sync {organisation.name} --yes` retires what is held")
+    variable = token_variable(organisation)
+    if not plan.written and not plan.kept and variable and not os.environ.get(variable):
+        note(f"without a token in {variable} the host lists what is public")

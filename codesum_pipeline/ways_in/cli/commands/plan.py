@@ -1,0 +1,268 @@
+"""`codesum plan`: what a build would rewrite and why, without building."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from msgspec import Struct, to_builtins
+from rich.console import RenderableType
+from rich.text import Text
+
+from codesum_pipeline.build.home.wiring import Home, preview_of
+from codesum_pipeline.ground.model.document import LEVELS, Level, PlanAction, PlanRow
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.model_call import CallTotals
+from codesum_pipeline.ground.model.printable import counted, one_line, some_of
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.settings.llm_settings import BackendName
+from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
+from codesum_pipeline.texts.llm.recordings import read_recordings
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_all, spared_by_cache, ways_on
+from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, preview_plan
+from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, find_entry
+from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.options import (
+    ExcludeOption,
+    IncludeOption,
+    RefOption,
+    SubdirOption,
+    WorktreeOption,
+    argument,
+    complete_keys,
+    switch,
+)
+from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indented, print_json, show, table
+
+_CAUSES_SHOWN = 3
+_ACTIONS = {
+    PlanAction.WRITE: "rewritten", PlanAction.MAYBE: "perhaps", PlanAction.KEEP: "kept", PlanAction.REMOVE: "removed",
+}  # fmt: skip
+_NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
+
+
+def plan(
+    ctx: typer.Context,
+    target: Annotated[
+        str, argument("KEY|LOCATION", "A registered repository, or any path or git URL.", autocompletion=complete_keys)
+    ],
+    ref: RefOption = None,
+    subdir: SubdirOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    worktree: WorktreeOption = None,
+    force: Annotated[bool, switch("--force", "As `codesum index --force` would do it.")] = False,
+    llm: Annotated[
+        bool, switch("--llm", "Say what a language model would write and what it would cost; no model is asked.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, metavar="N", help="How many documents are listed.")] = 20,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object with all documents.")] = False,
+) -> None:
+    """Show what `codesum index` would rewrite and why, changing nothing.
+
+    Above the function level, a document is rewritten only if the texts of its parts change; until these are written,
+    the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
+    false.
+    """
+    called = invocation(ctx)
+    settings = called.settings
+    if llm and not settings.llm.model:
+        raise ConfigurationError(
+            "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
+        )
+    if llm:
+        # As if it were switched on.
+        settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
+    options = EntryOptions.of(None, ref, subdir, include, exclude, worktree)
+    entry, is_known = find_entry(called.registry, target, options)
+    with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
+        home = Home(settings)
+        if not is_known:
+            # One that is not registered in this form gets a registry of its own.
+            home = Home(settings.model_copy(update={"repos_file": Path(scratch) / "home" / "repos.yaml"}))
+            home.registry.add(entry)
+        workspace = home.workspace(entry.key, run_id="plan", force=force)
+        with progress_bar() as progress:
+            looked_at = preview_of(workspace, Path(scratch) / "preview")
+            preview = preview_plan(workspace, looked_at, progress=progress)
+            embedding = plan_embedding(looked_at, preview.rows)
+    by_model = _ModelPlan(entry.key, called.settings, preview.rows, preview.plan.forecast)
+    if as_json:
+        fields = ("id", "level", "action", "cause", "cause_ids")
+        documents = [{name: getattr(row, name) for name in fields} for row in preview.rows]
+        planned = {"llm": by_model.as_json()} if llm else {}
+        plan = {"repo": entry.key, "commit": preview.snapshot.commit, "documents": documents, "embedding": embedding}
+        print_json(planned | plan)
+        return
+    if llm:
+        show(*by_model.price())
+    show(*_sections(entry, preview, embedding, limit=limit))
+    if llm:
+        show(*by_model.sections())
+    elif settings.llm.enabled:
+        show(by_model.line())
+
+
+def _sections(
+    entry: RepositoryEntry, preview: PlanPreview, embedding: EmbeddingPlan, *, limit: int
+) -> Iterator[RenderableType]:
+    snapshot = preview.snapshot
+    yield Text.assemble(
+        (entry.key, "bold"),
+        (f"  {one_line(snapshot.ref)} at {snapshot.commit[:SHORT_COMMIT]}", "cyan"),
+        (f"  {counted(snapshot.files_indexed, 'file')}, {snapshot.files_skipped:,} skipped", "dim"),
+    )
+    yield _counts(preview.rows)
+    if embedding.texts:
+        # A model that runs here costs nothing and names no price.
+        old = embedding.replaces
+        reason = f" instead of {old}, which made the present vectors: all anew" if old else ""
+        price = "price unknown" if embedding.cost_usd is None else f"${embedding.cost_usd:.4f}"
+        bill = "" if embedding.cost_usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
+        texts = counted(embedding.texts, "text")
+        yield Text(f"at most {texts} embedded by {embedding.model}{reason}{bill}", style="dim")
+    # Functions first, as they are written; in one level by action, then by id.
+    actions, levels = list(_ACTIONS), list(Level)
+    changed = sorted(
+        (row for row in preview.rows if row.action is not PlanAction.KEEP),
+        key=lambda row: (levels.index(row.level), actions.index(row.action), row.id),
+    )
+    if not changed:
+        yield "nothing would be rewritten"
+    elif limit:
+        documents = counted(len(changed), "document")
+        first = f"The first {limit:,} of {documents} (--limit shows more)"
+        yield Text(f"\n{documents if len(changed) <= limit else first}", style="bold")
+        yield _documents(changed[:limit])
+
+
+def _counts(rows: Sequence[PlanRow]) -> RenderableType:
+    """One line per level: what happens to how many documents, and the causes of what is written."""
+    lines = []
+    for level in LEVELS:
+        here = [row for row in rows if row.level is level]
+        actions = Counter(row.action for row in here)
+        causes = Counter(str(row.cause) for row in here if row.cause).most_common()
+        because = ", ".join(f"{number:,} {cause}" for cause, number in causes)
+        lines.append((level, *(actions[action] for action in _ACTIONS), because))
+    return table(("level", *_ACTIONS.values(), "because"), lines, right=_ACTIONS.values())
+
+
+def _documents(rows: Sequence[PlanRow]) -> RenderableType:
+    lines = []
+    for row in rows:
+        # The documents that cause a rewrite, other than itself.
+        others = [id_ for id_ in row.cause_ids if id_ != row.id]
+        lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, some_of(others, _CAUSES_SHOWN)))
+    columns = ("what", "level", "cause", "document", "caused by")
+    shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
+    return table(columns[:shown], [line[:shown] for line in lines])
+
+
+class _ModelPlan(Struct, frozen=True, dict=True):
+    """What a model would write, at which price, and how to go on; `settings` are without what --llm changes."""
+
+    key: str
+    settings: Settings
+    rows: Sequence[PlanRow]
+    levels: Mapping[Level, PlanPrice]
+
+    @cached_property
+    def all(self) -> PlanPrice:
+        return price_all(self.rows)
+
+    @cached_property
+    def spared(self) -> tuple[float, float]:
+        """What the provider's prompt cache takes off the price of the calls, and of what gates stop."""
+        return spared_by_cache(ModelSetup(self.settings, templates_of(self.settings)), self.levels)
+
+    @property
+    def whole(self) -> CallTotals:
+        """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
+        return CallTotals() if self.settings.llm.asks_nobody else self.all.asked + self.all.all_stopped
+
+    def price(self) -> Iterator[RenderableType]:
+        """What all texts would cost, and below it what the next build spends where something stops some of them."""
+        llm, whole, asked = self.settings.llm, self.whole, self.all.asked
+        if not whole.calls:
+            because = f"llm.backend = {llm.backend.value!r}" if llm.asks_nobody else "nothing to write"
+            yield Text.assemble(("$0.0000", "bold"), f": no call to {llm.model}, {because}\n")
+            return
+        said = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
+        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {said}{whole.output_tokens:,} out")
+        if not llm.enabled:
+            yield "as it is set, the next build spends nothing: llm.enabled is false"
+        elif self.all.stopped:
+            yield f"as it is set, the next build spends ${asked.usd:,.4f} on {counted(asked.calls, 'call')}"
+        yield ""
+
+    def sections(self) -> Iterator[RenderableType]:
+        """A table by level, and below it what stops what, and the way on."""
+        yield Text.assemble((f"\n{self.settings.llm.model}", "bold"), ("  above functions at most so much", "dim"))
+        lines = []
+        for name, found in (*self.levels.items(), ("all", self.all)):
+            asked, stopped = found.asked, found.all_stopped
+            tokens, by = (asked.input_tokens, asked.output_tokens), sorted(found.stopped.items())
+            gates = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in by)
+            prices = (f"{asked.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
+            lines.append((name, asked.calls, found.found, *tokens, *prices, gates))
+        yield table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
+        yield from (indented(Text(line), 2) for line in self._remarks())
+
+    def as_json(self) -> dict[str, Any]:
+        asked, stopped = self.spared
+        every = self.all
+        return {
+            "usd": self.whole.usd,
+            **to_builtins(self.whole),
+            "model": self.settings.llm.model,
+            "enabled": self.settings.llm.enabled,
+            "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},
+            "all": _price_json(every),
+            "usd_with_cache": {"asked": every.asked.usd - asked, "stopped": every.all_stopped.usd - stopped},
+            "ways_on": ways_on(self.key, self.settings, every),
+        }
+
+    def line(self) -> str:
+        """The line about the model in a plan without --llm."""
+        asked, stopped = self.all.asked, self.all.all_stopped.calls
+        said = f"at most {counted(asked.calls, 'text')} asked for, about ${asked.usd:,.4f}"
+        more = f", {stopped:,} stopped" if self.all.stopped else ""
+        return f"{self.settings.llm.model}: {said}{more}: `codesum plan {self.key} --llm` says more"
+
+    def _remarks(self) -> Iterator[str]:
+        llm, found = self.settings.llm, self.all
+        if found.documented.calls:
+            told, untold = found.documented, found.undocumented
+            yield (
+                f"undocumented: {counted(untold.calls, 'text')}, ${untold.usd:,.4f}; "
+                f"documented by their authors: {counted(told.calls, 'text')}, ${told.usd:,.4f}"
+            )
+        # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
+        spared = zip(self.spared, (found.asked, found.all_stopped), strict=True)
+        left = [f"${saving.usd - usd:,.4f} for what is" if usd else "" for usd, saving in spared]
+        prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
+        if prices:
+            yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
+        if not llm.enabled:
+            yield "llm.enabled is false: this is what it would be"
+        if llm.backend is BackendName.REPLAY:
+            answers = len(read_recordings(llm.kept_answers))
+            yield f"answers come from {llm.recording}, which holds {answers:,}: nothing is sent and nothing is paid"
+        if llm.backend is BackendName.NOOP:
+            yield "llm.backend = 'noop' asks nobody"
+        yield from ways_on(self.key, self.settings, found)
+        if found.asked.calls and llm.enabled:
+            yield f"`codesum index {self.key}` asks for them"
+
+
+def _price_json(found: PlanPrice) -> dict[str, Any]:
+    stopped = {gate.value: saving for gate, saving in sorted(found.stopped.items())}
+    documented = {"documented": found.documented, "undocumented": found.undocumented}
+    return {"asked": found.asked, "found": found.found, **documented, "stopped": stopped}

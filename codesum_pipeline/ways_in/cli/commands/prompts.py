@@ -1,0 +1,282 @@
+"""`codesum prompts`: the templates of the prompts for a language model."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from msgspec import Struct
+
+from codesum_pipeline.changes.intents.intent_templates import FIELDS, delete_digest_template, rename_digest_template
+from codesum_pipeline.ground.model.document import LEVELS, Level
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.standing_question import Intent
+from codesum_pipeline.ground.store.layout import edited
+from codesum_pipeline.texts.llm.budgets import prompt_chars
+from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
+from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
+from codesum_pipeline.texts.llm.templates import (
+    ASK_TEMPLATES,
+    COMPACTION_NAME,
+    HISTORY,
+    SHORT_NAME,
+    FoundTemplate,
+    TemplateKind,
+    delete_template,
+    find_for,
+    find_short,
+    find_template,
+    list_templates,
+    load_template,
+    rename_template,
+    resolve,
+    resolve_short,
+    save_template_atomic,
+)
+from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.options import JsonOption, argument
+from codesum_pipeline.ways_in.cli.render import complain, escaped, note, on_terminal, print_json, show, table
+
+prompts = CommandGroup("prompts")
+
+Kind = Annotated[
+    TemplateKind, argument(None, "Of the system turn, or of the user's turn (instruction); those of digests.")
+]
+Name = Annotated[str, argument(None, f"A level ({', '.join(LEVELS)}), default, or a name of your own.")]
+
+
+@prompts.command("list")
+def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """List all templates: whose they are, and which levels and intents use them.
+
+    A template of your own replaces the package's of the same name. A level uses the template of its name, else
+    [bold]default[/], or [bold]short[/] where the model's prompt has no room for that.
+    """
+    own = _Templates(invocation(ctx))
+    rows = [own.row(kind, name) for kind in TemplateKind for name in list_templates(own.folder, kind)]
+    if as_json:
+        print_json(*rows)
+        return
+    cells = [(*list(row.values())[:3], _uses(row), row["path"]) for row in rows]
+    show(table(("kind", "name", "from", "used for", "path"), cells))
+
+
+@prompts.command("show")
+def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: JsonOption = False) -> None:
+    """Print a template as it is written."""
+    own = _Templates(invocation(ctx))
+    text = load_template(own.folder, kind, name)
+    if as_json:
+        print_json(own.row(kind, name) | {"text": text})
+    else:
+        typer.echo(escaped(text) if on_terminal() else text, nl=False)
+
+
+@prompts.command()
+def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Check every template, and say which ones the configured model gets for each level.
+
+    A template that cannot be used is named with its placeholder; the exit code is 2 then.
+    """
+    own, problems = _Templates(invocation(ctx)), []
+    for kind in TemplateKind:
+        for name in list_templates(own.folder, kind):
+            try:
+                load_template(own.folder, kind, name)
+            except ConfigurationError as error:
+                problems.append(str(error))
+    if problems:
+        raise ConfigurationError("; ".join(problems))
+    rows = list(own.checked())
+    if as_json:
+        print_json(*rows)
+        return
+    cells = [("yes" if row["is_used"] else None, *list(row.values())[1:]) for row in rows]
+    show(table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
+
+
+@prompts.command()
+def save(
+    ctx: typer.Context,
+    kind: Kind,
+    name: Name,
+    file: Annotated[Path, argument("FILE", "The new text; - reads it from standard input.")],
+) -> None:
+    """Save a template of your own, if it can be used as it stands."""
+    own = _Templates(invocation(ctx))
+    make_home(own.called.settings)
+    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from error
+    path = edited(own.folder, lambda: save_template_atomic(own.folder, kind, name, text))
+    own.tell_saved(kind, name, f"saved {path}")
+
+
+@prompts.command()
+def rename(
+    ctx: typer.Context,
+    kind: Kind,
+    name: Name,
+    new_name: Annotated[str, argument(None, "A name that no template of your own has yet.")],
+) -> None:
+    """Rename a template of your own, for example to the level that shall use it.
+
+    Intents that use one of a digest are changed, too.
+    """
+    own = _Templates(invocation(ctx))
+    folder, intents = own.folder, own.called.home.intents
+    if kind in FIELDS:
+        make_home(own.called.settings)
+        path, _ = edited(folder, lambda: rename_digest_template(intents, folder, kind, name, new_name))
+        edited(intents.file, lambda: None)
+    else:
+        path = edited(folder, lambda: rename_template(folder, kind, name, new_name))
+    own.tell_saved(kind, new_name, f"renamed to {path}")
+
+
+@prompts.command()
+def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
+    """Delete a template of your own; the package's is used again. A template that intents use is not deleted."""
+    own, users = _Templates(invocation(ctx)), []
+    folder, intents = own.folder, own.called.home.intents
+    if kind in FIELDS:
+        make_home(own.called.settings)
+        users = edited(folder, lambda: delete_digest_template(intents, folder, kind, name))
+    else:
+        edited(folder, lambda: delete_template(folder, kind, name))
+    note(f"deleted {kind}/{name} in {folder}")
+    if users:
+        note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
+
+
+class _Templates(Struct, frozen=True, dict=True):
+    """The templates of a home, and what each is used for with the model that is set."""
+
+    called: Invocation
+
+    @property
+    def folder(self) -> Path:
+        return self.called.settings.prompts_dir
+
+    @cached_property
+    def intents(self) -> Sequence[Intent]:
+        """If their file cannot be read, that is reported, and templates are shown all the same."""
+        try:
+            return self.called.home.intents.survey().intents
+        except ConfigurationError as error:
+            complain(str(error))
+            return ()
+
+    @cached_property
+    def systems(self) -> Mapping[Level, FoundTemplate | None]:
+        """The system template of each level: the full one, too, if neither can be used as it is."""
+        llm, found = self.called.settings.llm, {}
+        for level in LEVELS:
+            try:
+                most = prompt_chars(llm)
+                fitting = fitting_templates(self.folder, [level], language=llm.language, max_prompt_chars=most)
+                names = fitting[level].names
+            except ConfigurationError:
+                names = ()
+            is_short = f"{TemplateKind.SYSTEM}/{SHORT_NAME}" in names
+            full = find_for(self.folder, TemplateKind.SYSTEM, level)
+            found[level] = find_short(self.folder, level) if is_short else full
+        return found
+
+    def row(self, kind: TemplateKind, name: str) -> dict[str, Any]:
+        found = find_template(self.folder, kind, name)
+        return {
+            "kind": kind.value,
+            "name": name,
+            "from": "package" if found.is_packaged else "project",
+            "levels": self.levels_of(found),
+            "intents": self.users_of(found),
+            "path": str(found.path),
+        }
+
+    def levels_of(self, found: FoundTemplate) -> list[str]:
+        """The levels that a template is used for."""
+        if found.kind is TemplateKind.SYSTEM:
+            return [level.value for level in LEVELS if self.systems[level] == found]
+        if found.kind is TemplateKind.INSTRUCTION:
+            return [level.value for level in LEVELS if find_for(self.folder, found.kind, level) == found]
+        return []
+
+    def users_of(self, found: FoundTemplate) -> list[str]:
+        """The intents whose digests or roll-ups a template is used for."""
+        if found.kind not in FIELDS:
+            return []
+        names = {found.name, found.name.removesuffix(ROLLUP_SUFFIX)}
+        is_system = found.kind is TemplateKind.DIGEST_SYSTEM
+        return [
+            intent.name
+            for intent in self.intents
+            if (intent.system_template if is_system else intent.instruction_template) in names
+        ]
+
+    def checked(self) -> Iterator[dict[str, Any]]:
+        """Each level's full templates and its short ones, and which of both are used."""
+        llm, folder = self.called.settings.llm, self.folder
+        used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
+        for level in LEVELS:
+            full = resolve(folder, level, language=llm.language), find_for(folder, TemplateKind.SYSTEM, level)
+            short = resolve_short(folder, level, language=llm.language), find_short(folder, level)
+            for template, system in (full, short):
+                if template and system:
+                    yield {
+                        "is_used": template == used[level],
+                        "level": level.value,
+                        "system": str(system.path),
+                        "instruction": str(find_for(folder, TemplateKind.INSTRUCTION, level).path),
+                        "characters": template.characters,
+                        "digest": template.digest,
+                    }
+
+    def tell_saved(self, kind: TemplateKind, name: str, done: str) -> None:
+        found = find_template(self.folder, kind, name)
+        if kind in FIELDS:
+            users = self.users_of(found)
+            used = f"used for {_digests_of(name, users)}" if users else "no intent uses a template of this name"
+            note(f"{done}: {used}")
+            if load_digest_template(self.folder, kind, name).has_history:
+                note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
+        elif levels := self.levels_of(found):
+            note(f"{done}: used for {', '.join(levels)}")
+            note("texts of these levels are written again by the next run; `codesum plan --llm` says at what price")
+        else:
+            note(f"{done}: {self._why_unused(found)}")
+
+    def _why_unused(self, found: FoundTemplate) -> str:
+        is_system = found.kind is TemplateKind.SYSTEM
+        if is_system and found.name in ASK_TEMPLATES:
+            return "used by `codesum ask` from the next question on"
+        if is_system and found.name == COMPACTION_NAME:
+            return "used by `codesum compact`; attestations that pin the text of before are refused"
+        if found in [find_short(self.folder, level) for level in LEVELS]:
+            return (
+                "it stands in where the full template does not fit; with the model that is set no level is written "
+                "with it"
+            )
+        if is_system and found in [find_for(self.folder, found.kind, level) for level in LEVELS]:
+            return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
+        return "no level uses a template of this name"
+
+
+def _uses(row: Mapping[str, Any]) -> str | None:
+    """The uses of a template, worded for a table."""
+    if said := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
+        return said
+    if row["kind"] != TemplateKind.SYSTEM:
+        return None
+    is_of_compaction = row["name"] == COMPACTION_NAME
+    return "codesum ask" if row["name"] in ASK_TEMPLATES else "codesum compact" if is_of_compaction else None
+
+
+def _digests_of(name: str, intents: Sequence[str]) -> str:
+    what = "roll-ups" if name.endswith(ROLLUP_SUFFIX) else "digests"
+    return f"{what} of {', '.join(intents)}" if intents else ""

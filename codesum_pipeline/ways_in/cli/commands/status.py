@@ -1,0 +1,246 @@
+"""`codesum status`: one line per repository, or all that is known of one."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
+
+import typer
+from msgspec import Struct
+from rich.console import RenderableType
+from rich.text import Text
+
+from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.build.steps.freshness import IndexState, judge
+from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.changes.digests.digest_store import open_digests
+from codesum_pipeline.ground.model.document import LEVELS
+from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
+from codesum_pipeline.ground.model.model_call import LedgerRow
+from codesum_pipeline.ground.model.moments import age, moment_at, utc_now
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.lease import Holder
+from codesum_pipeline.indexes.formats.version_folder import PublishedState, read_published
+from codesum_pipeline.source.git.git_addresses import shown_location
+from codesum_pipeline.source.git.locations import is_url
+from codesum_pipeline.source.git.mirror import Mirror
+from codesum_pipeline.texts.llm.ledger import spent_today
+from codesum_pipeline.texts.llm.totals import total
+from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
+from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, fields, note, present, show, styled, table
+from codesum_pipeline.ways_in.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
+
+_RUNS_SHOWN = 5
+_STYLES = {
+    IndexState.FRESH: "green",
+    IndexState.BUILDING: "cyan",
+    **dict.fromkeys((IndexState.BEHIND, IndexState.CHANGED, IndexState.OTHER_INDEXES, IndexState.UNFINISHED), "yellow"),
+    **dict.fromkeys((IndexState.BROKEN, IndexState.UNKNOWN), "red"),
+}
+
+
+# Waiting for git and for other machines, not computing.
+_READERS = 16
+
+
+class Freshness(Struct, frozen=True):
+    """How fresh one repository's index is. `head` is the commit that a build would be of; `why` says why the state or
+    the commit is not known."""
+
+    entry: RepositoryEntry
+    state: IndexState
+    published: PublishedState | None
+    head: str | None
+    holder: Holder | None
+    why: str = ""
+
+
+def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool) -> list[Freshness]:
+    """The freshness of each entry, in their order. Servers are asked only with `ask_remotes`, folders always."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(lambda entry: _look_at(home, entry, ask_remotes=ask_remotes), entries))
+
+
+def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
+    """An index that cannot be read is a state of its own, so that the other repositories are shown all the same."""
+    published, head, why = read_published(home.layout, entry.key), None, ""
+    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=home.settings.planner.ls_remote_timeout_s)
+    is_offline = home.settings.offline or not ask_remotes
+    if entry.enabled:
+        try:
+            head = mirror.head_commit(entry, offline=is_offline and is_url(entry.location))
+        except CodesumError as error:
+            why = str(error)
+    try:
+        found = judge(home.workspace(entry, run_id="look"), head=head)
+    except BrokenStore as error:
+        return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
+    return Freshness(entry, found.state, published, head, found.holder, found.why or why)
+
+
+def status(
+    ctx: typer.Context,
+    key: Annotated[str | None, key_argument("Tell all about this repository.")] = None,
+    remote: Annotated[
+        bool,
+        switch(
+            "--remote",
+            "Ask servers for their newest commit, instead of comparing with the commit that was fetched last.",
+        ),
+    ] = False,
+    as_json: JsonOfRepositories = False,
+) -> None:
+    """Show how fresh each repository's index is.
+
+    [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
+    of codesum would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
+    [bold]build unfinished[/]: the last build stopped half-way.
+    In all four cases [bold]codesum index KEY[/] brings it up to date.
+    """
+    called = invocation(ctx)
+    home = called.home
+    found = look_at(home, [home.registry.get(key)] if key else called.entries(), ask_remotes=remote)
+    if key and not as_json:
+        show(*_details(home, found[0]), *_runs(home, key))
+        return
+    values = (
+        [_as_json(each) | {"failures": failures_json(home, each.entry.key)} for each in found] if as_json else found
+    )
+    present(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
+    if found and not as_json and (troubles := [*digest_troubles(home)]):
+        more = f"; and {len(troubles) - 1:,} more: `codesum doctor` names all" if troubles[1:] else ""
+        note(f"digests: {troubles[0].what}{more}")
+
+
+def _as_json(found: Freshness) -> dict[str, Any]:
+    out = found.published
+    return {
+        "repo": found.entry.key,
+        "state": found.state,
+        "commit": out and out.commit,
+        "head": found.head,
+        "documents": out and out.count("documents"),
+        "placeholders": out and out.count("placeholders"),
+        "published_at": out and moment_at(out.published_at),
+        "lease": str(found.holder) if found.holder else None,
+        "why": found.why or None,
+    }
+
+
+def _overview(found: Sequence[Freshness]) -> RenderableType:
+    rows = []
+    for each in found:
+        out, remark = each.published, each.why
+        if each.holder and each.state is IndexState.BUILDING:
+            remark = f"by {each.holder}"
+        elif each.holder and each.holder.is_gone():
+            remark = "its last build was killed"
+        rows.append(
+            (
+                each.entry.key,
+                Text(each.state, style=_STYLES.get(each.state, "dim")),
+                *(
+                    styled(commit[:SHORT_COMMIT], "cyan") if commit else None
+                    for commit in (out and out.commit, each.head)
+                ),
+                out and out.count("documents"),
+                out and out.count("placeholders"),
+                f"{age(out.published_at)} ago" if out else None,
+                remark,
+            )
+        )
+    columns = ("repository", "state", "indexed", "head", "documents", "placeholders", "published", "remark")
+    shown = len(columns) if any(row[-1] for row in rows) else len(columns) - 1
+    return table(columns[:shown], [row[:shown] for row in rows], right=("documents", "placeholders"))
+
+
+def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
+    entry, out, tables = found.entry, found.published, home.tables
+    counts = out.manifest.get("counts") if out else {}
+    documents = ""
+    if counts:
+        levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
+        documents = f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
+    facts = tables.read_or_empty("file_facts", entry.key, columns=["syntax_errors", "lost_definitions"])
+    broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
+    lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
+    files = IndexedFiles.of(home, entry.key)
+    calls = total(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
+    today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
+    gone = ", which is gone" if found.holder and found.holder.is_gone() else ""
+    yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
+    yield fields(
+        {
+            "location": shown_location(entry.location),
+            "ref": "work tree" if entry.worktree else entry.ref or "HEAD",
+            "subdir": entry.subdir,
+            "include": ", ".join(entry.include),
+            "exclude": ", ".join(entry.exclude),
+            "head": found.head,
+            "indexed": out and out.commit,
+            "published": out and f"{moment_at(out.published_at)}, {age(out.published_at)} ago",
+            "documents": documents,
+            "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
+            "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
+            "files": _files(home, entry.key),
+            "not parsed": broken_files(broken, lost),
+            "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
+            "failed": [*failure_lines(entry.key, read_failures(home.layout.memos(entry.key)))],
+            "digests": _waiting(home, entry.key),
+            "lease": found.holder and f"{found.holder}{gone}",
+            "problem": found.why,
+        }
+    )
+
+
+def _files(home: Home, key: str) -> str:
+    """How many are indexed, and for which reasons others are not."""
+    reasons = Counter(home.tables.read_or_empty("files", key, columns=["reason"]).column("reason").to_pylist())
+    indexed = reasons.pop(None, 0)
+    skipped = f"; skipped: {listed_counts(dict(sorted(reasons.items())))}" if reasons else ""
+    return f"{indexed:,} indexed{skipped}" if indexed or skipped else ""
+
+
+def _texts(home: Home, key: str) -> str:
+    """By which writers, and what kept the model from the others."""
+    rows = home.tables.read_or_empty("documents", key, columns=["written_by", "model", "gate"]).to_pylist()
+    writers = Counter(row["model"] or row["written_by"] for row in rows).most_common()
+    gates = Counter(row["gate"] for row in rows if row["gate"]).most_common()
+    said = ", ".join(f"{number:,} by {name}" for name, number in writers)
+    return f"{said}; not by the model: {listed_counts(dict(gates))}" if gates else said
+
+
+def _waiting(home: Home, key: str) -> str:
+    """The matches that wait for a digest, by standing question."""
+    if not home.layout.digests.exists():
+        return ""
+    with open_digests(home.layout.digests, now=utc_now) as digests:
+        waiting, written = digests.count_pending(key), digests.count(key)
+    said = ", ".join(f"{changes:,} for {name}" for name, changes in waiting.items())
+    return f"{written:,} written; {f'changes that wait: {said}' if said else 'no change waits'}"
+
+
+def _runs(home: Home, key: str) -> Iterator[RenderableType]:
+    """The last runs, where Dagster has any."""
+    if not home.layout.dagster_home.is_dir():
+        return
+    from codesum_pipeline.build.dagster.control import run_history
+
+    try:
+        runs = run_history(home, key, limit=_RUNS_SHOWN)
+    except CannotWrite as error:
+        yield styled(f"\nno runs are shown: {error}", "dim")
+        return
+    rows = []
+    for run in runs:
+        began, ended = run.started_at, run.ended_at
+        took = f"{ended - began:.1f}" if began and ended else None
+        rows.append(
+            (run.run_id[:SHORT_COMMIT], run.status.lower(), moment_at(began) if began else None, took, run.started_by)
+        )
+    if rows:
+        yield Text("\nLast runs", style="bold")
+        yield table(("run", "result", "started", "seconds", "by"), rows, right=("seconds",))

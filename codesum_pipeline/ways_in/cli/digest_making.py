@@ -1,0 +1,248 @@
+"""`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and the roll-up of a period."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from msgspec import Struct, to_builtins
+
+from codesum_pipeline.changes.digests.desk import DigestDesk, deliver, one_at_a_time
+from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
+from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
+from codesum_pipeline.changes.digests.rollups import (
+    RollupPlan,
+    Window,
+    plan_rollup,
+    run_monthly,
+    send_rollup,
+    write_rollup,
+)
+from codesum_pipeline.changes.digests.running import run_due, run_now
+from codesum_pipeline.changes.digests.tick import preview as preview_tick
+from codesum_pipeline.ground.model.digest_record import SummaryResult
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.moments import iso_moment, utc_now
+from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.ground.model.standing_question import Intent
+from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.options import (
+    IntentArgument,
+    JsonOption,
+    SinceOption,
+    UntilOption,
+    complete_intents,
+    key_option,
+    option,
+    switch,
+)
+from codesum_pipeline.ways_in.cli.render import FAILED, complain, escaped, note, print_json, show, table
+
+
+def preview_digest(
+    ctx: typer.Context,
+    intent: IntentArgument,
+    repo: Annotated[str | None, key_option("Only of this repository, as after a build. Default: of all.")] = None,
+    with_model: Annotated[
+        bool, switch("--model", "Have the model write it: it is paid for, and not paid again by the digest.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what the next digest of an intent would be, of what waits for it now. Nothing is sent.
+
+    codesum digest preview billing
+    """
+    called = invocation(ctx)
+    if repo is not None:
+        repo = called.registry.get(repo).key
+    desk, wanted = called.home.digest_desk(), called.home.intents.survey().named(intent)
+    with open_digests(called.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
+        if with_model and (planned := preview_tick(desk, store, wanted, repository=repo)) and planned.model:
+            note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
+        found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)
+    if as_json:
+        print_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
+    elif found is None:
+        note(f"nothing waits for {one_line(wanted.name)}")
+    else:
+        show_text(found.result)
+        price = "no model: nothing is paid"
+        if found.model and with_model:
+            price = f"{found.model}: ${found.cost_usd:.4f}"
+        elif found.model:
+            price = f"{found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so"
+        note(f"{counted(found.matches, 'match', 'matches')}, {counted(found.items, 'item')}; {price}")
+
+
+def run_digests(
+    ctx: typer.Context,
+    intent: Annotated[
+        list[str] | None,
+        option(
+            "NAME",
+            "A digest of this intent now, whatever its schedule says. Can be repeated.",
+            autocompletion=complete_intents,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have the digests that are due and the roll-ups of the month before, and send what waits: for a cron job where the
+    Dagster daemon does not run.
+
+    codesum digest run
+    """
+    home = invocation(ctx).home
+    survey = home.intents.survey()
+    for problem in survey.problems.values():
+        complain(f"left out: {problem}")
+    names = [survey.named(name).name for name in intent or ()]
+    desk = home.digest_desk()
+    rows = run_now(desk, names) if names else run_due(desk)
+    rolled_up = [] if names else run_monthly(desk)
+    for each in rolled_up:
+        what = f"the roll-up of {one_line(each.intent_name)} for {each.month}"
+        complain(f"{what}: {each.problem}") if each.problem else note(f"{what}: {each.digest_id}")
+    if as_json:
+        print_json(*rows, *rolled_up)
+    elif rows:
+        shown = [
+            (row.intent_name, row.outcome.value, row.matches, row.items, row.digest_id or "", row.reason)
+            for row in rows
+        ]
+        columns = ("intent", "came of it", "matches", "items", "digest", "why")
+        show(table(columns, shown, right=("matches", "items")))
+    elif not rolled_up:
+        note("nothing waits for these intents" if names else "no digest is due")
+    is_held = any(row.outcome is TickOutcome.HELD for row in rows) or any(each.problem for each in rolled_up)
+    if survey.problems or is_held:
+        raise typer.Exit(FAILED)
+
+
+def aggregate(
+    ctx: typer.Context,
+    intent: IntentArgument,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the digests of a while in one, as [bold]codesum digest send[/] would send it. Nothing is sent.
+
+    A language model writes it, if one is set up; what a call may cost is said before, and what was paid here is not
+    paid again by [bold]send[/].
+
+    codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
+    """
+    with _asked_rollup(ctx, intent, since, until) as asked:
+        if asked.plan.problem and as_json:
+            nothing = {"summary": "", "rows_used": 0, "rows_total": len(asked.plan.rows), "problem": asked.plan.problem}
+            print_json(nothing)
+        _tell_price(asked.plan)
+        with one_at_a_time(asked.store, asked.intent.name):
+            found = write_rollup(asked.desk, asked.store, asked.intent, asked.plan)
+    if as_json:
+        print_json(_rollup_json(found, asked.plan))
+        return
+    show_text(found.result)
+    _tell_paid(found)
+
+
+def send(
+    ctx: typer.Context,
+    intent: IntentArgument,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Send the digests of a while in one to the intent's channels: each such roll-up once.
+
+    codesum digest send billing --since 2026-10-01 --until 2026-11-01
+    """
+    with _asked_rollup(ctx, intent, since, until) as asked:
+        if not asked.intent.channels:
+            raise ConfigurationError(f"intent {asked.intent.name!r} has no channels: it can be sent to nobody")
+        _tell_price(asked.plan)
+        found, is_new = send_rollup(asked.desk, asked.store, asked.intent, asked.plan)
+    report = deliver(asked.desk)
+    for why in report.unusable.values():
+        complain(why)
+    if as_json:
+        print_json(_rollup_json(found, asked.plan) | {"is_new": is_new})
+    elif not is_new:
+        note(
+            f"{found.id} was made at {found.created_at}: it is not paid for or sent again; `codesum digest show` tells"
+        )
+    elif found.state is DigestState.VETOED:
+        note(f"{found.id}: a hook did not allow it: it is sent nowhere")
+    else:
+        note(f"{found.id} to {', '.join(found.channels)}: `codesum digest show {found.id}` shows whether it arrived")
+        _tell_paid(found)
+    if report.unusable or any(each.state != "sent" for each in report.tried if each.post_id == found.id):
+        raise typer.Exit(FAILED)
+
+
+class _RollupRequest(Struct, frozen=True):
+    """A roll-up that a command is about."""
+
+    desk: DigestDesk
+    store: DigestStore
+    intent: Intent
+    plan: RollupPlan
+
+
+@contextmanager
+def _asked_rollup(
+    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None
+) -> Iterator[_RollupRequest]:
+    home = invocation(ctx).home
+    desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
+    span = Window(*window(since, until))
+    with open_digests(home.layout.digests, now=utc_now) as store:
+        yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, span))
+
+
+def _tell_price(plan: RollupPlan) -> None:
+    digests = counted(len(plan.rows), "digest")
+    if plan.cost_usd is not None:
+        note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
+    elif plan.without_model:
+        note(f"{digests}, without a model: {plan.without_model}")
+
+
+def _tell_paid(found: DigestRow) -> None:
+    if found.written_by is DigestWriter.MODEL:
+        dropped = f"; {counted(found.dropped_claims, 'claim')} without a quote left out" if found.dropped_claims else ""
+        note(f"{found.model}: {found.items:,} of {counted(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}")
+
+
+def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:
+    numbers = {"rows_used": found.items, "rows_total": found.matches, "rows": [row.id for row in plan.rows]}
+    return {**to_builtins(found), **numbers}
+
+
+def show_text(result: SummaryResult) -> None:
+    """The text of a digest, and the sources that its numbers cite."""
+    typer.echo(f"{escaped(result.summary).strip()}\n")
+    rows = [
+        (
+            f"[{number}]",
+            each.name,
+            each.place,
+            each.source_name or f"{each.repository} (gone)",
+            (each.date or "")[:10],
+            "" if each.score is None else f"{each.score:.2f}",
+        )
+        for number, each in enumerate(result.citations, start=1)
+    ]
+    if rows:
+        show(table(("", "source", "place", "repository", "date", "score"), rows, right=("score",)))
+
+
+def window(since: datetime | None, until: datetime | None) -> tuple[str | None, str | None]:
+    """The moments that two days of the command line mean; raises `ConfigurationError` for an empty window."""
+    if since and until and since >= until:
+        raise ConfigurationError(
+            f"--since {since:%Y-%m-%d} --until {until:%Y-%m-%d}: the period is empty: give a later --until"
+        )
+    first, end = (iso_moment(each.replace(tzinfo=UTC)) if each else None for each in (since, until))
+    return first, end

@@ -1,0 +1,1 @@
+"""The Dagster UI as this package serves it: behind a guard and within limits."""

@@ -1,0 +1,309 @@
+"""The tools as a server of the Model Context Protocol, over stdio or streamable HTTP.
+
+There is no state in a session: each call names its repository, opens the versions that are published when it begins,
+and answers from these. Over HTTP the server listens on loopback by default, with Host and Origin checked; elsewhere it
+needs tokens.
+
+Clients that listen hear which files of the work tree were edited. `subscriptions/listen` of the protocol of 2026-07-28
+names resources, and lasts as long as its request, without a session. The follower's thread notices edits, and each
+listener's event loop gets them.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import anyio.from_thread
+import anyio.to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.server.mcpserver.tools import Tool as McpTool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.server.subscriptions import ResourceUpdated, ServerEvent
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from msgspec import Struct, field
+from pydantic import BaseModel, PrivateAttr
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from codesum_pipeline.ground.model.cancellation import wanted_until
+from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.ground.model.printable import one_line
+from codesum_pipeline.ground.model.progress import Progress
+from codesum_pipeline.ground.settings.operation_settings import ServingSettings
+from codesum_pipeline.ways_in.serving.access_tokens import (
+    AccessToken,
+    Address,
+    TokenSource,
+    allowed_hosts,
+    allowed_origins,
+    check_reachable,
+)
+from codesum_pipeline.ways_in.serving.audit import Auditor, current_request
+from codesum_pipeline.ways_in.serving.gate import behind_tokens
+from codesum_pipeline.ways_in.tools.call import ToolContext
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.tools.tool_registry import Tool, tools_by_name
+
+# Titles repeat names; an error names a size that was exceeded.
+_DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems")
+_SAYS_NOTHING: tuple[Any, ...] = ("", [], {})
+
+
+def input_schema(arguments: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's arguments, without the class's docstring."""
+    schema: dict[str, Any] = _compact(arguments.model_json_schema())
+    schema.pop("description", None)
+    return schema
+
+
+def output_schema(page: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's structured content, which has no fields with their default."""
+    schema: dict[str, Any] = _compact(page.model_json_schema(mode="validation"))
+    return schema
+
+
+def structured_content(page: BaseModel) -> dict[str, Any]:
+    """The content that `output_schema` describes."""
+    return page.model_dump(mode="json", exclude_defaults=True)
+
+
+def _compact(value: Any, *, is_properties: bool = False) -> Any:
+    """A schema without keywords that say nothing to a caller. Names of properties are no keywords."""
+    if isinstance(value, list):
+        return [_compact(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {
+        name: _compact(each, is_properties=name in ("properties", "$defs"))
+        for name, each in value.items()
+        if is_properties or not (name in _DROPPED or (name == "default" and each in _SAYS_NOTHING))
+    }
+    return kept
+
+
+Listener = Callable[[ServerEvent], None]
+
+
+class ResourceEvents(Struct):
+    """The server's subscription bus. The tree of `folder` is followed once a client listens."""
+
+    catalogue: IndexCatalogue
+    folder: Path
+    _listeners: dict[object, tuple[asyncio.AbstractEventLoop, Listener]] = field(default_factory=dict)
+    _is_followed: bool = False
+
+    async def publish(self, event: ServerEvent) -> None:
+        self._tell(event)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        token = object()
+
+        def follow() -> None:
+            """As a call does; a checkout without an index is followed after its first answered call."""
+            with suppress(CodesumError, OSError):
+                ToolContext(self.catalogue, self.folder).current()
+
+        self._listeners[token] = asyncio.get_running_loop(), listener
+        if self.catalogue.follower and not self._is_followed:
+            self._is_followed = True
+            self.catalogue.follower.listen(self._changed)
+        threading.Thread(target=follow, name="listened to", daemon=True).start()
+
+        def forget() -> None:
+            self._listeners.pop(token, None)
+
+        return forget
+
+    def _changed(self, key: str, paths: frozenset[str]) -> None:
+        """Tell of changed files, and of the repository's own document, which describes them."""
+        try:
+            if not self.catalogue.opens_all([key]):
+                return
+        except CodesumError:
+            return
+        for path in (".", *sorted(paths)):
+            self._tell(ResourceUpdated(f"codesum://{key}/{path}"))
+
+    def _tell(self, event: ServerEvent) -> None:
+        for loop, listener in list(self._listeners.values()):
+            # The loop of a listener may have ended.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(listener, event)
+
+
+NAME = "codesum"
+INSTRUCTIONS = (
+    "An index of what every function, class, file and folder of these repositories does, with the graph of calls, "
+    "imports and inheritance. Use it before grep where you know what code does but not what it is called, where "
+    "you want callers or users rather than equal names, and in a repository you do not know; use grep for an "
+    "exact string. In a checkout they know edits that are not committed; `as of` says so. Begin "
+    "with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are `path:line  "
+    "kind  one line`; `read`, `graph` and others take these places, ids and names unchanged."
+)
+_NOTHING_WRITTEN = Auditor(None, "mcp")
+_READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+# An id is looked up in an index, and is no path of this machine.
+_ANY_ID = ResourceSecurity(exempt_params={"id"})
+
+
+class IndexTool(McpTool):
+    """A tool of ours. Its own model checks the arguments; it answers with text, with or without structured content."""
+
+    _tool: Tool = PrivateAttr()
+    _catalogue: IndexCatalogue = PrivateAttr()
+    _folder: Path = PrivateAttr()
+    _audit: Auditor = PrivateAttr()
+
+    def __init__(
+        self,
+        tool: Tool,
+        catalogue: IndexCatalogue,
+        folder: Path,
+        *,
+        is_text_only: bool = False,
+        audit: Auditor = _NOTHING_WRITTEN,
+    ) -> None:
+        # A client that gets an output schema expects structured content.
+        schema = None if is_text_only else output_schema(tool.page)
+        super().__init__(
+            fn=tool.ask,
+            name=tool.name,
+            title=None,
+            description=tool.description,
+            parameters=input_schema(tool.arguments),
+            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=schema),
+            is_async=False,
+            context_kwarg=None,
+            annotations=_READ_ONLY,
+        )
+        self._tool, self._catalogue, self._folder, self._audit = tool, catalogue, folder, audit
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Answer in a thread. A caller who cancels does not wait for the thread, which ends at its next step."""
+
+        def answer() -> CallToolResult:
+            call = ToolContext(self._catalogue, self._folder, progress=_progress_of(context))
+            with wanted_until(anyio.from_thread.check_cancelled):
+                page = self._tool.ask(call, arguments)
+            current_request().answered((each.repo for each in page.as_of), page.shown)
+            text = TextContent(type="text", text=page.text())
+            return CallToolResult(
+                content=[text], structured_content=structured_content(page) if self.output_schema else None
+            )
+
+        try:
+            with self._audit.auditing(self.name) as request:
+                if self._audit.has_questions:
+                    request.question = json.dumps(arguments, ensure_ascii=False)
+                return await anyio.to_thread.run_sync(answer, abandon_on_cancel=True)
+        except CodesumError as error:
+            raise ToolError(one_line(str(error))) from error
+        except Exception as error:
+            raise UnexpectedToolError(f"{self.name} met an error of codesum: the server's log has it") from error
+
+
+def make_server(
+    catalogue: IndexCatalogue,
+    *,
+    folder: Path,
+    every_tool: bool = False,
+    is_text_only: bool = False,
+    audit: Auditor = _NOTHING_WRITTEN,
+) -> MCPServer[Any]:
+    """A server of one home; `folder` is the working folder of whoever started it."""
+    tools: list[McpTool] = [
+        IndexTool(tool, catalogue, folder, is_text_only=is_text_only, audit=audit)
+        for tool in tools_by_name(every=every_tool).values()
+    ]
+    try:
+        installed_version = version("codesum-pipeline")
+    except PackageNotFoundError:
+        installed_version = "0"
+    server: MCPServer[Any] = MCPServer(
+        NAME,
+        version=installed_version,
+        instructions=INSTRUCTIONS,
+        tools=tools,
+        log_level="WARNING",
+        subscriptions=ResourceEvents(catalogue, folder),
+    )
+    _add_documents(server, catalogue, folder, audit)
+    return server
+
+
+def _add_documents(server: MCPServer[Any], catalogue: IndexCatalogue, folder: Path, audit: Auditor) -> None:
+    @server.resource(
+        "codesum://{repo}/{+id}",
+        name="document",
+        description="What a function, class, file or folder does, with its source, by its id",
+        mime_type="text/plain",
+        security=_ANY_ID,
+    )
+    def document(repo: str, id: str) -> str:
+        read = tools_by_name()["read"]
+        try:
+            with audit.auditing("document") as request:
+                request.question = id
+                page = read.ask(ToolContext(catalogue, folder), {"ids": [id], "repo": repo})
+                request.answered((each.repo for each in page.as_of), page.shown)
+                return page.text()
+        except ConfigurationError as error:
+            raise ResourceNotFoundError(one_line(str(error))) from error
+        except CodesumError as error:
+            raise ResourceError(one_line(str(error))) from error
+
+
+def _progress_of(context: Context[Any, Any]) -> Progress:
+    """Reports the steps of a call from its thread; a cancelled call ends at its next step."""
+    steps = iter(range(1, 1_000_000))
+    lock = threading.Lock()
+
+    def report(doing: str, done: int, total: int) -> None:
+        anyio.from_thread.check_cancelled()
+        with lock:
+            step = next(steps)
+        told: Callable[..., Any] = context.report_progress
+        anyio.from_thread.run(told, float(step), None, one_line(doing))
+
+    return report
+
+
+PATH = "/mcp"
+TOKEN_VARIABLE = "CODESUM_MCP_TOKEN"
+# Makes the server for the holder of a token, or for everybody.
+MakeServer = Callable[[AccessToken | None], MCPServer[Any]]
+
+
+def make_app(
+    make: MakeServer,
+    address: Address,
+    *,
+    tokens: TokenSource,
+    audit: Auditor,
+    host_names: Sequence[str] = (),
+    max_body_bytes: int = ServingSettings().max_body_bytes,
+) -> ASGIApp:
+    """A server for each token, behind the check of tokens."""
+    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
+    security = TransportSecuritySettings(
+        allowed_hosts=allowed_hosts(address, [*host_names]), allowed_origins=allowed_origins(address, [*host_names])
+    )
+
+    def app_of(token: AccessToken | None) -> Starlette:
+        server = make(token)
+        return server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=security,
+            host=address.host,
+            max_request_body_size=max_body_bytes,
+        )
+
+    return behind_tokens(tokens, app_of, audit)

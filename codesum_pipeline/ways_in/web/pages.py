@@ -1,0 +1,233 @@
+"""The pages: each calls tools and shows their answers by a template; and the search form."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import Struct, to_builtins
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+
+from codesum_pipeline.ground.model.document import LEVELS
+from codesum_pipeline.ground.model.errors import BeingIndexed, CodesumError, MissingTable
+from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.shelf import WhichTests
+from codesum_pipeline.ways_in.serving.audit import current_request
+from codesum_pipeline.ways_in.tools.call import ToolContext
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.tools.document_tree import Relation
+from codesum_pipeline.ways_in.tools.graph_tool import EXTERNAL, GraphPage
+from codesum_pipeline.ways_in.tools.overview_tool import folder_tree, read_overview
+from codesum_pipeline.ways_in.tools.read_tool import DEFAULT_LINES, ReadPage
+from codesum_pipeline.ways_in.tools.search_tool import SearchPage
+from codesum_pipeline.ways_in.tools.status_tool import StatusPage
+from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage
+from codesum_pipeline.ways_in.tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
+from codesum_pipeline.ways_in.web.rendering import address, as_html, draw, html
+
+_NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
+
+
+class SearchForm(Struct, frozen=True):
+    """The fields as a person filled them; commas separate several languages or paths."""
+
+    query: str = ""
+    levels: tuple[str, ...] = ()
+    repo: str = ""
+    languages: str = ""
+    paths: str = ""
+    tests: str = WhichTests.IN.value
+    cursor: str = ""
+
+    @classmethod
+    def of(cls, asked: QueryParams) -> "SearchForm":
+        return cls(
+            query=asked.get("q", "").strip(),
+            levels=tuple(asked.getlist("level")),
+            repo=asked.get("repo", ""),
+            languages=", ".join(asked.getlist("language")),
+            paths=", ".join(asked.getlist("path")),
+            tests=asked.get("tests") or WhichTests.IN.value,
+            cursor=asked.get("cursor", ""),
+        )
+
+    @property
+    def has_more_filters(self) -> bool:
+        """Whether one of the folded filters is set."""
+        return bool(self.languages or self.paths or self.tests != WhichTests.IN)
+
+    @property
+    def every_level(self) -> tuple[str, ...]:
+        return tuple(level.value for level in LEVELS)
+
+    @property
+    def every_test(self) -> Mapping[str, str]:
+        return {"in": "with tests", "out": "without tests", "only": "only tests"}
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "query": self.query,
+            "levels": list(self.levels),
+            "repos": [self.repo] if self.repo else [],
+            "languages": _split(self.languages),
+            "paths": _split(self.paths),
+            "tests": self.tests,
+            "cursor": self.cursor,
+        }
+
+    def page_after(self, cursor: str) -> str:
+        said = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
+        return address("/", **{**said, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+HITS = "/hits"
+# A page is bounded by rows, not by tokens.
+_TOKENS = 50_000
+_HITS = 20
+_EXCERPT_LINES = 5
+_RELATED = 8
+_RELATED_ALONE = 100
+_FOLDERS = 400
+_PLACE = re.compile(r":(?P<line>\d{1,9})(?P<last>-\d{1,9})?$")
+# For an index in the making: a browser asks again after so many seconds.
+REFRESH = {"Refresh": "3"}
+
+P = TypeVar("P", bound=AnswerPage)
+
+
+class Pages(Struct, frozen=True):
+    """The pages of one home, each made from the versions that are published at the time of the request. They are about
+    all repositories; that of `folder`, where the server was started, is read as its work tree is."""
+
+    catalogue: IndexCatalogue
+    folder: Path
+
+    def start(self, request: Request) -> Response:
+        """The form with its hits; without a query, with the repositories."""
+        form = SearchForm.of(request.query_params)
+        keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
+        # Checked before the page is made, since an index in the making may be complete by then.
+        headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
+        return html(
+            "search.html", headers=headers, form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)
+        )
+
+    def hits(self, request: Request) -> Response:
+        """The hits that the page's script shows while somebody types."""
+        form = SearchForm.of(request.query_params)
+        return html("results.html", form=form, **self._found(form))
+
+    def document(self, request: Request) -> Response:
+        """One document: its place, facts, relations and lines."""
+        asked = request.query_params
+        repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
+        call = self._call()
+        read = self._read(call, id_, repo, cursor)
+        item, notes = read.items[0], [*read.notes]
+        relations = [*Relation, EXTERNAL]
+        around = self._ask(call, "graph", GraphPage, id=item.id, repo=item.repo, relations=relations, limit=_RELATED)
+        groups = {group.relation: group for group in around.groups}
+        above = groups.pop(Relation.PART_OF, None)
+        try:
+            history = history_of(self.catalogue.layout, item.repo, item.id)
+        except CodesumError as error:
+            history, notes = None, [*notes, str(error)]
+        return html(
+            "document.html",
+            page=read,
+            item=item,
+            history=history,
+            notes=notes,
+            is_place=_PLACE.search(id_) is not None,
+            above=list(reversed(above.rows)) if above else [],
+            groups=list(groups.values()),
+        )
+
+    def related(self, request: Request) -> Response:
+        """The documents in one relation to a document, as many as fit on a page."""
+        relation, *said = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
+        asked = dict(zip(("id", "repo", "cursor"), said, strict=True))
+        page = self._ask(self._call(), "graph", GraphPage, **asked, relations=[relation], limit=_RELATED_ALONE)
+        return html("related.html", page=page, relation=relation)
+
+    def repository(self, request: Request) -> Response:
+        """A repository: its overview, the freshness of its index, its folders."""
+        repo = request.query_params.get("repo", "")
+        call = self._call()
+        status = self._ask(call, "status", StatusPage, repos=[repo], changes=10)
+        standing = next(iter(status.repositories), None)
+        tree, overview, evaluations, costs = None, None, None, []
+        if standing is not None and standing.commit:
+            tree = folder_tree(call, standing.repo, limit=_FOLDERS)
+            overview = self._overview(call, call.index(standing.repo))
+            try:
+                evaluations = evaluation_chart(self.catalogue.layout, standing.repo)
+                costs = cost_charts(self.catalogue.layout, standing.repo)
+            except CodesumError as error:
+                call.tell(str(error))
+        return html(
+            "repository.html",
+            page=tree or status,
+            notes=call.notes,
+            standing=standing,
+            changes=status.changes,
+            tree=tree,
+            overview=overview,
+            evaluations=evaluations,
+            costs=costs,
+            chart_width=WIDTH,
+            chart_height=HEIGHT,
+        )
+
+    def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
+        """A document, or the lines around a place; a long document begins at the wanted line."""
+        asked = {"repo": repo, "cursor": cursor, "limit": 1}
+        found = self._ask(call, "read", ReadPage, **asked, ids=[id_])
+        place, last = _PLACE.search(id_), found.items[0].last_line
+        if place is None or place["last"] or last is None or int(place["line"]) <= last:
+            return found
+        first = int(place["line"])
+        return self._ask(call, "read", ReadPage, **asked, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
+
+    def _found(self, form: SearchForm) -> Mapping[str, Any]:
+        call = self._call()
+        if not form.query:
+            return {"found": None, "status": self._ask(call, "status", StatusPage, limit=200, changes=0)}
+        found = self._ask(call, "search", SearchPage, **form.arguments(), limit=_HITS, excerpt=_EXCERPT_LINES)
+        return {"found": found, "status": None}
+
+    def _overview(self, call: ToolContext, index: PublishedIndex) -> str | None:
+        """The overview as safe HTML; None, with a note, before the first build."""
+
+        def link(path: str, place: str) -> str | None:
+            row = index.row(path.rstrip("/"))
+            return None if row is None else address("/document", repo=index.repo, id=place)
+
+        try:
+            row = read_overview(self.catalogue.layout, index.repo)
+        except MissingTable as error:
+            call.tell(str(error))
+            return None
+        if row["commit"] != index.commit:
+            call.tell("the overview is of another commit than the index: the next build writes it anew")
+        # The first heading is the repository's name, which the page has already.
+        _, _, text = row["page"].partition("\n")
+        return as_html(text, link, draw)
+
+    def _call(self) -> ToolContext:
+        return ToolContext(self.catalogue, self.folder, is_everywhere=True)
+
+    def _ask(self, call: ToolContext, tool: str, page: type[P], **arguments: Any) -> P:
+        answer = tools_by_name()[tool].ask(call, {**arguments, "tokens": _TOKENS})
+        if not isinstance(answer, page):
+            raise TypeError(f"{tool} answered with {type(answer).__name__}")
+        current_request().answered((each.repo for each in answer.as_of), answer.shown)
+        return answer

@@ -1,0 +1,202 @@
+"""The application: the pages by address, the pages of errors, and the checks before all of them.
+
+A page of another server in the same browser, under its own name or one that leads to this machine, gets nothing; links
+to our pages work. A browser loads, runs and frames nothing but what this server gives.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from http import HTTPStatus
+from pathlib import Path
+
+from msgspec import Struct
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from codesum_pipeline.ground.model.errors import (
+    BeingIndexed,
+    CodesumError,
+    ConfigurationError,
+    MissingTable,
+    UnknownRepository,
+)
+from codesum_pipeline.ground.model.printable import one_line
+from codesum_pipeline.ways_in.serving.access_tokens import (
+    AccessToken,
+    Address,
+    TokenSource,
+    allowed_hosts,
+    allowed_origins,
+    check_reachable,
+)
+from codesum_pipeline.ways_in.serving.audit import FAILED, REFUSED, Auditor
+from codesum_pipeline.ways_in.serving.gate import behind_tokens
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
+from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
+from codesum_pipeline.ways_in.web.rendering import html
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    # Without a policy, browsers would send our own form without an origin.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # The next request may be answered from another version of the index.
+    "Cache-Control": "no-store",
+}
+_OWN_PAGES = ("", "none", "same-origin")
+
+
+class RequestGuard(Struct, frozen=True):
+    """Passes on requests of this server's own pages, of people, and of programs that are no browsers."""
+
+    app: ASGIApp
+    hosts: Collection[str]
+    origins: Collection[str]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = self._refusal(scope)
+        await (refusal or self.app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        headers = Headers(scope=scope)
+        hosts, origin = headers.getlist("host"), headers.get("origin")
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            asked = one_line(", ".join(hosts))
+            return PlainTextResponse(
+                f"This is not the host {asked!r}: start `codesum web --host-name NAME` for another name.\n", 421
+            )
+        if origin is not None and origin.lower() not in self.origins:
+            return PlainTextResponse(f"A page of {one_line(origin)!r} may not ask here.\n", 403)
+        is_link = scope["method"] in ("GET", "HEAD") and (
+            (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+        )
+        if headers.get("sec-fetch-site", "") not in _OWN_PAGES and not is_link:
+            return PlainTextResponse("A page of another server may link here, and nothing else.\n", 403)
+        return None
+
+
+TOKEN_VARIABLE = "CODESUM_WEB_TOKEN"
+_STATIC = Path(__file__).parent / "static"
+_STATIC_PATH = "/static"
+
+
+def make_app(
+    catalogue: IndexCatalogue,
+    address: Address,
+    *,
+    tokens: TokenSource,
+    audit: Auditor,
+    folder: Path,
+    host_names: Sequence[str] = (),
+) -> ASGIApp:
+    """The pages behind their checks; raises `ConfigurationError` if others could read them without a token. Pages
+    about the checkout around `folder` show its work tree."""
+    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
+
+    def app_of(token: AccessToken | None) -> Starlette:
+        if token is None:
+            return pages_of(catalogue, folder)
+        return pages_of(catalogue.held_by(token.name, token.scope), folder, audit.of(token.name))
+
+    app = behind_tokens(tokens, app_of, audit, is_for_browsers=True)
+    others = [name.lower() for name in host_names]
+    hosts = {host.lower() for host in allowed_hosts(address, others)}
+    return RequestGuard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
+
+
+def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = None) -> Starlette:
+    pages, turns = Pages(catalogue, folder), Turns()
+    ask = AskPages(catalogue, folder, turns)
+    routes: list[Route | Mount] = [
+        Route("/", pages.start),
+        Route(HITS, pages.hits),
+        Route("/document", pages.document),
+        Route("/related", pages.related),
+        Route("/repository", pages.repository),
+        Route(ASK, ask.form, methods=["GET"]),
+        Route(ASK, ask.ask, methods=["POST"]),
+        Route("/earlier", ask.earlier),
+        Mount(_STATIC_PATH, StaticFiles(directory=_STATIC)),
+    ]
+    paths = {route.path for route in routes}
+    return Starlette(
+        lifespan=lambda _: turns.open(),
+        routes=routes,
+        exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
+        middleware=[Middleware(_AuditMiddleware, audit=audit, paths=paths)] if audit else [],
+    )
+
+
+class _AuditMiddleware(Struct, frozen=True):
+    """Writes a line of the audit log for each requested page, but not for static files."""
+
+    app: ASGIApp
+    audit: Auditor
+    paths: Collection[str]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(f"{_STATIC_PATH}/"):
+            await self.app(scope, receive, send)
+            return
+        path = scope["path"] if scope["path"] in self.paths else "no page"
+        with self.audit.auditing(f"{scope['method']} {path}") as request:
+            if self.audit.has_questions:
+                request.question = scope["query_string"].decode("ascii", "replace")
+
+            async def heard(message: Message) -> None:
+                if message["type"] == "http.response.start" and message["status"] >= 400:
+                    request.outcome = REFUSED if message["status"] < 500 else FAILED
+                await send(message)
+
+            await self.app(scope, receive, heard)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    headers = REFRESH if isinstance(error, BeingIndexed) else None
+    return _error(request, one_line(str(error)), _status_of(request, error), headers)
+
+
+def _no_such_page(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    told = {404: "There is no such page.", 405: "This page is not asked in this way."}.get(error.status_code, "")
+    is_plain = error.detail == HTTPStatus(error.status_code).phrase
+    return _error(request, told if is_plain else error.detail, error.status_code)
+
+
+def _failed(request: Request, _: Exception) -> Response:
+    return _error(request, "codesum met an error of its own: the terminal that it runs in has it.", 500)
+
+
+def _error(request: Request, told: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    page = "message.html" if request.url.path == HITS else "error.html"
+    return html(page, code=status, headers=headers, told=told)
+
+
+def _status_of(request: Request, error: Exception) -> int:
+    """The status of an error: something missing is another error than a malformed question."""
+    if isinstance(error, MissingTable | UnknownRepository):
+        return 404
+    if isinstance(error, ConfigurationError):
+        return 400 if request.url.path in ("/", HITS, ASK) else 404
+    return 503

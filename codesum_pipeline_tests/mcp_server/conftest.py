@@ -1,3 +1,0 @@
-from codesum_pipeline_tests.cli.conftest import codesum as codesum_call
-
-__all__ = ["codesum_call"]

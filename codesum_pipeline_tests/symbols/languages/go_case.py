@@ -1,0 +1,106 @@
+"""Go as people write it."""
+
+from codesum_pipeline_tests.symbols.languages.cases import LanguageCase
+
+SOURCE = """\
+// Copyright 2024 The Authors. All rights reserved.
+
+// Package store keeps items in memory.
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	log "github.com/example/log"
+)
+
+// ErrMissing says that there is no such item.
+var ErrMissing = errors.New("missing")
+
+// Kind is the kind of an item.
+type Kind int
+
+const (
+	Book Kind = iota // paper
+	Film
+)
+
+type (
+	// Item is one thing.
+	Item struct {
+		Name  string `json:"name"`
+		Price float64
+	}
+
+	// Finder finds items.
+	Finder interface {
+		fmt.Stringer
+		// Find returns the item of a name.
+		Find(name string) (*Item, error)
+	}
+)
+
+// Store holds items by name.
+type Store[T any] struct {
+	items map[string]*T
+	hooks []func(*T)
+}
+
+// NewStore makes an empty store.
+func NewStore[T any](hooks ...func(*T)) *Store[T] {
+	return &Store[T]{items: map[string]*T{}, hooks: hooks}
+}
+
+// Add puts an item in.
+func (s *Store[T]) Add(name string, item *T) {
+	s.items[name] = item
+	for i := 0; i < len(s.hooks); i++ { // tell everyone
+		s.hooks[i](item)
+	}
+}
+
+// Find returns the item of a name,
+// or ErrMissing.
+func (s *Store[T]) Find(name string) (*T, error) {
+	if item, ok := s.items[name]; ok {
+		return item, nil
+	} else if name == "" {
+		panic("no name")
+	}
+	log.Warn("missing: %s", name)
+	return nil, fmt.Errorf("%q: %w", name, ErrMissing)
+}
+
+func price(item *Item, kinds ...Kind) (total float64) {
+	defer func() { recover() }()
+	for _, kind := range kinds {
+		switch kind {
+		case Book:
+			total += item.Price
+		case Film:
+			total += item.Price * 2
+		default:
+			total--
+		}
+	}
+	return total
+}
+"""
+
+CASE = LanguageCase(
+    language="go",
+    path="store/store.go",
+    source=SOURCE,
+    reformatted=SOURCE.replace("\t", "    ")
+    .replace("defer func() { recover() }()", "defer func() {\n        recover()\n    }()")
+    .replace("Name  string", "Name string")
+    .replace("\n\nfunc price", "\n\n\n\nfunc price"),
+    commented=SOURCE.replace(" // tell everyone", "")
+    .replace("// paper", "/* on paper */")
+    .replace("\ttotal--", "\t// less\n\t\t\ttotal--"),
+    edit=("item.Price * 2", "item.Price * 3"),
+    edited=frozenset({"price"}),
+    rename=("NewStore", "OpenStore"),
+    renamed={"NewStore": "OpenStore"},
+)

@@ -1,0 +1,208 @@
+"""A conversation's message: heard piece by piece, by the model that was asked, recorded and found again."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from codesum_pipeline.ground.model.errors import (
+    BackendNotConfigured,
+    CallFailure,
+    ModelNotInAllowlist,
+    SummaryCallFailed,
+    SummaryError,
+)
+from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.texts.llm.backend import AnotherModel
+from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend
+from codesum_pipeline.texts.llm.litellm_calls import StreamedMessage
+from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
+from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
+from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
+from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
+from codesum_pipeline_tests.texts.llm.making import function_answer, responding
+
+MESSAGES = ({"role": "system", "content": "You help."}, {"role": "user", "content": "What is it?"})
+TOOL = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}}}
+REQUEST = ChatRequest(MODEL, MESSAGES, (TOOL,))
+SAID = ChatResponse("A shop.", "I know.", (ToolCall("c1", "look", "{}"),), TokenUsage(10, 5), "gpt-4o-mini", 0.01)
+
+
+def chunk(**delta: Any) -> SimpleNamespace:
+    return SimpleNamespace(model="m", usage=None, choices=[SimpleNamespace(delta=SimpleNamespace(**delta))])
+
+
+def call(index: int, id_: str | None, name: str | None, arguments: str | None) -> SimpleNamespace:
+    return SimpleNamespace(index=index, id=id_, function=SimpleNamespace(name=name, arguments=arguments))
+
+
+def chat(
+    server: ScriptedServer, behaviour: Behaviour, *, timeout_s: float = 20.0, messages: Any = MESSAGES, **changes: Any
+) -> Any:
+    """The message, or the error that it ended with; and the text that was heard."""
+    request = ChatRequest(changes.get("model", MODEL), messages, (TOOL,))
+    server.script = lambda _asked: behaviour
+    heard: list[str] = []
+
+    async def one() -> ChatResponse | SummaryError:
+        backend = LiteLlmBackend(settings_for(server, **changes), {})
+        try:
+            return await backend.chat(request, heard.append, timeout_s=timeout_s)
+        except SummaryError as error:
+            return error
+        finally:
+            await backend.aclose()
+
+    return asyncio.run(one()), "".join(heard)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.mark.parametrize("cut", range(1, len(KEY)))
+def test_a_key_is_not_heard_wherever_it_is_cut(cut: int) -> None:
+    said: list[str] = []
+    heard = StreamedMessage([KEY], said.append)
+
+    for piece in ("the key ", KEY[:cut], KEY[cut:], " is out"):
+        heard.hear(chunk(content=piece))
+    heard.end()
+
+    assert "".join(said) == heard.text == "the key … is out"
+
+
+def test_text_is_handed_on_as_soon_as_a_word_is_whole() -> None:
+    said: list[str] = []
+    heard = StreamedMessage([], said.append)
+
+    for piece in ("It", " is", " a shop", "."):
+        heard.hear(chunk(content=piece))
+
+    assert said == ["It ", "is a "]
+
+
+def test_calls_are_put_together_by_their_index_and_told_apart_by_their_id() -> None:
+    heard = StreamedMessage([], lambda _text: None)
+
+    for piece in (
+        call(0, "a", "look", ""),
+        call(1, None, "read", '{"x":'),
+        call(0, None, None, "{}"),
+        call(1, None, None, "1}"),
+        call(0, "b", "look", "[]"),
+    ):
+        heard.hear(chunk(tool_calls=[piece]))
+
+    assert heard.calls == (
+        ToolCall("a", "look", "{}"),
+        ToolCall("call_2", "read", '{"x":1}'),
+        ToolCall("b", "look", "[]"),
+    )
+
+
+def test_a_message_comes_with_reasoning_text_calls_tokens_and_cost(server: ScriptedServer) -> None:
+    said, heard = chat(server, Streams("A shop.", [Calls("look", {"x": 1})], reasoning="I know."))
+
+    assert (said.text, said.reasoning, heard) == ("A shop.", "I know.", "A shop.")
+    assert said.calls == (ToolCall("call_1_0", "look", '{"x": 1}'),)
+    assert said.usage.prompt_tokens > 0
+    assert said.cost_usd > 0
+
+
+def test_a_message_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> None:
+    said, heard = chat(server, Streams("A shop with many words.", breaks_after=3))
+
+    assert isinstance(said, SummaryCallFailed)
+    assert (said.failure, said.was_sent) == (CallFailure.CONNECTION, True)
+    assert heard == "A shop with "
+
+
+@pytest.mark.parametrize("behaviour", [Streams("A shop with it.", [Calls("look", {"x": 1})])])
+def test_a_message_in_anthropics_format_is_heard_alike(server: ScriptedServer, behaviour: Streams) -> None:
+    said, heard = chat(server, behaviour, model=CLAUDE, api_base=server.root)
+
+    assert (said.text, heard) == ("A shop with it.", "A shop with it.")
+    assert said.calls == (ToolCall("toolu_1_0", "look", '{"x": 1}'),)
+    assert said.usage.prompt_tokens > 1
+    assert said.cost_usd > 0
+    assert server.seen[0].cache_marks == ("system", "tool")
+
+
+def test_a_message_in_anthropics_format_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> None:
+    said, _ = chat(server, Streams("A shop with it.", breaks_after=4), model=CLAUDE, api_base=server.root)
+
+    assert isinstance(said, SummaryCallFailed)
+    assert said.failure is CallFailure.CONNECTION
+
+
+def test_a_result_goes_back_in_anthropics_format(server: ScriptedServer) -> None:
+    called = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "A shop."}
+    messages = (*MESSAGES, {"role": "assistant", "content": None, "tool_calls": [called]}, result)
+
+    said, _ = chat(server, Streams("I see."), messages=messages, model=CLAUDE, api_base=server.root)
+
+    assert said.text == "I see."
+    assert "A shop." in str(server.seen[0].turns[-1])
+
+
+def test_a_message_that_hangs_is_given_up(server: ScriptedServer) -> None:
+    said, _ = chat(server, Streams("A shop.", hangs_after=2), timeout_s=0.5)
+
+    assert isinstance(said, SummaryCallFailed)
+    assert said.failure is CallFailure.TIMEOUT
+
+
+def test_a_message_by_another_model_is_refused_and_kept_for_the_books(server: ScriptedServer) -> None:
+    said, _ = chat(server, Streams("A shop.", model="gpt-3.5-turbo"))
+
+    assert isinstance(said, AnotherModel)
+    assert said.response.claim == "A shop."
+
+
+def test_a_model_off_the_allowlist_is_not_asked(server: ScriptedServer) -> None:
+    said, _ = chat(server, Streams("A shop."), allowlist=("openai/other",))
+
+    assert isinstance(said, ModelNotInAllowlist)
+    assert server.seen == []
+
+
+def test_messages_and_summaries_can_be_recorded_in_one_folder(tmp_path: Path) -> None:
+    summary = request_for()
+    write_recording(tmp_path, summary, responding(function_answer()))
+    write_recording(tmp_path, REQUEST, SAID)
+
+    assert read_chats(tmp_path) == {REQUEST.request_hash: SAID}
+    assert list(read_recordings(tmp_path)) == [summary.request_hash]
+
+
+def test_a_replay_gives_what_was_recorded_and_refuses_the_rest(tmp_path: Path) -> None:
+    write_recording(tmp_path, REQUEST, SAID)
+    heard: list[str] = []
+    replay = ReplayBackend(LlmSettings(enabled=True, model=MODEL, recording=tmp_path), {})
+
+    found = asyncio.run(replay.chat(REQUEST, heard.append, timeout_s=1))
+
+    assert (found, heard) == (SAID, ["A shop."])
+    with pytest.raises(BackendNotConfigured, match="record it first"):
+        asyncio.run(replay.chat(ChatRequest(MODEL, MESSAGES), heard.append, timeout_s=1))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ChatRequest("openai/gpt-4.1", MESSAGES, (TOOL,)),
+        ChatRequest(MODEL, MESSAGES[:1], (TOOL,)),
+        ChatRequest(MODEL, MESSAGES),
+        ChatRequest(MODEL, MESSAGES, (TOOL,), max_tokens=99),
+    ],
+)
+def test_a_request_that_differs_has_another_hash(other: ChatRequest) -> None:
+    assert ChatRequest(MODEL, MESSAGES, (TOOL,)).request_hash == REQUEST.request_hash != other.request_hash

@@ -1,0 +1,435 @@
+"""What the text of a function states, in each family of languages: its author's words, then facts of its code."""
+
+import pytest
+
+from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.ground.profiles.file_languages import language_of_path
+from codesum_pipeline.symbols.parsing.parsers import parse_file
+from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in, function_of, summary_of
+
+PYTHON = '''
+class Session:
+    def __init__(self, base_url, timeout=5):
+        self.base_url = base_url
+        self._timeout = timeout
+
+    def fetch(self, path: str, ids):
+        if not path:
+            raise ValueError(f"no path for {path}")
+        self.last_path = path
+        answer = requests.get(self.base_url + "/users/active", timeout=self._timeout)
+        return Answer(answer)
+
+    def ages(self):
+        """Yield ages.
+
+        Oldest first.
+        """
+        for row in self.rows.fetch_all():
+            yield row.age
+
+
+def is_open(gate):
+    return gate.state == "open"
+
+
+def by_name(rows):
+    return {row.name: row for row in rows}
+
+
+def run_all(jobs, *args, **kwargs):
+    total = load_total(jobs)
+    return total
+'''
+RUBY = """
+class Mail
+  def deliver(message, to)
+    raise ArgumentError, "no #{to} given" unless to
+    @sent = transport.push_out(message)
+    logger.info "sent"
+  end
+end
+"""
+C = """
+#include <stdlib.h>
+
+int uv__loop_close(uv_loop_t *loop, int flags) {
+  uv__queue_clear(loop);
+  uv__handles_close(loop);
+  uv__signal_stop(loop);
+  loop->active_count = 0;
+  return 0;
+}
+"""
+LUA = """
+function M.read_config(path)
+  local file = io.open(path)
+  if not file then error("cannot open the config") end
+  M.loaded = true
+  return file:read_all()
+end
+"""
+ELIXIR = """
+defmodule Mail do
+  def deliver(message, to) do
+    if to == nil, do: raise(ArgumentError, "no one to send to")
+    Transport.push_out(message)
+  end
+end
+"""
+KOTLIN = """
+class Queue {
+    fun take(wait: Long): Job? {
+        check(wait > 0)
+        state = State.BUSY
+        return jobs.removeFirst(wait)
+    }
+}
+"""
+GO = """package store
+
+// Find returns the rows of a user.
+func (s *Store) Find(ctx context.Context, ids []string, byName map[string]int) ([]Row, error) {
+	rows := s.db.QueryRows(ids)
+	s.last = rows
+	return rows, nil
+}
+
+func BenchmarkParseRows(b *testing.B) {
+	parseRows(b.N)
+}
+
+func TestFindSkipsDeleted(t *testing.T) {
+	store := NewStore()
+	assert.Equal(t, 1, store.Count())
+}
+"""
+TYPESCRIPT = """
+/**
+ * Reads the rows of a file.
+ *
+ * @param path - Where the file lies
+ * @param {Options} options.depth How deep
+ * @returns The rows in file order
+ * @throws {RangeError} if the file ends early
+ * @example
+ * readRows("a")
+ *
+ * readRows("b")
+ */
+export async function readRows(path: string, limit?: number | null): Promise<Row[]> {
+  if (!path) throw new RangeError("no path");
+  return new RowReader(path).readAll(limit);
+}
+"""
+JAVA = """
+class Queue {
+  /**
+   * Takes the next job.
+   *
+   * @param wait how long to wait,
+   *     in seconds
+   * @return the job, or null
+   * @throws IllegalStateException if closed
+   */
+  public Job take(long wait, List<String> names) { return jobs.removeFirst(); }
+  Queue(int size) { this.size = size; }
+}
+"""
+C_SHARP = """
+class Policy {
+    /// <summary>Runs the action.</summary>
+    /// <param name="action">What to run.</param>
+    /// <returns>What the action gave.</returns>
+    /// <exception cref="ArgumentNullException">Without an action.</exception>
+    public TResult Execute<TResult>(Func<TResult> action) { Validate(action); return action(); }
+}
+"""
+SWIFT = """
+/// Sends a request.
+///
+/// - Parameters:
+///   - url: Where to.
+///   - retries: How often, at most.
+/// - Returns: The answer.
+func send(url: URL, retries: Int?) -> Answer { return transport.deliver(url) }
+"""
+RUST = """
+/// Parses a [`Row`] of text.
+///
+/// # Errors
+///
+/// If it is empty.
+pub fn parse_row(text: &str, sizes: Vec<usize>) -> Result<Option<Row>, Error> { Ok(Some(split(text)?)) }
+"""
+PHP = """<?php
+/**
+ * Sends a request.
+ *
+ * @param string|Uri $uri where to
+ *
+ * @return Response the answer
+ */
+function send($uri, array $options = []) { return $this->client->request($uri); }
+"""
+SOURCES = {"store.go": GO, "rows.ts": TYPESCRIPT, "Queue.java": JAVA, "Policy.cs": C_SHARP, "send.swift": SWIFT}
+SOURCES |= {"row.rs": RUST, "send.php": PHP}
+SOURCES |= {
+    "session.py": PYTHON,
+    "mail.rb": RUBY,
+    "loop.c": C,
+    "config.lua": LUA,
+    "mail.ex": ELIXIR,
+    "Queue.kt": KOTLIN,
+}
+
+
+def functions_in(path: str) -> dict[str, FunctionInput]:
+    language = language_of_path(path)
+    assert language is not None
+    parsed = parse_file(path, language, SOURCES[path].encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+    return {one.name: function_of(one) for one in parsed.symbols if one.type is SymbolType.FUNCTION}
+
+
+SUMMARIES = {
+    ("store.go", "Find"): (
+        "Returns the rows of a user. Takes IDs, by name. Returns ([]Row, error). Sets last. Calls query rows."
+        " Part of store."
+    ),
+    ("store.go", "BenchmarkParseRows"): ("Benchmark parse rows. Part of store."),
+    ("store.go", "TestFindSkipsDeleted"): ("Test find skips deleted. Calls new store, store count."),
+    ("rows.ts", "readRows"): (
+        "Reads the rows of a file. Takes path, limit. Returns Promise<Row[]>. Raises range error (no path). "
+        "Creates row reader. Calls read all."
+    ),
+    ("Queue.java", "take"): (
+        "Takes the next job. Takes wait, names. Returns Job. Calls jobs remove first. Part of queue."
+    ),
+    ("Queue.java", "Queue"): ("Constructor of queue. Takes size. Sets size."),
+    ("Policy.cs", "Execute"): ("Runs the action. Takes action. Returns TResult. Calls validate. Part of policy."),
+    ("send.swift", "send"): ("Sends a request. Takes URL, retries. Returns Answer. Calls transport deliver."),
+    ("row.rs", "parse_row"): ("Parses a Row of text. Takes text, sizes. Returns Result<Option<Row>, Error>."),
+    ("send.php", "send"): ("Sends a request. Takes URI. Calls client request."),
+    ("session.py", "__init__"): ("Constructor of session. Takes base URL, timeout. Sets base URL, timeout."),
+    ("session.py", "fetch"): (
+        "Takes path, IDs. Returns answer. Raises value error (no path for …). Sets last path. Creates "
+        'answer. Part of session. Mentions "/users/active".'
+    ),
+    ("session.py", "ages"): ("Yield ages. Oldest first. Yields age. Calls rows fetch all. Part of session."),
+    ("session.py", "is_open"): ("Takes gate. Returns true or false."),
+    ("session.py", "by_name"): ("Takes rows. Returns dict. Part of session."),
+    ("session.py", "run_all"): ("Takes jobs. Returns total. Calls load total."),
+    ("mail.rb", "deliver"): (
+        "Takes message. Raises argument error (no … given). Sets sent. Calls transport push out, "
+        'info. Part of mail. Mentions "sent".'
+    ),
+    ("loop.c", "uv__loop_close"): (
+        "Takes loop, flags. Returns int. Sets loop active count. Calls queue clear, handles close, signal stop."
+    ),
+    ("config.lua", "read_config"): ("Takes path. Raises error (cannot open the config). Calls open, file read all."),
+    ("mail.ex", "deliver"): (
+        "Takes message. Raises argument error (no one to send to). Calls transport push out. Part of mail."
+    ),
+    ("Queue.kt", "take"): ("Takes wait. Returns Job?. Calls check, jobs remove first. Part of queue."),
+}
+
+
+@pytest.mark.parametrize(("path", "name"), SUMMARIES, ids=[f"{path} {name}" for path, name in SUMMARIES])
+def test_a_text_is_the_authors_words_or_the_name_and_then_facts_of_the_code(path, name):
+    assert write_function(functions_in(path)[name]).text.summary == SUMMARIES[path, name]
+
+
+def test_effects_say_what_is_read_written_emitted_raised_and_mutated():
+    effects = {name: write_function(given).text.side_effects for name, given in functions_in("mail.rb").items()}
+
+    assert effects == {
+        "deliver": ("mutates sent", "emits: info", "raises ArgumentError: no … given"),
+    }
+
+
+def test_a_parameter_has_its_authors_words_else_its_name_and_default():
+    told = {one.name: one.description for one in write_function(functions_in("rows.ts")["readRows"]).text.inputs}
+    untold = {one.name: one.description for one in write_function(functions_in("session.py")["__init__"]).text.inputs}
+
+    assert told == {"path": "Where the file lies.", "limit": "Parameter limit, required."}
+    assert untold == {"base_url": "Parameter base URL, required.", "timeout": "Parameter timeout, 5 by default."}
+
+
+def test_purpose_is_what_somebody_wrote_else_what_it_is_part_of():
+    def purposes(path):
+        return {name: write_function(given).text.business_intent for name, given in functions_in(path).items()}
+
+    assert purposes("store.go")["Find"] == "Part of store."
+    assert purposes("session.py")["ages"] == "Part of session."
+    source = 'def f(a):\n    """Does it once. Does it twice. Stops then. It was asked for twice."""\n    return g(a)\n'
+    assert write_function(function_in(source)).text.business_intent == "It was asked for twice."
+
+
+def test_names_lose_the_prefix_of_their_library_and_verbs_that_many_share_stay():
+    shared = "int {0}_open(int a) {{ return {0}_check(a) + {0}_start(a) + {0}_count(a); }}\n"
+
+    def opening(prefix):
+        parsed = parse_file("a.c", "c", shared.format(prefix).encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+        return write_function(function_of(parsed.symbols[0])).text.summary
+
+    assert opening("curl_easy") == "Returns int. Calls check, start, count."
+    assert opening("parse") == "Returns int. Calls parse check, parse start, parse count."
+
+
+def test_texts_in_code_that_somebody_would_search_for_are_mentioned_and_are_keywords():
+    source = (
+        '@app.route("/invoices/overdue")\ndef show(request):\n    "Show."\n'
+        '    header = request.headers["X-Forwarded-For"]\n'
+        '    log("%s of %d\\n", "a_b", "{}", "…", header)\n    return render("x", "y.z.html", many="Overdue: {}")\n'
+    )
+
+    text = write_function(function_in(source)).text
+
+    assert text.summary.endswith('Mentions "/invoices/overdue", "X-Forwarded-For", "Overdue".')
+    assert {"invoices", "overdue", "forwarded"} <= {*text.keywords}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("def f(a):\n    return a + g(a) * 2\n", id="a sum is no name"),
+        pytest.param("def f(a):\n    return helper.find(a)\n", id="what a call gives is not known"),
+        pytest.param("def f(a):\n    for result in a:\n        yield result\n", id="a name that says nothing"),
+    ],
+)
+def test_a_result_that_nothing_shows_is_left_out(source):
+    assert "Returns" not in summary_of(source) and "Yields" not in summary_of(source)
+
+
+def test_names_of_other_code_stand_in_words():
+    summary = summary_of(
+        'def f(a):\n    raise NoSuchUser("x")\n    a.load_rows()\n    Kept_Row()\n    return os.dup2(a)\n'
+    )
+
+    assert "no such user" in summary and "load rows" in summary and "_" not in summary
+
+
+def test_the_id_adds_the_place_and_nothing_else():
+    source = "def load(path, limit):\n    path.open_all()\n    return limit\n"
+    texts = [write_function(function_in(source, path=path)).text for path in ("x/one.py", "y/two.py")]
+
+    assert texts[0].summary == texts[1].summary
+    assert [text.business_intent for text in texts] == ["Part of x/one.", "Part of y/two."]
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_every_filled_field_is_cited_and_no_other(path):
+    for given in functions_in(path).values():
+        text = write_function(given).text
+        filled = {name for name in ("summary", "inputs", "returns", "side_effects") if getattr(text, name)}
+        last = given.canonical_source.count("\n") + 1
+
+        assert {one.field for one in text.citations} == filled
+        assert all(1 <= one.start_line <= one.end_line <= last for one in text.citations)
+
+
+def test_a_summary_is_cited_by_the_signature_and_what_documents_it():
+    def cited(path, name):
+        text = write_function(functions_in(path)[name]).text
+        return [(one.start_line, one.end_line) for one in text.citations if one.field == "summary"]
+
+    assert cited("rows.ts", "readRows") == [(1, 13)]
+    assert cited("session.py", "ages") == [(1, 5)]
+    assert cited("session.py", "is_open") == [(1, 1)]
+
+
+def summary_in(path: str, source: str, name: str) -> str:
+    language = language_of_path(path)
+    assert language is not None
+    parsed = parse_file(path, language, source.encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
+    return next(
+        write_function(function_of(one)).text.summary
+        for one in parsed.symbols
+        if one.name == name and one.type is SymbolType.FUNCTION
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "name", "summary"),
+    [
+        pytest.param(
+            "a.js", "function log(level, message) { this.log(level); console.warn(message) }", "log",
+            "Takes level, message. Calls console warn.", id="a call that only repeats the name",
+        ),
+        pytest.param(
+            "a_test.go", "package a\nfunc TestFind(t *testing.T) {\n rows := load()\n assert.Equal(t, 1, rows)\n}",
+            "TestFind",
+            "Calls load.", id="checks of a test",
+        ),
+        pytest.param(
+            "a.rs", "fn build() { Tester::new().by_line(true).auto_heap(true).run_now(); }", "build",
+            "Creates tester. Calls by line, auto heap, run now.", id="steps of a chain, each once",
+        ),
+        pytest.param(
+            "a.go", "package a\nfunc start() { command.NewRootCommand() }", "start",
+            "Calls new root command.", id="a package whose name the call repeats",
+        ),
+        pytest.param(
+            "a.py", "def _start(self):\n    self._get_context()['a'] = 1\n", "_start",
+            "Calls get context.", id="an item of what a call gives is nothing of its own",
+        ),
+        pytest.param(
+            "a.c", "local int gz_zero(int count, long size) { return work_off(count); }", "gz_zero",
+            "Takes count, size. Calls work off.", id="a macro before a type",
+        ),
+        pytest.param(
+            "a.ts", "function isIndex(value: string): value is Digits { return work(value) }", "isIndex",
+            "Returns true or false. Calls work.", id="a guard of a type",
+        ),
+        pytest.param(
+            "a.ts", "function draw({ shape, error: broken }: Settings, [first]: number[]) { paint() }", "draw",
+            "Takes shape, error, first. Calls paint.", id="patterns of JavaScript",
+        ),
+        pytest.param(
+            "a.hs", "draw :: Shape -> Int\ndraw (Shape colour rest) = paint colour\n", "draw",
+            "Takes colour, rest. Returns Int. Calls paint.", id="patterns of Haskell",
+        ),
+        pytest.param(
+            "a.py", "def read_k3s(a):\n    return open_x(a)\n", "read_k3s",
+            "Calls open x.", id="a number within a word",
+        ),
+        pytest.param(
+            "a.js", "// Shuffle a collection.\nfunction shuffle(list) { return sample(list, 1) }", "shuffle",
+            "Shuffle a collection. Takes list. Calls sample.", id="a comment right above",
+        ),
+        pytest.param(
+            "a.rb", "# Render layouts.\n#\n# == Usage\n#\n#   render 1\n"
+            "def render(layouts)\n  paint(1)\nend\n", "render",
+            "Render layouts. Takes layouts. Calls paint.", id="headings of Ruby",
+        ),
+        pytest.param(
+            "a.js", "function propertyOf(obj) { if (obj == null) return noop; return function(key) { return key } }",
+            "propertyOf", "Property of. Part of a.", id="a result of one way out",
+        ),
+        pytest.param(
+            "a.js", "function isOpen(door) { if (door) return true; return door.bolt > 2 }", "isOpen",
+            "Takes door. Returns true or false.", id="what kind of value comes back stays",
+        ),
+        pytest.param(
+            "a.cpp", "long widen(short narrow) { return measure(static_cast<long>(narrow)); }\n", "widen",
+            "Takes narrow. Returns long. Calls measure.", id="casts",
+        ),
+        pytest.param(
+            "a.swift", "func testOpen() { XCTAssertTrue(door.isOpen); AssertParse(door) }\n", "testOpen",
+            "Test open. Part of a.", id="checks that are written like classes",
+        ),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_or_is_not_sure_is_left_out(path, source, name, summary):
+    assert summary_in(path, source, name).startswith(summary)
+
+
+def test_what_it_is_part_of_is_said_once_where_there_is_nothing_else():
+    text = write_function(
+        function_in("class Row:\n    def close(self):\n        self.events.append(1)\n", "Row.close")
+    ).text
+
+    assert text.summary == "Close. Part of row in auth/login."

@@ -1,0 +1,39 @@
+import pyarrow as pa
+
+from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.texts.summaries.outline import Child, build_outline
+
+SYMBOLS = pa.table(
+    {
+        "id": ["a/x.py::Z", "a/x.py::Z::run", "a/x.py::Z::add", "a/x.py::b", "a/x.py::b::inner"],
+        "type": ["class", "function", "function", "function", "function"],
+        "file_path": ["a/x.py"] * 5,
+        "parent_id": [None, "a/x.py::Z", "a/x.py::Z", None, "a/x.py::b"],
+    }
+)
+
+
+def test_children_are_sorted_by_name_whatever_the_order_of_the_table() -> None:
+    outline = build_outline(["a/x.py", "a/b/y.py", "a/z.py"], SYMBOLS, root=".")
+
+    assert dict(outline.children) == {
+        ".": (Child("a", "a", Level.MODULE),),
+        "a": (
+            Child("a/b", "b", Level.MODULE),
+            Child("a/x.py", "x.py", Level.FILE),
+            Child("a/z.py", "z.py", Level.FILE),
+        ),
+        "a/b": (Child("a/b/y.py", "y.py", Level.FILE),),
+        "a/x.py": (Child("a/x.py::Z", "Z", Level.CLASS), Child("a/x.py::b", "b", Level.FUNCTION)),
+        "a/x.py::Z": (
+            Child("a/x.py::Z::add", "add", Level.FUNCTION),
+            Child("a/x.py::Z::run", "run", Level.FUNCTION),
+        ),
+    }
+
+
+def test_a_function_below_a_function_has_a_parent_and_is_nobodys_child() -> None:
+    outline = build_outline(["a/x.py"], SYMBOLS, root=".")
+
+    assert outline.parents["a/x.py::b::inner"] == "a/x.py::b"
+    assert "a/x.py::b" not in outline.children

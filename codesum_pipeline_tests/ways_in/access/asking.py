@@ -1,0 +1,103 @@
+"""Whoever holds the token of A, at the servers of a home, and what an answer is without what no two answers share."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from starlette.testclient import TestClient
+
+from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.ground.model.repository import RepositoryScope
+from codesum_pipeline.ways_in.mcp.mcp_server import PATH, make_server
+from codesum_pipeline.ways_in.mcp.mcp_server import make_app as mcp_app
+from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, Address, TokenSource, digest_of
+from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.web.web_app import make_app
+from codesum_pipeline_tests.ways_in.access.homes import MARKERS
+
+SECRET = "the-token-of-the-cashier"
+HEADERS = {"Authorization": f"Bearer {SECRET}"}
+ADDRESS = Address("127.0.0.1", 7777)
+_SILENT = Auditor(None, "test")
+# Random in each process, form or session.
+_CHANGING = re.compile(
+    r'(?:name="token" value|value)="[\w-]{43}"|"?mcp-session-id"?[:=] ?"?[0-9a-f]{32}|[\d.,]+ ?[a-z]+ ago'
+)
+
+
+def access_token(secret: str, *patterns: str, name: str) -> AccessToken:
+    return AccessToken(digest_of(secret), RepositoryScope(patterns), name)
+
+
+def catalogue_of(home: Path) -> IndexCatalogue:
+    return IndexCatalogue.of(load_settings({"home": home}, environ={}))
+
+
+def tokens_of_a(*patterns: str) -> TokenSource:
+    return TokenSource(None, (access_token(SECRET, *(patterns or ("till",)), name="cashier"),))
+
+
+@contextmanager
+def pages(home: Path, tokens: TokenSource | None = None, audit: Auditor = _SILENT) -> Iterator[TestClient]:
+    """A client of the pages of a home, which says no token by itself."""
+    app = make_app(catalogue_of(home), ADDRESS, tokens=tokens or tokens_of_a(), audit=audit, folder=Path("/"))
+    with TestClient(app, base_url=ADDRESS.url, raise_server_exceptions=False) as client:
+        yield client
+
+
+@contextmanager
+def mcp(home: Path, tokens: TokenSource | None = None, audit: Auditor = _SILENT) -> Iterator[TestClient]:
+    """A client of the tools of a home."""
+    catalogue = catalogue_of(home)
+
+    def make(token: AccessToken | None) -> Any:
+        held = catalogue.held_by(token.name, token.scope) if token else catalogue
+        return make_server(held, folder=Path("/"), every_tool=True, audit=audit.of(token.name if token else ""))
+
+    app = mcp_app(make, ADDRESS, tokens=tokens or tokens_of_a(), audit=audit)
+    with TestClient(app, base_url=ADDRESS.url, raise_server_exceptions=False) as client:
+        yield client
+
+
+class Session:
+    """One of the protocol, begun with the token of A."""
+
+    def __init__(self, client: TestClient) -> None:
+        self.client, self.headers = client, {**HEADERS, "Accept": "application/json, text/event-stream"}
+        asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        began = self.ask("initialize", asked)
+        self.headers["mcp-session-id"] = began.headers["mcp-session-id"]
+
+    def ask(self, method: str, params: Mapping[str, Any]) -> httpx.Response:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.client.post(PATH, json=message, headers=self.headers)  # type: ignore[return-value]
+
+
+def all_of(answer: httpx.Response) -> str:
+    """Status, headers and body, without what is random.
+
+    An age has one digit or two, so the length is that without it. The answer to a HEAD has a length and no text to take
+    the age out of: what it leaves open the GET of the same page shows.
+    """
+    if answer.request.method == "HEAD":
+        answer.headers.pop("content-length", None)
+    length = len(without_chance(answer.text)) - len(answer.text) + int(answer.headers.get("content-length", "0"))
+    head = "\n".join(
+        f"{name}: {length if name == 'content-length' else value}" for name, value in answer.headers.items()
+    )
+    return without_chance(f"{answer.status_code}\n{head}\n\n{answer.text}")
+
+
+def without_chance(answer: str) -> str:
+    return _CHANGING.sub("…", answer)
+
+
+def leaked(answer: str, asked: object) -> list[str]:
+    """The markers of B that an answer has and the question had not."""
+    sent = asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
+    return [marker for marker in MARKERS if marker in answer.lower() and marker not in sent.lower()]

@@ -1,0 +1,252 @@
+"""Nothing that a token does not open can be learned with it: every answer equals that of a home that never had it.
+
+Routes, tools and their arguments are taken from the code: a new one without a question here fails.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from codesum_pipeline.ground.model.errors import CodesumError
+from codesum_pipeline.ways_in.tools.call import ToolContext
+from codesum_pipeline.ways_in.tools.tool_registry import TOOLS, Tool
+from codesum_pipeline.ways_in.web.web_app import pages_of
+from codesum_pipeline_tests.ways_in.access.asking import (
+    HEADERS,
+    Session,
+    all_of,
+    catalogue_of,
+    leaked,
+    mcp,
+    pages,
+    tokens_of_a,
+    without_chance,
+)
+from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes
+
+# Of each tool a call that answers about A.
+CALLS: dict[str, dict[str, Any]] = {
+    "search": {"query": "charge a card"},
+    "read": {"ids": ["till/pay.py::charge"]},
+    "graph": {"id": "till/pay.py::charge"},
+    "overview": {},
+    "status": {},
+    "get_codebase_overview": {},
+    "get_framework_analysis": {},
+    "get_semantic_neighborhoods": {},
+    "search_symbols": {"name": "charge"},
+    "get_symbol_info": {"id": "till/pay.py::charge"},
+    "get_dependencies": {"path": "till/pay.py"},
+    "get_file_analysis": {"path": "till/pay.py"},
+    "watch_changes": {},
+}
+# What somebody puts in the place of an argument: B by its names, ids, places, and by what only looks like them.
+HOSTILE = (
+    KEY_OF_B,
+    "TILL-QUOKKA",
+    "till-quokk",
+    "../till-quokka",
+    "till\u2010quokka",
+    "\uff54ill-quokka",
+    "numbatpath/pay.py::wombatname",
+    "wombatname",
+    "Charge a bilbydoc dingotext",
+    "*",
+    "numbatpath/pay.py:1-9",
+)
+TARGETS = {
+    "/": ("/", "/?q=charge", "/?q=wombatname&repo={b}", "/?q=charge&repo=till&repo={b}", "/?q=charge&repo=till,{b}"),
+    "/hits": ("/hits?q=bilbydoc", "/hits?q=charge&repo={b}", "/hits?q=charge&paths=numbatpath/", "/hits"),
+    "/document": (
+        "/document?repo=till&id=till/pay.py",
+        "/document?repo={b}&id=numbatpath/pay.py",
+        "/document?id=numbatpath/pay.py::wombatname",
+        "/document?repo=TILL-QUOKKA&id=.",
+        "/document?repo=../{b}&id=.",
+        "/document?repo=till&id=../../{b}",
+        "/document?repo=till%00&id=.",
+    ),
+    "/related": (
+        "/related?repo=till&id=till/pay.py::charge&relation=callers",
+        "/related?repo={b}&id=.&relation=members",
+    ),
+    "/repository": (
+        "/repository?repo=till",
+        "/repository?repo={b}",
+        "/repository?repo=",
+        "/repository?repo=till/../{b}",
+        "/repository?repo=%74ill%2Dquokka",
+        "/repository?repo={b}%0a",
+        "/repository?repo=\uff54ill-quokka",
+        "/repository?repo={b}\u200b",
+        "/repository/?repo={b}",
+        "//repository?repo={b}",
+        "/REPOSITORY?repo={b}",
+    ),
+    "/ask": ("/ask", "/ask?repo={b}", "/ask?conversation={conversation}", "/ask?before=9999"),
+    "/earlier": ("/earlier?id={turn_b}", "/earlier?id={turn_a}", "/earlier?id=' OR 1=1 --"),
+    "/static": ("/static/page.css", "/static/../../repos.yaml", "/static/%2e%2e/%2e%2e/repos.yaml", "/static/"),
+}
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "TRACE")
+
+
+@pytest.fixture(scope="module")
+def sites(homes: Homes) -> Iterator[tuple[TestClient, TestClient]]:
+    """The pages of the home without B and of that with it, for the holder of A's token."""
+    with ExitStack() as stack:
+        yield stack.enter_context(pages(homes.alone)), stack.enter_context(pages(homes.both))
+
+
+def asked_of_both(sites: tuple[TestClient, TestClient], homes: Homes, path: str, method: str, **more: Any) -> None:
+    target = path.format(b=KEY_OF_B, conversation=homes.conversation_of_b, turn_b=homes.turns[0], turn_a=homes.turns[1])
+    more["headers"] = {**HEADERS, **more.pop("headers", {})}
+    alone, both = (all_of(site.request(method, target, **more)) for site in sites)
+
+    assert not leaked(both, [target, more]), both
+    # Where the home is on disk is what differs between two homes.
+    assert both.replace(str(homes.both), "") == alone.replace(str(homes.alone), "")
+
+
+def test_every_route_is_asked(homes: Homes) -> None:
+    routes = {route.path for route in pages_of(catalogue_of(homes.alone), Path("/")).routes}  # type: ignore[attr-defined]
+
+    assert routes == {*TARGETS}
+
+
+@pytest.mark.parametrize("route", TARGETS)
+def test_no_page_says_anything_of_a_repository_that_a_token_does_not_open(
+    sites: tuple[TestClient, TestClient], homes: Homes, route: str
+) -> None:
+    for target in TARGETS[route]:
+        for method in METHODS:
+            asked_of_both(sites, homes, target, method)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Original-URL": f"/repository?repo={KEY_OF_B}", "X-Rewrite-URL": f"/repository?repo={KEY_OF_B}"},
+        {"X-HTTP-Method-Override": "POST", "X-Forwarded-Host": KEY_OF_B},
+        {"X-Forwarded-User": "boss", "X-Codesum-Token": "boss"},
+        {"If-None-Match": "*", "If-Modified-Since": "Thu, 01 Jan 2099 00:00:00 GMT", "Range": "bytes=0-9"},
+        {"Upgrade": "websocket", "Connection": "Upgrade", "Accept": "application/x-ndjson"},
+    ],
+    ids=["another address", "another method", "another user", "conditions", "streams"],
+)
+def test_no_header_opens_more(sites: tuple[TestClient, TestClient], homes: Homes, headers: dict[str, str]) -> None:
+    for target in ("/", "/hits?q=charge+wombatname", "/repository?repo={b}", "/static/page.css"):
+        asked_of_both(sites, homes, target, "GET", headers=headers)
+
+
+@pytest.mark.parametrize("repo", ["", "till", KEY_OF_B, "TILL-QUOKKA", "nowhere"])
+@pytest.mark.parametrize("conversation", ["", "latest", "{conversation}"])
+def test_a_question_is_answered_of_what_a_token_opens(
+    sites: tuple[TestClient, TestClient], homes: Homes, repo: str, conversation: str
+) -> None:
+    said = {"question": "How is wombatname charged?", "repo": repo}
+    said["conversation"] = conversation.format(conversation=homes.conversation_of_b)
+    answers = []
+    for site in sites:
+        form = site.get("/ask", headers=HEADERS).text
+        token = form.partition('name="token" value="')[2].partition('"')[0]
+        for accept in ("text/html", "application/x-ndjson"):
+            answer = site.post("/ask", data={**said, "token": token}, headers={**HEADERS, "Accept": accept})
+            answers.append(all_of(answer))
+            assert not leaked(answers[-1], said), answers[-1]
+
+    assert answers[:2] == answers[2:]
+
+
+def test_every_tool_is_asked() -> None:
+    assert {tool.name for tool in TOOLS} == {*CALLS}
+
+
+def arguments_of(tool: Tool) -> Iterator[dict[str, Any]]:
+    """Calls with each argument alone in the place of what is asked of A, and beside a name of A."""
+    yield CALLS[tool.name]
+    for name in tool.arguments.model_fields:
+        for hostile in HOSTILE:
+            yield {**CALLS[tool.name], name: hostile}
+        yield {**CALLS[tool.name], name: ["till", KEY_OF_B]}
+
+
+# An index that is open stays open, as in a server.
+opened = cache(catalogue_of)
+
+
+def answer_of(home: Path, tool: Tool, arguments: dict[str, Any]) -> str:
+    (token,) = tokens_of_a().tokens
+    call = ToolContext(opened(home).held_by(token.name, token.scope), Path("/"))
+    try:
+        page = tool.ask(call, arguments)
+    except CodesumError as error:
+        return f"{type(error).__name__}: {error}"
+    return without_chance(f"{page.text()}\n{page.model_dump_json()}")
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(homes: Homes, tool: Tool) -> None:
+    for arguments in arguments_of(tool):
+        alone, both = (answer_of(home, tool, arguments) for home in (homes.alone, homes.both))
+
+        assert not leaked(both, arguments), both
+        assert both.replace(str(homes.both), "") == alone.replace(str(homes.alone), "")
+
+
+def test_unknown_and_forbidden_are_one_answer(homes: Homes) -> None:
+    for tool in TOOLS:
+        for name in {"repo", "repos"} & {*tool.arguments.model_fields}:
+            forbidden = answer_of(homes.both, tool, {**CALLS[tool.name], name: KEY_OF_B})
+            unknown = answer_of(homes.both, tool, {**CALLS[tool.name], name: "till-nothing"})
+
+            assert forbidden.replace(KEY_OF_B, "") == unknown.replace("till-nothing", "")
+
+
+def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
+    asked: list[tuple[str, dict[str, Any]]] = [
+        *((method, {}) for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list")),
+        *(("tools/call", {"name": name, "arguments": arguments}) for name, arguments in CALLS.items()),
+        *(
+            ("resources/read", {"uri": f"codesum://{repo}/{id_}"})
+            for repo in ("till", KEY_OF_B, "TILL-QUOKKA", "..", "")
+            for id_ in (".", "till/pay.py", "numbatpath/pay.py::wombatname", f"../{KEY_OF_B}")
+        ),
+        ("resources/subscribe", {"uri": f"codesum://{KEY_OF_B}/."}),
+        (
+            "completion/complete",
+            {
+                "ref": {"type": "ref/resource", "uri": "codesum://{repo}/{+id}"},
+                "argument": {"name": "repo", "value": "t"},
+            },
+        ),
+        ("logging/setLevel", {"level": "debug"}),
+        ("nothing/like/this", {}),
+    ]
+    with mcp(homes.alone) as alone, mcp(homes.both) as both:
+        sessions = Session(alone), Session(both)
+        for method, params in asked:
+            first, second = (all_of(session.ask(method, params)) for session in sessions)
+
+            assert not leaked(second, params), second
+            assert second.replace(str(homes.both), "") == first.replace(str(homes.alone), "")
+
+
+def test_an_entry_or_registry_that_cannot_be_read_shows_nothing_of_others(homes: Homes, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(homes.both, tmp_path / "home", symlinks=True))
+    registry, said = home / "repos.yaml", (home / "repos.yaml").read_text()
+    for content in (
+        said.replace(f"{KEY_OF_B}:", "Till:"),
+        said.replace("ref: taipanbranch", "refs: taipanbranch"),
+        f"{said}\n  quokka: [taipanbranch",
+        "quokka: 1\n",
+    ):
+        registry.write_text(content)
+        for tool in TOOLS:
+            answer = answer_of(home, tool, CALLS[tool.name])
+            assert not leaked(answer, ""), answer

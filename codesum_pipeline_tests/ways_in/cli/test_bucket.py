@@ -1,0 +1,156 @@
+"""Commands on a home in a bucket say what they say of the folder that was committed."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.many_indexes import copy_index
+from codesum_pipeline.ground.store.buckets.heads import HeadHolder, head_name, part_name, read_head, read_manifest
+from codesum_pipeline.ground.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline_tests.support.published_bucket import commit
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shop: Path) -> Objects:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return commit(shop, f"memory://{tmp_path.name}/home")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "apply a voucher", "--json"),
+        ("repos", "--json"),
+        ("sql", "SELECT repo, id, summary FROM documents ORDER BY ALL", "--json"),
+        ("sql", "SELECT count(*) FROM symbols JOIN files USING (repo)", "--json"),
+        ("overview", "shop", "--json"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_reader_of_a_bucket_is_told_what_a_reader_of_the_folder_is(
+    arguments: tuple[str, ...], bucket: Objects, shop: Path, codesum: Call
+) -> None:
+    in_bucket, in_folder = codesum(bucket.url, *arguments), codesum(shop, *arguments)
+
+    assert (in_bucket.exit_code, in_bucket.stdout) == (in_folder.exit_code, in_folder.stdout)
+
+
+def test_all_of_many_indexes_in_a_bucket_are_searched_and_one_that_is_damaged_is_left_out(
+    bucket: Objects, shop: Path, codesum: Call, tmp_path: Path
+) -> None:
+    home = tmp_path / "many"
+    shutil.copytree(shop, home, symlinks=True)
+    keys = ["shop", *(f"shop-{number:02}" for number in range(40))]
+    for key in keys[1:]:
+        copy_index(HomeLayout(home), "shop", key)
+    entries = {key: {"path": str(tmp_path)} for key in keys}
+    HomeLayout(home).repos_file.write_text(json.dumps({"repositories": entries}))
+    objects = commit(home, f"{bucket.url}-of-many")
+    head, *_ = read_head(objects, "shop-07") or pytest.fail("it was committed")
+    manifest = read_manifest(objects, head.state or "")
+    damaged = next(
+        file.part for path, file in manifest.files.items() if "shop-07" in path and path.endswith("manifest.json")
+    )
+    objects.put(part_name(damaged), b"something else")
+
+    told = codesum(objects.url, "search", "--all", "--json", "apply a voucher")
+
+    assert told.exit_code == 0
+    assert set(json.loads(told.stdout)["repositories"]) == set(keys) - {"shop-07"}
+    assert [damaged in line for line in told.stderr.splitlines() if "left out" in line] == [True]
+
+
+def test_documents_of_a_bucket_are_shown_and_explained(bucket: Objects, shop: Path, codesum: Call) -> None:
+    (hit, *_) = json.loads(codesum(bucket.url, "search", "voucher", "--json").stdout)["hits"]
+
+    for command in ("show", "explain"):
+        told = codesum(bucket.url, command, hit["id"])
+        assert (told.exit_code, told.stdout) == (0, codesum(shop, command, hit["id"]).stdout)
+
+
+def test_a_reader_fetches_the_sources_that_it_shows(bucket: Objects, shop: Path, codesum: Call) -> None:
+    told = codesum(bucket.url, "search", "charge a card", "--excerpt", "2")
+
+    assert (told.exit_code, told.stdout) == (0, codesum(shop, "search", "charge a card", "--excerpt", "2").stdout)
+
+
+def test_a_query_fetches_the_tables_that_it_names_alone(bucket: Objects, codesum: Call, tmp_path: Path) -> None:
+    codesum(bucket.url, "sql", "SELECT count(*) FROM edges")
+
+    assert {path.parts[-3] for path in tmp_path.rglob("part-0.parquet")} == {"edges"}
+
+
+def test_status_of_a_bucket_names_what_is_published(bucket: Objects, codesum: Call) -> None:
+    told = codesum(bucket.url, "status", "--json")
+
+    assert told.exit_code == 0
+    assert '"shop"' in told.stdout
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_sound_bucket(bucket: Objects, codesum: Call) -> None:
+    for arguments in (("doctor",), ("doctor", "shop")):
+        told = codesum(bucket.url, *arguments)
+        assert (told.exit_code, told.stdout) == (0, "1 repository in order: shop\n")
+
+
+def test_the_doctor_says_that_workers_do_not_share_what_waits_for_a_digest(
+    bucket: Objects, codesum: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "no digest has it of all workers"
+    assert codesum(bucket.url, "intent", "add", "vouchers", "How vouchers are applied").exit_code == 0
+    alone = codesum(bucket.url, "doctor").stdout
+    monkeypatch.setenv("CODESUM_ENGINE__LAUNCHER", "celery")
+    monkeypatch.setenv("CODESUM_ENGINE__STORAGE", "postgres")
+    monkeypatch.setenv("CODESUM_POSTGRES_URL", "postgresql+psycopg2://nobody@127.0.0.1:9/codesum")
+    monkeypatch.setenv("CODESUM_BROKER_URL", "redis://127.0.0.1:9/0")
+
+    among_others = codesum(bucket.url, "doctor")
+
+    assert (said in alone, said in among_others.stdout) == (False, True), among_others.output
+
+
+def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: Objects, codesum: Call) -> None:
+    head, etag, _ = read_head(bucket, "shop") or pytest.fail("nothing was committed")
+    holder = HeadHolder(
+        host="worker-3", pid=1, process_started=0.0, boot_id="", pid_namespace="", run_id="r", nonce="n", lease_s=60.0
+    )
+    bucket.swap(head_name("shop"), head.replaced(holder=holder).encoded(), etag=etag)
+    files = read_manifest(bucket, head.state or "").files
+    bucket.delete(part_name(file.part) for path, file in files.items() if path.endswith("summary.jsonl"))
+
+    told = codesum(bucket.url, "doctor")
+
+    assert told.exit_code == 1
+    assert "run r on worker-3 holds the lease" in told.stdout
+    assert "summary.jsonl" in told.stdout
+
+    assert (
+        "the lease of run r on worker-3 is released" in codesum(bucket.url, "doctor", "shop", "--release-lease").stderr
+    )
+    (released, *_) = read_head(bucket, "shop") or pytest.fail("the head is gone")
+    assert (released.holder, released.fence) == (None, head.fence + 1)
+
+
+def test_a_bucket_that_does_not_exist_is_told_in_a_sentence(codesum: Call) -> None:
+    told = codesum("nothing://somewhere", "repos")
+
+    assert told.exit_code == 2
+    assert "no kind of bucket" in told.stderr
+
+
+def test_what_is_added_and_removed_is_written_to_the_bucket(bucket: Objects, codesum: Call) -> None:
+    url = "https://example.org/team/tool.git"
+    assert codesum(bucket.url, "add", url).exit_code == 0
+    assert codesum(bucket.url, "remove", "shop").exit_code == 0
+
+    text = (open_objects(bucket.url).get("home/repos.yaml") or pytest.fail("no registry")).data.decode()
+
+    assert url in text
+    assert "enabled: false" in text

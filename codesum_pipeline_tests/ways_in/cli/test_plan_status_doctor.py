@@ -1,0 +1,277 @@
+"""`plan`, `status` and `doctor`: looking without changing."""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.lease import hold_lease
+from codesum_pipeline.source.repositories.registry import Registry
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """Every path with what it holds."""
+    return {
+        str(path.relative_to(folder)): str(path.readlink())
+        if path.is_symlink()
+        else hashlib.sha256(path.read_bytes()).hexdigest()
+        if path.is_file()
+        else "folder"
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.fixture
+def edited(shop_template, own_shop, tmp_path):
+    """A home whose repository, a copy of its own, has one commit more than the index."""
+    from codesum_pipeline_tests.support.repositories import GitRepo
+
+    repository = GitRepo(Path(shutil.copytree(shop_template / "repository", tmp_path / "repository")))
+    file = own_shop / "repos.yaml"
+    file.write_text(file.read_text().replace(str(shop_template / "repository"), str(repository.path)))
+    orders = (repository.path / "shop/orders.py").read_text()
+    repository.commit({"shop/orders.py": orders.replace("net = 0", "net = 0.0")})
+    return own_shop
+
+
+def test_a_plan_changes_nothing(codesum, edited):
+    before = fingerprint(edited)
+
+    assert codesum(edited, "plan", "shop").exit_code == 0
+    assert fingerprint(edited) == before
+
+
+def test_a_plan_says_what_is_rewritten_and_why(codesum, edited):
+    planned = codesum(edited, "plan", "shop").stdout.splitlines()
+
+    assert planned[2].split() == ["function", "1", "0", "3", "0", "1", "content"]
+    heads = ["what", "level", "cause", "document", "caused", "by"]
+    documents = planned[[line.split() for line in planned].index(heads) + 1 :]
+    assert documents[0].split() == ["rewritten", "function", "content", "shop/orders.py::total_price"]
+    assert documents[1].split() == ["perhaps", "file", "child", "shop/orders.py", "shop/orders.py::total_price"]
+
+
+def test_a_plan_for_programs_lists_every_document(codesum, shop):
+    planned = json.loads(codesum(shop, "plan", "shop", "--json").stdout)
+
+    assert planned["repo"] == "shop"
+    assert {row["action"] for row in planned["documents"]} == {"keep"}
+    assert len(planned["documents"]) == 11
+
+
+def test_a_plan_of_an_unchanged_repository_is_empty(codesum, shop):
+    assert codesum(shop, "plan", "shop").stdout.endswith("nothing would be rewritten\n")
+
+
+def test_a_repository_that_is_not_registered_can_be_planned(codesum, git_repo, tmp_path):
+    repository = git_repo({"a.py": "def f():\n    return 1\n"})
+    home = tmp_path / "home"
+
+    planned = codesum(home, "plan", repository.path)
+
+    assert "a.py::f" in planned.stdout
+    assert "new" in planned.stdout
+    assert not home.exists()
+
+
+def state(codesum, home, *arguments):
+    return json.loads(codesum(home, "status", *arguments, "--json").stdout)
+
+
+def test_a_fresh_index_is_up_to_date(codesum, shop):
+    found = state(codesum, shop)
+
+    assert (found["repo"], found["state"], found["why"]) == ("shop", "up to date", None)
+    assert found["commit"] == found["head"]
+    assert found["documents"] == 11
+
+
+def test_a_new_commit_leaves_the_index_behind(codesum, edited):
+    assert state(codesum, edited, "shop")["state"] == "behind"
+
+
+def test_a_changed_setting_is_seen(codesum, own_shop):
+    (own_shop / "codesum.toml").write_text("top_k_callers = 2\n")
+
+    assert state(codesum, own_shop)["state"] == "settings changed"
+
+
+def test_another_compilers_index_is_seen(codesum, own_shop):
+    (own_shop / "mirrors" / "shop.scip").write_bytes(b"index")
+
+    assert state(codesum, own_shop)["state"] == "compilers' indexes changed"
+
+
+def test_a_registered_repository_is_not_indexed_yet(codesum, own_shop, git_repo):
+    Registry(own_shop / "repos.yaml").add(RepositoryEntry("second", str(git_repo({"a.py": "x = 1\n"}).path)))
+
+    assert state(codesum, own_shop, "second")["state"] == "never indexed"
+
+
+def test_a_removed_repository_is_disabled(codesum, own_shop):
+    Registry(own_shop / "repos.yaml").remove("shop")
+
+    assert state(codesum, own_shop)["state"] == "disabled"
+
+
+def test_a_repository_that_is_gone_says_so(codesum, own_shop, tmp_path):
+    file = own_shop / "repos.yaml"
+    shutil.copytree(own_shop, tmp_path / "moved")
+    file.write_text(file.read_text().replace("repository", "nowhere"))
+
+    found = state(codesum, own_shop)
+
+    assert found["state"] == "cannot tell"
+    assert "nowhere" in found["why"]
+
+
+def test_who_builds_is_named(codesum, own_shop):
+    with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other-run"):
+        found = state(codesum, own_shop)
+
+    assert found["state"] == "being built"
+    assert "other-run" in found["lease"]
+
+
+def test_status_is_readable(codesum, shop):
+    overview = codesum(shop, "status").stdout.splitlines()
+    details = codesum(shop, "status", "shop").stdout
+
+    assert overview[0].split() == ["repository", "state", "indexed", "head", "documents", "placeholders", "published"]
+    assert overview[1].startswith("shop        up to date")
+    assert "11 (4 function, 1 class, 4 file, 2 module), of them 0 placeholders" in details
+
+
+def test_a_sound_home_is_in_order(codesum, shop):
+    result = codesum(shop, "doctor")
+
+    assert (result.stdout, result.exit_code) == ("1 repository in order: shop\n", 0)
+
+
+def test_damage_is_found_with_its_way_out(codesum, own_shop):
+    published = HomeLayout(own_shop).published("shop").resolve()
+    (published / "summary.jsonl").write_bytes(b"")
+
+    result = codesum(own_shop, "doctor", "shop")
+
+    assert result.exit_code == 1
+    assert "summary.jsonl" in result.stdout
+    assert "way out: codesum index shop --force" in result.stdout
+
+
+def test_findings_can_be_read_by_programs(codesum, own_shop):
+    (HomeLayout(own_shop).published("shop").resolve() / "summary.jsonl").unlink()
+
+    finding = json.loads(codesum(own_shop, "doctor", "--json").stdout.splitlines()[0])
+
+    assert finding["repo"] == "shop"
+    assert finding["way_out"] == "codesum index shop --force"
+
+
+def test_what_was_never_indexed_is_named_with_the_command_that_does(codesum, own_shop, git_repo):
+    Registry(own_shop / "repos.yaml").add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
+
+    found = codesum(own_shop, "doctor")
+    for_programs = codesum(own_shop, "doctor", "new", "--json")
+
+    assert found.exit_code == 1
+    assert found.stdout == ("new\n  it has no index yet\n  way out: codesum index new\n\n1 repository in order: shop\n")
+    assert (for_programs.exit_code, json.loads(for_programs.stdout)) == (
+        1,
+        {"repo": "new", "what": "it has no index yet", "way_out": "codesum index new"},
+    )
+
+
+def test_what_was_removed_before_it_was_indexed_is_nobodys_concern_until_one_asks(codesum, own_shop, git_repo):
+    registry = Registry(own_shop / "repos.yaml")
+    registry.add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
+    registry.remove("new")
+
+    overview, asked = codesum(own_shop, "doctor"), codesum(own_shop, "doctor", "new")
+
+    assert (overview.exit_code, overview.stdout) == (0, "1 repository in order: shop\n")
+    assert (asked.exit_code, asked.stdout) == (
+        1,
+        "new\n  it is removed, and has no index\n  way out: codesum add new\n\n",
+    )
+
+
+def test_the_lease_of_a_killed_build_is_found_and_can_be_released(codesum, own_shop):
+    state_file = HomeLayout(own_shop).state("shop")
+    with hold_lease(state_file, key="shop", run_id="killed"):
+        held = sqlite3.connect(state_file)
+        held.execute("UPDATE lease SET process_started = 1, acquired_at = 1, pid = 1")
+        held.commit()
+        held.close()
+
+    found = codesum(own_shop, "doctor")
+    released = codesum(own_shop, "doctor", "shop", "--release-lease")
+
+    assert found.exit_code == 1
+    assert "the last build was killed" in found.stdout
+    assert "codesum index shop" in found.stdout
+    assert "killed" in released.stderr
+    assert released.exit_code == 0
+
+
+def test_releasing_a_lease_needs_a_key(codesum, shop):
+    assert codesum(shop, "doctor", "--release-lease").exit_code == 2
+
+
+def test_a_damaged_table_is_found_and_silences_nothing(codesum, own_shop, git_repo):
+    Registry(own_shop / "repos.yaml").add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
+    for table in ("documents", "snapshot"):
+        path = own_shop / f"warehouse/{table}/repo=shop/part-0.parquet"
+        path.write_bytes(path.read_bytes()[:100])
+
+    checked, states = codesum(own_shop, "doctor"), codesum(own_shop, "status", "--json")
+
+    assert "table 'snapshot' of repository 'shop' is damaged" in checked.stdout
+    assert "way out: codesum index shop --rebuild" in checked.stdout
+    assert [json.loads(line)["state"] for line in states.stdout.splitlines()] == ["never indexed", "broken"]
+
+
+def test_what_is_kept_of_a_repository_that_left_the_registry_is_named_with_the_command_that_deletes_it(
+    codesum, own_shop
+):
+    (own_shop / "repos.yaml").write_text("repositories: {}\n")
+
+    found = codesum(own_shop, "doctor")
+    deleted = codesum(own_shop, "remove", "shop", "--purge")
+
+    what = "it is not in repos.yaml, but its data are kept"
+    assert (found.exit_code, found.stdout) == (1, f"shop\n  {what}\n  way out: codesum remove shop --purge\n\n")
+    assert (deleted.exit_code, deleted.stdout) == (0, "shop: deleted\n")
+    assert [str(path) for path in own_shop.rglob("*") if "shop" in path.name] == []
+    assert codesum(own_shop, "doctor").exit_code == 0
+
+
+@pytest.mark.slow
+def test_broken_records_of_dagster_are_one_line_and_the_doctor_mends_them(codesum, own_shop):
+    published = (HomeLayout(own_shop).published("shop")).readlink()
+    runs = own_shop / "dagster" / "history" / "runs.db"
+    if not runs.exists():
+        assert codesum(own_shop, "index", "shop", "--force").exit_code == 0
+    (own_shop / "dagster" / "history" / "runs" / "index.db").write_bytes(b"half a copy" * 1000)
+    with sqlite3.connect(runs) as connection:
+        connection.execute("DELETE FROM alembic_version")
+
+    told = codesum(own_shop, "index", "shop", "--force")
+    mended = codesum(own_shop, "doctor")
+
+    assert (told.exit_code, told.stderr.count("\n")) == (4, 1)
+    assert "run storage" in told.stderr
+    assert "run `codesum doctor`, which mends it" in told.stderr
+    assert mended.exit_code == 0
+    said = " ".join(mended.stdout.split())
+    assert "runs.db was broken (without the revision of its tables): it is whole again, nothing is lost" in said
+    assert "a new one made; the history of materialisations and checks is lost" in said
+    assert "the indexes are not touched, and Dagster knows all repositories again" in said
+    assert HomeLayout(own_shop).published("shop").readlink() == published
+    assert codesum(own_shop, "doctor").stdout.startswith("1 repository in order")
+    assert codesum(own_shop, "index", "shop", "--force").exit_code == 0
