@@ -275,7 +275,7 @@ class _DigestRequester(Struct):
             read=lambda known: self._read(request, known),
             settled=settled_reading,
             retries=min(llm.max_retries, MAX_RETRIES),
-            longest_asked_wait_s=LONGEST_WAIT_S,
+            longest_provider_wait_s=LONGEST_WAIT_S,
         )
 
     async def _ask(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:

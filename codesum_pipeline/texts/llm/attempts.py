@@ -319,10 +319,10 @@ def settled_reading(answered: AnswerReading[Any], latency_s: float) -> AttemptRe
 
 def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
     """The result of an attempt without a readable answer."""
-    said = str(error)[:_MAX_ERROR_CHARS] or None
+    message = str(error)[:_MAX_ERROR_CHARS] or None
     if isinstance(error, RefusedAnswer):
         good = settled_good(error.response, latency_s)
-        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=said)
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=message)
     outcome, cost_usd = AttemptOutcome.INTERRUPTED, None
     if isinstance(error, SummaryCallFailed) and error.was_sent:
         outcome, cost_usd = AttemptOutcome.FAILED, 0.0 if error.failure in _UNBILLED else None
@@ -330,4 +330,4 @@ def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
         outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
     stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
     failure = failure_kind(error) if isinstance(error, SummaryError) else stopped
-    return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=said)
+    return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=message)

@@ -214,5 +214,5 @@ def _checked_message(request: ChatRequest, response: ChatResponse, settings: Llm
     echoed = response.model_name_echoed
     if is_by_pinned(request, echoed, settings):
         return response
-    said = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
-    raise AnotherModel(mismatch(request, echoed), said)
+    refused = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
+    raise AnotherModel(mismatch(request, echoed), refused)

@@ -182,15 +182,15 @@ class _CallProcess:
             self.is_ready = True
             self.has_started.set()
             while True:
-                number, said = await receive(reader)
+                number, result = await receive(reader)
                 waiting = self._calls.get(number)
                 # The caller may be gone.
                 if waiting is None or waiting.done():
                     continue
-                if isinstance(said, Exception):
-                    waiting.set_exception(said)
+                if isinstance(result, Exception):
+                    waiting.set_exception(result)
                 else:
-                    waiting.set_result(said)
+                    waiting.set_result(result)
         except (EOFError, ConnectionError):
             self.is_ready = False
             how = await asyncio.to_thread(self._how_it_ended)
@@ -265,13 +265,13 @@ async def _serve(parent: socket.socket) -> None:
 
 
 async def _answer(calls: LiteLlmCalls, writer: StreamWriter, number: int, request: SummaryRequest) -> None:
-    said: SummaryResponse | Exception
+    result: SummaryResponse | Exception
     try:
-        said = await calls.ask(request)
+        result = await calls.ask(request)
     except SummaryCallFailed as failure:
-        said = failure
+        result = failure
     except Exception as error:
         # Its caller raises it again.
-        said = CallFault(without_secrets(told(error)))
-        said.add_note(without_secrets(traceback.format_exc()))
-    send(writer, (number, said))
+        result = CallFault(without_secrets(told(error)))
+        result.add_note(without_secrets(traceback.format_exc()))
+    send(writer, (number, result))

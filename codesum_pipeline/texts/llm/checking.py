@@ -77,7 +77,7 @@ def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
             "" if level is Level.FUNCTION else " or a noun phrase"
         )
     for place, text in _texts(answer, ""):
-        for pattern, told in (
+        for pattern, complaint in (
             (_HTML, "must not hold markup: found {!r}; name an element without angle brackets"),
             (_MARKDOWN, "must not hold Markdown: found {!r}; write plain sentences"),
             (_LINK, "must not hold a link: found {!r}; say in words what it leads to"),
@@ -85,7 +85,7 @@ def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
             (_GUESS, "must not guess: found {!r}; say what can be seen, and leave out the rest"),
         ):
             if found := pattern.search(text):
-                yield f"{place}: {told.format(found.group()[:40])}"
+                yield f"{place}: {complaint.format(found.group()[:40])}"
 
 
 def _opening(text: str, level: Level, name: str) -> str:
@@ -204,9 +204,9 @@ class AnswerBounds(Struct, frozen=True):
 def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
     value = object_of(response, form, answer_tool(shown.level))
-    if isinstance(given := value.get("inputs"), list):
+    if isinstance(inputs := value.get("inputs"), list):
         # No caller gives `self` and the like.
-        value["inputs"] = [one for one in given if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
+        value["inputs"] = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
     answer = validated(value, answer_model(shown.level))
     written, complaints = (
         (_function_text(answer), _function_complaints(answer, shown))
@@ -239,8 +239,10 @@ def validated(value: Any, shape: type[_Answer]) -> _Answer:
     except ValidationError as error:
         complaints = []
         for found in error.errors(include_url=False, include_context=False):
-            place, given = ".".join(map(str, found["loc"])) or "the answer", found["input"]
-            length = f" (it has {len(given)})" if isinstance(given, str | list) and "at " in found["msg"] else ""
+            place, value_there = ".".join(map(str, found["loc"])) or "the answer", found["input"]
+            length = (
+                f" (it has {len(value_there)})" if isinstance(value_there, str | list) and "at " in found["msg"] else ""
+            )
             complaints.append(f"{place}: {found['msg'].removeprefix('Value error, ')}{length}")
         complain(complaints)
 
@@ -285,9 +287,9 @@ def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[st
         if getattr(answer, name) and name not in cited
     ]
     unknown = [
-        f"inputs.{place}.name: {given.name[:80]!r} is no parameter of the function"
-        for place, given in enumerate(answer.inputs)
-        if shown.head_names is not None and not names_in(given.name) <= shown.head_names
+        f"inputs.{place}.name: {parameter.name[:80]!r} is no parameter of the function"
+        for place, parameter in enumerate(answer.inputs)
+        if shown.head_names is not None and not names_in(parameter.name) <= shown.head_names
     ]
     return [*outside, *missing, *unknown]
 
@@ -323,15 +325,15 @@ def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
 def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
     """The text; where no parts were listed there is nothing that a responsibility could name."""
     # `NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice.
-    told = []
+    responsibilities = []
     for item in answer.responsibilities:
         missing = [name for name in item.children if name not in item.text]
-        told.append(f"{', '.join(missing)}: {item.text}" if missing else item.text)
+        responsibilities.append(f"{', '.join(missing)}: {item.text}" if missing else item.text)
     return WrittenText(
         summary=answer.summary,
         business_intent=answer.business_intent,
         keywords=tuple(answer.keywords),
-        responsibilities=tuple(told) if shown.child_names else (),
+        responsibilities=tuple(responsibilities) if shown.child_names else (),
     )
 
 

@@ -43,14 +43,16 @@ def _least_chars(choices: Iterable[ResolvedTemplate]) -> int:
 def _too_long(choices: Sequence[ResolvedTemplate], max_prompt_chars: int) -> str:
     """What does not fit, and the ways out; of several levels, of the one that takes most."""
     full, *short = choices
-    told = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
+    misfit = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
     if short:
-        told += f" and {short[0].names[0]} ({short[0].characters:,}) do not fit"
+        misfit += f" and {short[0].names[0]} ({short[0].characters:,}) do not fit"
         way = ""
     else:
-        told += f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
+        misfit += (
+            f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
+        )
         way = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
     return (
         f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
-        f"level {full.level.value}, {told}: {way}take a model, or a setting, of at least {_least_chars(choices):,}"
+        f"level {full.level.value}, {misfit}: {way}take a model, or a setting, of at least {_least_chars(choices):,}"
     )

@@ -105,8 +105,8 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
                 {"role": "tool", "tool_call_id": id_, "content": f"Error: {complaint}"},
             ]
         else:
-            said = answer if answer.strip() else _NOTHING
-            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": complaint}]
+            content = answer if answer.strip() else _NOTHING
+            messages += [{"role": "assistant", "content": content}, {"role": "user", "content": complaint}]
     return messages
 
 
@@ -288,8 +288,8 @@ class LiteLlmCalls:
                     heard.hear(chunk)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
         # only the second, and invents a missing reason: there only a broken connection shows the failure.
-        said = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
-        if said == [None, None]:
+        reasons = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
+        if reasons == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
 
     @contextmanager

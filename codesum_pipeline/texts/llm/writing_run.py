@@ -194,9 +194,11 @@ class WritingRun:
         if known.kept and self._accepts(task, known.kept):
             return found_text(task, known.kept)
         if not known.kept and known.prompt == task.prompt:
-            told = known.outcome
-            unforeseen = told.unforeseen and replace(told.unforeseen, item=task.id)
-            return TaskOutcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
+            first_outcome = known.outcome
+            unforeseen = first_outcome.unforeseen and replace(first_outcome.unforeseen, item=task.id)
+            return TaskOutcome(
+                task.id, None, gate=first_outcome.gate, failure=first_outcome.failure, unforeseen=unforeseen
+            )
         return (await self._ask_within_caps(task)).outcome
 
     async def _ask_within_caps(self, task: WritingTask) -> _FinishedTask:

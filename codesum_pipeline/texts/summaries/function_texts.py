@@ -61,9 +61,11 @@ def want_functions(
                 broken.append(id_)
     # The step that writes the text meets the same error and counts it.
     guard = FailureGuard()
-    for given in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
-        with guard.item(given.id):
-            wanted[given.id] = want_function(given.id, writers.get(given.id, EXTRACTIVE), shown_source(given))
+    for function in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
+        with guard.item(function.id):
+            wanted[function.id] = want_function(
+                function.id, writers.get(function.id, EXTRACTIVE), shown_source(function)
+            )
     return list(wanted.values())
 
 

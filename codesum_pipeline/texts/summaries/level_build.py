@@ -146,7 +146,7 @@ class LevelBuild(Struct):
         gone = self.last.removed(ids)
         table = self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
         placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
-        asked = self.model.finish(table) if self.model else None
+        calls = self.model.finish(table) if self.model else None
         written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
         return LevelReport(
             level=self.level,
@@ -158,7 +158,7 @@ class LevelBuild(Struct):
             by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
             table_hash=self._content_hash(),
-            asked=asked,
+            asked=calls,
             failed=len(self.guard.failed),
             failures=self.guard.failures,
         )

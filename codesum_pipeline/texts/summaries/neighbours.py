@@ -42,20 +42,20 @@ class NeighbourNames(Struct):
         return tuple(sorted(one for one in self.neighbours if leaked_names(texts, [one], self.own)))
 
 
-def said_in(text: WrittenText) -> str:
+def prose_of(text: WrittenText) -> str:
     """The fields of a text that must not name a neighbour."""
     return f"{text.summary}\n{text.business_intent}"
 
 
-def said_name(id_: str) -> str:
+def name_of_document(id_: str) -> str:
     """How a document is called: a symbol's qualified name, a file's or folder's own."""
     path, *below = without_suffix(id_).split(SEPARATOR)
     return ".".join(below) if below else path.rpartition("/")[2]
 
 
-def names_of_suspects(workspace: Workspace, said: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
+def names_of_suspects(workspace: Workspace, texts: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
     """The names of those documents whose text, given with the id, has what may be a neighbour's name."""
-    suspects = {id_ for id_, text in said if any(is_foreign_name(match[0], ()) for match in code_names(text))}
+    suspects = {id_ for id_, text in texts if any(is_foreign_name(match[0], ()) for match in code_names(text))}
     return names_of(workspace, suspects)
 
 
@@ -116,9 +116,9 @@ def _add_parts(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> Non
     holders = _Holders(found)
     for id_ in (*symbols, *paths):
         if inside := holders.of(id_):
-            said = names_in(id_)
+            own_names = names_in(id_)
             for holder in inside:
-                found[holder].own |= said if SEPARATOR not in holder else names_in(id_[len(holder) :])
+                found[holder].own |= own_names if SEPARATOR not in holder else names_in(id_[len(holder) :])
     for id_, names in found.items():
         path, *below = id_.split(SEPARATOR)
         names.own |= names_in(*below) if below else names_in(path, workspace.key)
@@ -145,13 +145,15 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> N
         if type_ == SymbolType.CLASS.value:
             found[id_].own |= names_in(qualified, signature, *bases, *fields)
         else:
-            given = list(zip(parameters, kinds, strict=True))
+            kinds_by_name = list(zip(parameters, kinds, strict=True))
             found[id_].own |= function_names(
                 qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
             )
             found[id_].head = None if has(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
             found[id_].receivers = tuple(
-                name for name in (*RECEIVERS, *parameters) if (name, "receiver") in given or name not in parameters
+                name
+                for name in (*RECEIVERS, *parameters)
+                if (name, "receiver") in kinds_by_name or name not in parameters
             )
 
 

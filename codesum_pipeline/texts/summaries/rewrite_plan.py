@@ -190,19 +190,19 @@ class _Planner:
         wanted = want_functions(self._workspace, choose_writers(self._workspace))
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            asked = [found.id for found in wanted if found.writer != PLACEHOLDER]
-            decisions = self._model.functions(shown_functions(self._workspace, asked))
+            candidates = [found.id for found in wanted if found.writer != PLACEHOLDER]
+            decisions = self._model.functions(shown_functions(self._workspace, candidates))
         self._exact(Level.FUNCTION, wanted, decisions)
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:
         wanted = [want_unless_it_fails(found, (), self._guard) for found in files]
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            asked = []
+            candidates = []
             for found in files:
                 with self._guard.item(found.id):
-                    asked += [] if is_empty(found, ()) else [found]
-            decisions = self._model.texts(asked)
+                    candidates += [] if is_empty(found, ()) else [found]
+            decisions = self._model.texts(candidates)
         self._exact(Level.FILE, wanted, decisions)
 
     def _exact(self, level: Level, wanted: Sequence[RequiredDocument], decisions: Mapping[str, Decision]) -> None:
@@ -210,8 +210,8 @@ class _Planner:
         by_model = {id_: found.wanted for id_, found in decisions.items() if found.wanted}
         wanted = [by_model.get(found.id, found) for found in wanted]
         standing = {id_ for id_, found in decisions.items() if found.stays}
-        asked = [found for found in wanted if found.id not in standing]
-        rewrites = {rewrite.id: rewrite for rewrite in self._last[level].decide(asked, force=self._workspace.force)}
+        undecided = [found for found in wanted if found.id not in standing]
+        rewrites = {rewrite.id: rewrite for rewrite in self._last[level].decide(undecided, force=self._workspace.force)}
         for found in wanted:
             decision = decisions.get(found.id, _NO_MODEL)
             rewrite = rewrites.get(found.id)

@@ -79,53 +79,55 @@ def is_outward(callee: str) -> bool:
     return callee.rpartition(".")[2] not in _INNER_CALLS
 
 
-def is_empty(given: UpperInput, children: Sequence[ChildText]) -> bool:
+def is_empty(document: UpperInput, children: Sequence[ChildText]) -> bool:
     """Whether a class, file or folder with these children has nothing in it that a text could be about."""
-    match given:
+    match document:
         case ClassInput():
-            return not (children or given.fields or given.docstring)
+            return not (children or document.fields or document.docstring)
         case FileInput():
-            said = given.docstring or given.literals
-            return not (children or said or given.imports or given.globals or given.exports)
+            contents = document.docstring or document.literals
+            return not (children or contents or document.imports or document.globals or document.exports)
         case TextFileInput():
-            return not has_words(given.text, markup_of(given.name))
+            return not has_words(document.text, markup_of(document.name))
         case ModuleInput():
-            has_readme = given.readme is not None and has_words(given.readme, markup_of(given.readme_name or ""))
+            has_readme = document.readme is not None and has_words(
+                document.readme, markup_of(document.readme_name or "")
+            )
             return not has_readme and all(child.is_placeholder for child in children)
 
 
-def placeholder_text(given: AnyInput) -> WrittenText:
+def placeholder_text(document: AnyInput) -> WrittenText:
     """The template of each level, filled with the name, the place and, for a function, its author's words."""
-    name = clip(printable(given.name), MAX_INTENT // 3) or "unnamed"
-    path, _, _ = given.id.partition("::")
-    summary, level = _template(given, name)
+    name = clip(printable(document.name), MAX_INTENT // 3) or "unnamed"
+    path, _, _ = document.id.partition("::")
+    summary, level = _template(document, name)
     return WrittenText(
         summary=clip(sentence(summary), MAX_SUMMARY),
         business_intent=clip(f"Part of {place_of(path)}.", MAX_INTENT),
-        keywords=choose_keywords([(given.name, 1.0)], fallback=(path, level)),
+        keywords=choose_keywords([(document.name, 1.0)], fallback=(path, level)),
     )
 
 
-def _template(given: AnyInput, name: str) -> tuple[str, Level]:
-    match given:
+def _template(document: AnyInput, name: str) -> tuple[str, Level]:
+    match document:
         case FunctionInput():
-            return _function_template(given, name), Level.FUNCTION
-        case ClassInput() if stands_for := _stands_for(given):
+            return _function_template(document, name), Level.FUNCTION
+        case ClassInput() if stands_for := _stands_for(document):
             return f"Type {name} stands for {stands_for}", Level.CLASS
         case ClassInput():
-            bases = f", derived from {', '.join(map(printable, given.bases[:3]))}" if given.bases else ""
+            bases = f", derived from {', '.join(map(printable, document.bases[:3]))}" if document.bases else ""
             return f"Class {name} without members of its own{bases}", Level.CLASS
         case ModuleInput():
             return f"Folder {name} with nothing but empty files", Level.MODULE
-        case TextFileInput() if given.text.strip():
+        case TextFileInput() if document.text.strip():
             return f"File {name} without words", Level.FILE
         case _:
             return f"File {name} without content", Level.FILE
 
 
-def _stands_for(given: ClassInput) -> str:
+def _stands_for(class_: ClassInput) -> str:
     """What a type without members is another name of: `string` of `type Id = string`, and of Go's `type Id string`."""
-    _, is_type, rest = f" {given.signature}".partition(" type ")
+    _, is_type, rest = f" {class_.signature}".partition(" type ")
     if not is_type:
         return ""
     depth = 0
@@ -133,15 +135,19 @@ def _stands_for(given: ClassInput) -> str:
         if sign == "=" and not depth and not rest.startswith("=>", place):
             return printable(rest[place + 1 :])
         depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
-    told = rest.removeprefix(given.name) if has(given.language, Trait.TYPE_FOLLOWS_NAME) else ""
-    return printable(told).removesuffix("{}").rstrip() if told.strip() not in ("", "struct{}", "struct {}") else ""
+    type_written = rest.removeprefix(class_.name) if has(class_.language, Trait.TYPE_FOLLOWS_NAME) else ""
+    return (
+        printable(type_written).removesuffix("{}").rstrip()
+        if type_written.strip() not in ("", "struct{}", "struct {}")
+        else ""
+    )
 
 
-def _function_template(given: FunctionInput, name: str) -> str:
-    told, _ = opening_of(docstring_of(given))
-    owner = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+def _function_template(function: FunctionInput, name: str) -> str:
+    opening, _ = opening_of(docstring_of(function))
+    owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {printable(owner)}" if owner else ""
-    return f"Short function {name}{where}: {told}" if told else f"Short function {name}{where}"
+    return f"Short function {name}{where}: {opening}" if opening else f"Short function {name}{where}"
 
 
 # What a function's writer states are facts that the parser read off its canonical source.
@@ -157,15 +163,15 @@ def want_function(id_: str, writer: str, source: str) -> RequiredDocument:
     return RequiredDocument(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
 
 
-def shown_source(shown: FunctionInput) -> str:
+def shown_source(function: FunctionInput) -> str:
     """What a function's text is made from: its canonical source.
 
     Where that does not parse, what was read off it counts too: `a * * b` and
     `a ** b` then have the same canonical source and may give other facts.
     """
-    if not shown.has_syntax_errors:
-        return shown.canonical_source
-    return canonical_json([shown.canonical_source, to_builtins(replace(shown, id="", canonical_source=""))])
+    if not function.has_syntax_errors:
+        return function.canonical_source
+    return canonical_json([function.canonical_source, to_builtins(replace(function, id="", canonical_source=""))])
 
 
 def want_upper(head: UpperInput, children: Sequence[ChildText]) -> RequiredDocument:
@@ -202,27 +208,27 @@ def failed_text(id_: str) -> ExtractiveText:
     return ExtractiveText(text, PurposeSource.TEMPLATE)
 
 
-def write(shown: AnyInput, writer: str) -> ExtractiveText:
+def write(document: AnyInput, writer: str) -> ExtractiveText:
     """The text that `writer` gives for what it is shown."""
     if written_by(writer) is WrittenBy.PLACEHOLDER:
-        return ExtractiveText(placeholder_text(shown), PurposeSource.TEMPLATE)
-    match shown:
+        return ExtractiveText(placeholder_text(document), PurposeSource.TEMPLATE)
+    match document:
         case FunctionInput():
-            return write_function(shown)
+            return write_function(document)
         case ClassInput():
-            return write_class(shown)
+            return write_class(document)
         case FileInput():
-            return write_file(shown)
+            return write_file(document)
         case TextFileInput():
-            return write_text_file(shown)
+            return write_text_file(document)
         case ModuleInput():
-            return write_module(shown)
+            return write_module(document)
 
 
-def _text(shown: AnyInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
+def _text(document: AnyInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
     """A text, or None if it cannot be written."""
-    with guard.item(shown.id):
-        return None if writer == FAILED else write(shown, writer)
+    with guard.item(document.id):
+        return None if writer == FAILED else write(document, writer)
     return None
 
 
@@ -349,18 +355,18 @@ class WriteFunctions(Struct, frozen=True):
         guard = FailureGuard()
         functions = from_table(batch.symbols, FunctionInput)
         rows = [
-            self._row(shown, writer, rewrite, before.get(shown.id), guard)
-            for shown, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
+            self._row(function, writer, rewrite, before.get(function.id), guard)
+            for function, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
         ]
         return self.stamp.stored(rows, guard)[1], guard.failures
 
     def _row(
-        self, shown: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
+        self, function: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
     ) -> TextRow:
-        wanted = want_failed(shown.id)
-        with guard.item(shown.id):
-            wanted = want_function(shown.id, writer, shown_source(shown))
-        return self.stamp.written(_text(shown, wanted.writer, guard), wanted, rewrite, before, guard)
+        wanted = want_failed(function.id)
+        with guard.item(function.id):
+            wanted = want_function(function.id, writer, shown_source(function))
+        return self.stamp.written(_text(function, wanted.writer, guard), wanted, rewrite, before, guard)
 
     def here(self, batch: FunctionBatch) -> FunctionResults:
         """The same; raises `TooMuchHere` for long functions."""
@@ -409,9 +415,9 @@ UpperBatch = Sequence[tuple[UpperInput, str]]
 UpperResults = tuple[list[ExtractiveText | None], tuple[Failure, ...]]
 
 
-def upper_batches(shown: UpperBatch) -> list[UpperBatch]:
+def upper_batches(documents: UpperBatch) -> list[UpperBatch]:
     """Some classes, files or folders at a time, each with its writer."""
-    return [shown[at : at + BATCH_UPPER] for at in range(0, len(shown), BATCH_UPPER)]
+    return [documents[at : at + BATCH_UPPER] for at in range(0, len(documents), BATCH_UPPER)]
 
 
 class WriteUpper(Struct, frozen=True):
@@ -419,13 +425,13 @@ class WriteUpper(Struct, frozen=True):
 
     def __call__(self, batch: UpperBatch) -> UpperResults:
         guard = FailureGuard()
-        return [_text(shown, writer, guard) for shown, writer in batch], guard.failures
+        return [_text(document, writer, guard) for document, writer in batch], guard.failures
 
     def here(self, batch: UpperBatch) -> UpperResults:
         """The same; raises `TooMuchHere` for long texts, and for documents with very many children."""
-        for shown, _ in batch:
-            is_long = isinstance(shown, TextFileInput) and len(shown.text) > MOST_CHARACTERS_HERE
-            if is_long or len(children_of(shown)) > MOST_CHILDREN_HERE:
+        for document, _ in batch:
+            is_long = isinstance(document, TextFileInput) and len(document.text) > MOST_CHARACTERS_HERE
+            if is_long or len(children_of(document)) > MOST_CHILDREN_HERE:
                 raise TooMuchHere
         return self(batch)
 

@@ -72,7 +72,7 @@ class Payer(Struct, frozen=True):
                 return await self._till.pay(request, number, request.texts, call, _settled)
 
             return await with_retries(
-                attempt, attempts=attempts, longest_asked_wait_s=_LONGEST_WAIT_S, on_retry=on_discard
+                attempt, attempts=attempts, longest_provider_wait_s=_LONGEST_WAIT_S, on_retry=on_discard
             )
 
         return await with_fallbacks(self.llm, ask, on_failure=on_discard)

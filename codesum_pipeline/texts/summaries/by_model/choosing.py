@@ -31,7 +31,7 @@ from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by, hash_of_shown
 from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, prose_of
 
 
 class ModelSetup(Struct, frozen=True, dict=True):
@@ -119,7 +119,7 @@ class LastText(Struct, frozen=True):
     own_hash: str
     children: tuple[ChildPair, ...]
     summary_hash: str
-    said: str
+    prose: str
 
 
 def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
@@ -127,8 +127,8 @@ def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
     columns = [*(name for name in column_names(LastText) if name != "said"), "text", "written_by"]
     table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
     rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
-    said = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
-    rows = rows.append_column("said", pc.binary_join_element_wise(*said, "\n"))
+    fields = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
+    rows = rows.append_column("said", pc.binary_join_element_wise(*fields, "\n"))
     return {row.id: row for row in from_table(rows, LastText)}
 
 
@@ -182,7 +182,7 @@ class Chooser:
         open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
         names = names_of_suspects(
             self._workspace,
-            [(open_ids[exact], said_in(text.text)) for exact, texts in found.items() for text in texts],
+            [(open_ids[exact], prose_of(text.text)) for exact, texts in found.items() for text in texts],
         )
         kept = self._of_same_code(choices)
         for (exact, _), choice in keys.items():
@@ -248,8 +248,8 @@ class Chooser:
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
         """Keep no text that names a neighbour by now, whatever it was written from."""
         looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
-        names = names_of_suspects(self._workspace, [(id_, self._last[id_].said) for id_ in looked_at])
-        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}
+        names = names_of_suspects(self._workspace, [(id_, self._last[id_].prose) for id_ in looked_at])
+        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].prose))}
         rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
             replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])
@@ -260,6 +260,6 @@ class Chooser:
 
     def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, NeighbourNames]) -> bool:
         known = names.get(choice.wanted.id)
-        if known and known.leaks(said_in(text.text)):
+        if known and known.leaks(prose_of(text.text)):
             return False
         return choice.context is None or not changed_by(text.context, choice.context, self._workspace.settings)

@@ -70,20 +70,20 @@ def layer_by_model(
     build = model.build
     order = ChildOrder(build.workspace, outline)
     below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
-    asked: dict[str, UpperInput] = {}
+    open_heads: dict[str, UpperInput] = {}
     sources: list[TextSource] = []
     for head in heads:
         with build.guard.item(head.id):
             if model.is_trusted(head.id) and not is_empty(head, below[head.id]):
                 sources.append(upper_source(head, below[head.id]))
-                asked[head.id] = head
+                open_heads[head.id] = head
     choices = {choice.wanted.id: choice for choice in model.choose(sources)}
     model.leave_to_later(choices.values())
     open_ones = model.open_ones(choices.values())
     children = texts.children([choice.wanted.id for choice in open_ones], outline)
 
     def prompt_of(id_: str) -> Prompt:
-        return model.prompter.of_upper(build.level, in_order(asked[id_], children[id_], below[id_]))
+        return model.prompter.of_upper(build.level, in_order(open_heads[id_], children[id_], below[id_]))
 
     written = _write(model, open_ones, prompt_of)
     texts.add(written.values())

@@ -188,10 +188,10 @@ def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
     if not wanted:
         return left
     is_older = pc.and_(pc.equal(rows.column("written_by"), WrittenBy.LLM.value), pc.is_null(rows.column("failure")))
-    asked = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
-    last = last_by_model(workspace, level) if asked else {}
+    with_older_text = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
+    last = last_by_model(workspace, level) if with_older_text else {}
     contexts = Contexts(workspace)
-    for id_ in asked & last.keys():
+    for id_ in with_older_text & last.keys():
         text = last[id_]
         is_other = not setup.is_of_now(level, text)
         if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
@@ -217,9 +217,9 @@ def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict
         "plan", workspace.key, columns=["id", "level", "gate", "predicted_usd", "is_documented"]
     )
     rows = plan.filter(pc.equal(plan.column("level"), level.value))
-    ids, gates, prices, told = (rows.column(name).to_pylist() for name in ("id", *plan.column_names[2:]))
+    ids, gates, prices, flags = (rows.column(name).to_pylist() for name in ("id", *plan.column_names[2:]))
     stopped = {id_: Gate(gate) for id_, gate in zip(ids, gates, strict=True) if gate}
-    documented = {id_ for id_, is_documented in zip(ids, told, strict=True) if is_documented}
+    documented = {id_ for id_, is_documented in zip(ids, flags, strict=True) if is_documented}
     return stopped, dict(zip(ids, prices, strict=True)), documented
 
 
@@ -231,7 +231,7 @@ def caps_left(ledger: "Ledger", workspace: Workspace) -> "Caps":
     llm = workspace.settings.llm
     most_usd = [cap for cap in (llm.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
     return Caps(
-        documents_left=max(0, llm.max_summaries_per_run - len(_asked(ledger, workspace))),
+        documents_left=max(0, llm.max_summaries_per_run - len(_called_documents(ledger, workspace))),
         usd_left=max(0.0, min(most_usd) - ledger.spent()) if most_usd else None,
     )
 
@@ -241,8 +241,8 @@ def rewrites_left(ledger: "Ledger", workspace: Workspace) -> int:
     # A store of its own: the step is no reader of this table, since no text is made from it.
     documents = TableStore(workspace.tables.root).read_or_empty("documents", workspace.key, columns=["id"])
     most = int(workspace.settings.max_rewrite_fraction * documents.num_rows)
-    return max(0, most - len(_asked(ledger, workspace)))
+    return max(0, most - len(_called_documents(ledger, workspace)))
 
 
-def _asked(ledger: "Ledger", workspace: Workspace) -> set[str]:
+def _called_documents(ledger: "Ledger", workspace: Workspace) -> set[str]:
     return {row.id for row in ledger.rows(workspace.run_id) if row.outcome is not AttemptOutcome.NOT_SENT}

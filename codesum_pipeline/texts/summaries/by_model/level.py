@@ -52,7 +52,7 @@ from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
 from codesum_pipeline.texts.summaries.decide import Rewrite
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
-from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, name_of_document, names_of, prose_of
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 if TYPE_CHECKING:
@@ -159,10 +159,10 @@ class ModelLevel:
         jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
         kept = {job.id: job.choice.found for job in jobs if job.choice.found}
         carried = {job.id for job in jobs if job.choice.has_other_hash}
-        asked = self._in_order([job for job in jobs if job.id not in kept])
-        allowed = self._without_unconfirmed(asked)
+        open_jobs = self._in_order([job for job in jobs if job.id not in kept])
+        allowed = self._without_unconfirmed(open_jobs)
         outcomes = {outcome.id: outcome for outcome in self._ask(allowed, prompt_of)}
-        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
+        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in open_jobs if job.id not in outcomes}
         self._outcomes += outcomes.values()
         self._found += len(kept)
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
@@ -261,8 +261,8 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        asked = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
-        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in asked)
+        called = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
+        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in called)
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
             gates=dict(sorted(gates.items())),
@@ -270,15 +270,15 @@ class ModelLevel:
             texts=len(written),
             found=self._found,
             predicted_usd=predicted,
-            predicted_usd_with_cache=predicted - estimator.spared_usd(len(asked)),
+            predicted_usd_with_cache=predicted - estimator.spared_usd(len(called)),
             secrets_masked=dict(sorted(self.prompter.masked.items())),
         ).with_attempts(rows)
 
     def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
         id_, kind = min(failed.items())
-        said = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
+        detail = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
         model = self._setup.llm.model
-        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {said}"
+        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {detail}"
         note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
@@ -364,7 +364,7 @@ class ModelLevel:
                 prompt.shown,
                 hidden_names=tuple(sorted(names.neighbours)),
                 own_names=frozenset(names.own),
-                name=said_name(job.id),
+                name=name_of_document(job.id),
                 head_names=names.head,
                 receivers=names.receivers,
             ),
@@ -379,7 +379,7 @@ class ModelLevel:
     def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
         if self._setup.llm.backend is BackendName.RECORD:
             return False
-        if leaked_names([said_in(kept.text)], task.shown.hidden_names, task.shown.own_names):
+        if leaked_names([prose_of(kept.text)], task.shown.hidden_names, task.shown.own_names):
             return False
         if task.context is None or kept.context is None:
             return task.context is None

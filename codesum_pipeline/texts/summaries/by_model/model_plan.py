@@ -118,18 +118,18 @@ class ModelPlanner:
         estimate = NOTHING
         with self._guard.item(head.id):
             estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
-        told = self._is_documented(head.id, partial(author_opening, head))
+        is_documented = self._is_documented(head.id, partial(author_opening, head))
         gate = self._gate(
             level,
             head.id,
             has_text=False,
             is_new=is_new,
             estimate=estimate,
-            is_documented=told,
+            is_documented=is_documented,
             if_below=if_below,
             layer=layer,
         )
-        return Decision(None, gate=gate, estimate=estimate, is_documented=told)
+        return Decision(None, gate=gate, estimate=estimate, is_documented=is_documented)
 
     def is_trusted(self, id_: str) -> bool:
         return self._trusted is None or id_ in self._trusted
@@ -196,16 +196,16 @@ class ModelPlanner:
                 with self._guard.item(id_):
                     self._estimates[id_] = estimator.of_prompt(prompt_of(prompter, id_).text)
             cost = NOTHING if has_text else self._estimates[id_]
-            told = self._documented.get(id_, False)
+            is_documented = self._documented.get(id_, False)
             gate = self._gate(
-                level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=told
+                level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
             )
             if gate is None:
-                decisions[id_] = Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, told)
+                decisions[id_] = Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, is_documented)
             elif gate is not Gate.TRUST and choice.leftover is not None:
-                decisions[id_] = Decision(choice.leftover, True, gate, estimate=cost, is_documented=told)
+                decisions[id_] = Decision(choice.leftover, True, gate, estimate=cost, is_documented=is_documented)
             else:
-                decisions[id_] = Decision(None, gate=gate, estimate=cost, is_documented=told)
+                decisions[id_] = Decision(None, gate=gate, estimate=cost, is_documented=is_documented)
         return decisions
 
     def _gate(

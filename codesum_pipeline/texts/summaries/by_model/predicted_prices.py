@@ -148,8 +148,8 @@ def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
 def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
     """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
     estimated = [(Estimator(setup, level), found) for level, found in levels.items()]
-    asked = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
-    return asked, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
+    on_calls = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
+    return on_calls, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
 
 
 def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:

@@ -68,28 +68,28 @@ class Prompter(Struct):
         shown = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
         return Prompt(self._render(language, fields), shown)
 
-    def of_upper(self, level: Level, given: UpperInput) -> Prompt:
+    def of_upper(self, level: Level, document: UpperInput) -> Prompt:
         """The prompt about a class, file or folder: its metadata and its children's texts."""
-        name = self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
-        told = {key: value for key, value in model_metadata(given).items() if key not in _IN_NAME}
-        lines = (f"{key}: {_joined(value)}" for key, value in told.items() if value)
+        name = self._masked(document.qualified_name if isinstance(document, ClassInput) else document.name)
+        shown_metadata = {key: value for key, value in model_metadata(document).items() if key not in _IN_NAME}
+        lines = (f"{key}: {_joined(value)}" for key, value in shown_metadata.items() if value)
         about = self._bounded(self._masked("\n".join(lines)), name)
         fields = {"name": enclose(name, "name"), "metadata": enclose(about, "metadata")}
-        if isinstance(given, TextFileInput):
-            body = cut(self._masked(shown_words(given)), self._room(name, about))
+        if isinstance(document, TextFileInput):
+            body = cut(self._masked(shown_words(document)), self._room(name, about))
             fields["body"] = enclose(body, "text")
-            return Prompt(self._render(given.language, fields), AnswerBounds(level, line_count=None))
+            return Prompt(self._render(document.language, fields), AnswerBounds(level, line_count=None))
         entries = [
             Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
-            for child in given.children
+            for child in document.children
         ]
-        filled = fill_entries(entries, self._room(name, about), about=given.id)
+        filled = fill_entries(entries, self._room(name, about), about=document.id)
         listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
         if filled.left_out:
             listed += f"\n({filled.left_out} more are not shown)"
         fields["children"] = enclose(listed, "children")
-        language = "" if isinstance(given, ModuleInput) else given.language
-        names = tuple(child.name for child in given.children[: len(filled.entries)])
+        language = "" if isinstance(document, ModuleInput) else document.language
+        names = tuple(child.name for child in document.children[: len(filled.entries)])
         return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
 
     def _bounded(self, about: str, name: str) -> str:
@@ -117,25 +117,25 @@ class Prompter(Struct):
         return masked
 
 
-def model_metadata(given: UpperInput) -> dict[str, Any]:
+def model_metadata(document: UpperInput) -> dict[str, Any]:
     """What a model is shown of a document besides its children, as JSON-able values.
 
     Of a file it is the name and not the path: a move to another folder changes nothing.
     """
-    match given:
+    match document:
         case ClassInput() | FileInput():
-            kept = {name: value for name, value in metadata(given).items() if name != "literals"}
+            kept = {name: value for name, value in metadata(document).items() if name != "literals"}
         case TextFileInput():
-            kept = {"name": given.name, "language": given.language}
+            kept = {"name": document.name, "language": document.language}
         case ModuleInput():
-            markup = markup_of(given.readme_name or "")
-            kept = {"name": given.name, "readme": plain_text(given.readme, markup) if given.readme else None}
+            markup = markup_of(document.readme_name or "")
+            kept = {"name": document.name, "readme": plain_text(document.readme, markup) if document.readme else None}
     return kept
 
 
-def shown_words(given: TextFileInput) -> str:
+def shown_words(file: TextFileInput) -> str:
     """What a model is shown of a text file."""
-    return plain_text(given.text, markup_of(given.name))
+    return plain_text(file.text, markup_of(file.name))
 
 
 def _joined(value: Any) -> str:
@@ -166,14 +166,14 @@ def function_source(id_: str, qualified_name: str, language: str, canonical_sour
     return TextSource(id_, sha1_hex(canonical_source), (), shown)
 
 
-def upper_source(given: UpperInput, children: Sequence[ChildText]) -> TextSource:
+def upper_source(document: UpperInput, children: Sequence[ChildText]) -> TextSource:
     """The source of a class's, file's or folder's text: its metadata and its children's texts, in this order."""
-    own = model_metadata(given)
-    if isinstance(given, TextFileInput):
-        own["text"] = shown_words(given)
+    own = model_metadata(document)
+    if isinstance(document, TextFileInput):
+        own["text"] = shown_words(document)
     pairs = [[child.name, child.level, child.text_hash] for child in children]
     return TextSource(
-        given.id,
+        document.id,
         hash_of(own),
         tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
         canonical_json([pairs, own]),

@@ -28,11 +28,11 @@ from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput
-from codesum_pipeline.texts.summaries.neighbours import said_name
+from codesum_pipeline.texts.summaries.neighbours import name_of_document
 from codesum_pipeline.texts.summaries.outline import base_name, read_classes
 
 _MAX_HEAD_CHARS = 200
-_MAX_SAID_CHARS = 300
+_MAX_OPENING_CHARS = 300
 _MAX_FIELDS_CHARS = 300
 # Further callees are shown by name only; by default five are sampled.
 _MAX_SIGNATURES = 10
@@ -85,7 +85,7 @@ def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int
 
 
 def _name_alone(id_: str) -> Piece:
-    (name,), masked = names_shown([said_name(id_)])
+    (name,), masked = names_shown([name_of_document(id_)])
     return Piece(id_, f"calls {name}", "", masked)
 
 
@@ -93,7 +93,7 @@ def _class_piece(found: ClassInput) -> Piece:
     shown = _MaskedTexts()
     head, fields = _head_and_fields(found, shown)
     documented = replace(found, docstring=shown.without_secrets(found.docstring or ""))
-    parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
+    parts = [f"in class: {head}", *_quoted(author_opening(documented)), *fields]
     is_name_alone = len(parts) == 1 and not found.bases
     return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
 
@@ -113,13 +113,13 @@ def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
     """A file by its name alone: where it lies says nothing about its functions."""
     shown, name = _MaskedTexts(), base_name(path)
     documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
-    parts = [f"in file: {printable(name)}", *_said(author_opening(documented))]
+    parts = [f"in file: {printable(name)}", *_quoted(author_opening(documented))]
     return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
 
 
-def _said(opening: str) -> list[str]:
+def _quoted(opening: str) -> list[str]:
     """The opening of a class's or file's documentation, in quotes, so that it does not read as part of the prompt."""
-    return [f'it says "{clip(opening, _MAX_SAID_CHARS)}"'] if opening else []
+    return [f'it says "{clip(opening, _MAX_OPENING_CHARS)}"'] if opening else []
 
 
 NO_NEIGHBOURS = TextContext((), (), (), ())
@@ -235,7 +235,7 @@ class Contexts:
         above = self._symbols.get(id_, (None, ""))[0]
         if above is None:
             language, _ = self._files.get(_path_of(id_), ("", None))
-            above = self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
+            above = self._elsewhere.get((family_of(language), name_of_document(id_).rpartition(".")[0]))
         while above is not None:
             yield above
             above = self._symbols.get(above, (None, ""))[0]
@@ -245,7 +245,7 @@ class Contexts:
     def _elsewhere(self) -> Mapping[tuple[str, str], str]:
         """Classes by family of languages and qualified name, where only one has both."""
         sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
-        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
+        named = [((family_of(head.language), name_of_document(head.id)), head.id) for head in sent]
         count = Counter(name for name, _ in named)
         return {name: id_ for name, id_ in named if count[name] == 1}
 
@@ -265,13 +265,13 @@ class Contexts:
         if self._is_unsent(id_):
             return _name_alone(id_)
         shown = _MaskedTexts()
-        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
+        name = shown.line(name_of_document(id_), _MAX_HEAD_CHARS)
         if id_ in self._classes:
             head, fields = _head_and_fields(self._classes[id_], shown)
         else:
             head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
-        told = "; ".join((head, *fields))
-        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
+        code = "; ".join((head, *fields))
+        return Piece(id_, f"calls {name}: {code}", code, shown.masked)
 
 
 def changed_by(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
@@ -281,8 +281,8 @@ def changed_by(then: TextContext | None, now: TextContext, settings: ContextSett
         if hash_of_shown(then) == hash_of_shown(now):
             return ()
         known = {one.content_hash for one in then.around or ()}
-        told = {one.id for one in now.around or () if one.content_hash not in known}
-        return tuple(sorted(told | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
+        changed = {one.id for one in now.around or () if one.content_hash not in known}
+        return tuple(sorted(changed | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
     if _similarity(then, now) > settings.context_similarity_threshold:
         return ()
     new_callers = set(now.callers) - set(then.callers)
@@ -300,7 +300,7 @@ def hash_of_shown(found: TextContext) -> str:
 
 def names_of_neighbours(neighbours: Sequence[ContextNeighbour]) -> tuple[str, ...]:
     """Their qualified names, sorted and without repetition."""
-    return tuple(sorted({said_name(one.id) for one in neighbours}))
+    return tuple(sorted({name_of_document(one.id) for one in neighbours}))
 
 
 def _similarity(then: TextContext, now: TextContext) -> float:

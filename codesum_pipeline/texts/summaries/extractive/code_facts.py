@@ -16,8 +16,8 @@ from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip,
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM, in_words
 from codesum_pipeline.texts.summaries.extractive.words import (
     fact,
+    name_in_words,
     name_words,
-    said,
     shared_prefix,
     split_identifier,
     telling,
@@ -63,9 +63,9 @@ _OUTWARD = {kind: word_set(kind) for kind in ("reads", "writes", "emits")}
 class CodeFacts:
     """The facts of one function as phrases; `prefix` are the words that its library puts before its names."""
 
-    def __init__(self, given: FunctionInput) -> None:
-        self.given = given
-        self.facts = given.facts
+    def __init__(self, function: FunctionInput) -> None:
+        self.function = function
+        self.facts = function.facts
         receivers = (one.name.strip("*&$") for one in self.facts.parameters if one.kind == "receiver")
         self._receivers = {*_RECEIVERS, *receivers}
         self._empty = self._receivers | _EMPTY_NAMES
@@ -85,20 +85,20 @@ class CodeFacts:
 
     def taken(self) -> list[str]:
         """The parameters whose names have a meaning."""
-        given = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
-        names = [one for name in given for one in ((name,) if name.isidentifier() else bound_names(name))]
-        told = [
-            said(name, self.prefix)
+        written = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
+        names = [one for name in written for one in ((name,) if name.isidentifier() else bound_names(name))]
+        words = [
+            name_in_words(name, self.prefix)
             for name in names
             if name.lower().rstrip("0123456789") not in _EMPTY_NAMES and _has_meaning(name)
         ]
-        return list(dict.fromkeys(told))
+        return list(dict.fromkeys(words))
 
     @cached_property
     def result(self) -> str:
         """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
         written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
-        if has(self.given.language, Trait.TYPE_PREDICATES) and " is " in written:
+        if has(self.function.language, Trait.TYPE_PREDICATES) and " is " in written:
             return "" if written.startswith("asserts ") else "true or false"
         if written:
             is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
@@ -113,21 +113,21 @@ class CodeFacts:
 
     def is_constructor(self) -> bool:
         """Whether it makes an instance of the class around it."""
-        owner = self.given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        owner = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
         makers = ("__init__", "constructor", "__construct", "initialize", "init")
-        return bool(owner) and self.given.name in (owner, *makers)
+        return bool(owner) and self.function.name in (owner, *makers)
 
     def _stands_last(self, written: str) -> bool:
         """Whether the type is right before the name: in C a macro between them may have been read as the type."""
-        if not has(self.given.language, Trait.MACROS):
+        if not has(self.function.language, Trait.MACROS):
             return True
-        head = self.given.signature.partition(f"{self.given.name}(")[0].split()
+        head = self.function.signature.partition(f"{self.function.name}(")[0].split()
         before = [word.strip("*&") for word in head if not word.endswith("::")]
         return "(" not in written and (not before or before[-1] in written)
 
     def _is_test(self) -> bool:
         """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
-        return name_words(self.given.name)[:1] == ("test",) or " " in self.given.name.strip()
+        return name_words(self.function.name)[:1] == ("test",) or " " in self.function.name.strip()
 
     def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
         """Calls that lead outward, in source order; of many `new` ones the most informative."""
@@ -136,7 +136,7 @@ class CodeFacts:
         for one, made in sorted(self._calls, key=lambda call: (call[0].line, len(call[0].names))):
             if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or made:
                 continue
-            words = said(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
+            words = name_in_words(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
             if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
                 found.setdefault(words, max(map(telling, split_identifier(one.names[-1])), default=0))
         best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
@@ -171,8 +171,8 @@ class CodeFacts:
     def _prefix(self) -> tuple[str, ...]:
         bare = [one.names[0] for one in self.facts.calls if len(one.names) == 1]
         types = [word for one in self.facts.parameters for word in (one.type or "").replace("*", " ").split()]
-        prefix = shared_prefix([self.given.name, *bare, *types])
-        words = name_words(self.given.name)
+        prefix = shared_prefix([self.function.name, *bare, *types])
+        words = name_words(self.function.name)
         if prefix[:1] == ("test",):
             return ()
         return prefix if words[: len(prefix)] == prefix and len(words) > len(prefix) else ()
@@ -180,16 +180,16 @@ class CodeFacts:
     def _chain(self, names: Sequence[str]) -> str:
         """The last two names in words; what a method is called on only where that has a meaning."""
         *_, on, last = ("", *names)
-        words = said(last, self.prefix)
+        words = name_in_words(last, self.prefix)
         is_telling = len(on) > 2 and not {on, on.lower()} & self._empty
-        owner = said(on, self.prefix) if is_telling else ""
+        owner = name_in_words(on, self.prefix) if is_telling else ""
         repeats = set(owner.split()) <= set(words.split()) or owner.split()[-1:] == words.split()[:1]
         return words if repeats else f"{owner} {words}"
 
     def _value(self, one: Fact) -> str:
         """What one returned value is, as far as its form or its name shows."""
         last = one.names[-1] if one.names else ""
-        are_types_called = has(self.given.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
+        are_types_called = has(self.function.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
         match one.form:
             case Form.TRUTH:
                 return "true or false"
@@ -200,20 +200,24 @@ class CodeFacts:
             case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
                 return last if are_types_called else ""
             case Form.CALL if made := self._class_made(one):
-                return said(made, self.prefix)
+                return name_in_words(made, self.prefix)
             case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
                 # Where calls need no brackets, a longer chain may be one.
                 is_bare = one.form is Form.NAME and len(one.names) == 1
-                if has(self.given.language, Trait.CHAINS_CALL) and not is_bare:
+                if has(self.function.language, Trait.CHAINS_CALL) and not is_bare:
                     return ""
-                return said(last, self.prefix) if one.form is Form.NAME else f"item of {said(last, self.prefix)}"
+                return (
+                    name_in_words(last, self.prefix)
+                    if one.form is Form.NAME
+                    else f"item of {name_in_words(last, self.prefix)}"
+                )
         return ""
 
     def _raises(self) -> Iterator[str]:
         for one in self.facts.raises:
             *_, name = ("", *one.names)
             why = clip(message(one.said), 80)
-            words = said(name, self.prefix) if name[:1].isupper() else "error" if why else ""
+            words = name_in_words(name, self.prefix) if name[:1].isupper() else "error" if why else ""
             if words:
                 yield f"{words} ({why})" if why else words
 
@@ -228,9 +232,9 @@ class CodeFacts:
 
     def _made(self) -> Iterator[str]:
         for one, name in self._calls:
-            is_told = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
-            if is_told and not _checks(one.names):
-                yield said(name, self.prefix)
+            is_telling = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
+            if is_telling and not _checks(one.names):
+                yield name_in_words(name, self.prefix)
 
     def _class_made(self, one: Fact) -> str:
         """The class that a call makes an object of, as its language shows it; "" of other calls."""
@@ -239,12 +243,12 @@ class CodeFacts:
             return before if before[:1].isupper() else ""
         if one.text.startswith("new "):
             return "" if "(" in one.text else last
-        is_marked = has(self.given.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
+        is_marked = has(self.function.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
         return last if is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() else ""
 
 
 def parameter_words(parameter: Parameter) -> str:
-    return said(parameter.name.strip("_*&$@.")) or "value"
+    return name_in_words(parameter.name.strip("_*&$@.")) or "value"
 
 
 def telling_texts(texts: Iterable[str]) -> list[str]:

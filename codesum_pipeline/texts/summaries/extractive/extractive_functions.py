@@ -25,8 +25,8 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     PARAMETER,
     capitalized,
     fact,
+    name_in_words,
     place_of,
-    said,
 )
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -35,33 +35,35 @@ _MAX_DEFAULT_CHARS = 40
 _MAX_NAME_CHARS = 100
 
 
-def write_function(given: FunctionInput) -> ExtractiveText:
+def write_function(function: FunctionInput) -> ExtractiveText:
     """Write one function's text; equal input gives an equal text."""
-    doc = docstring_of(given)
-    code = CodeFacts(given)
-    told, used = opening_of(doc)
-    path, _, _ = given.id.partition("::")
-    around = given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    doc = docstring_of(function)
+    code = CodeFacts(function)
+    doc_opening, used = opening_of(doc)
+    path, _, _ = function.id.partition("::")
+    around = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
     around, place = around if len(around) > 1 else "", place_of(path)
-    is_named_so = place.rpartition("/")[2].lower() == said(around).lower()
-    owner = "" if code.is_constructor() and not told else fact("Part of", said(around) if around else "")
-    opening = told or _kind(code, around)
-    name = f"{capitalized(said(given.name, code.prefix))}."
+    is_named_so = place.rpartition("/")[2].lower() == name_in_words(around).lower()
+    owner = (
+        "" if code.is_constructor() and not doc_opening else fact("Part of", name_in_words(around) if around else "")
+    )
+    opening = doc_opening or _kind(code, around)
+    name = f"{capitalized(name_in_words(function.name, code.prefix))}."
     literals = code.literals(opening or name)
-    taken = [one for one in given.facts.parameters if one.kind != "receiver"]
-    words = [(given.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
+    taken = [one for one in function.facts.parameters if one.kind != "receiver"]
+    words = [(function.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     return composed(
-        given,
+        function,
         opening,
         [*code.phrases(opening or name), owner, fact("Mentions", literals)],
         name=name,
-        part=f"Part of {said(around)} in {place}." if around and not is_named_so else f"Part of {place}.",
-        source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
+        part=f"Part of {name_in_words(around)} in {place}." if around and not is_named_so else f"Part of {place}.",
+        source=PurposeSource.DOCSTRING if doc_opening else PurposeSource.NAME,
         words=words,
         prose=doc.sentences,
         used=used,
-        own=own_names(given),
+        own=own_names(function),
         path=path,
         returns=_returns(code, doc),
         inputs=tuple([_input(one, doc) for one in taken]),
@@ -72,16 +74,16 @@ def write_function(given: FunctionInput) -> ExtractiveText:
 
 def _kind(code: CodeFacts, around: str) -> str:
     """What has no name of its own, by what it is; a name that is a sentence; "" of others."""
-    name = code.given.name
+    name = code.function.name
     if code.is_constructor():
-        return f"Constructor of {said(around)}."
+        return f"Constructor of {name_in_words(around)}."
     if name.startswith("~"):
-        return f"Destructor of {said(around)}."
+        return f"Destructor of {name_in_words(around)}."
     if not any(map(str.isalnum, name.removeprefix("operator"))):
         return f"Operator {printable(name.removeprefix('operator'))}."
     if name.startswith("__") and name.endswith("__"):
-        return f"Special method {said(name)}."
-    words = said(name, code.prefix)
+        return f"Special method {name_in_words(name)}."
+    words = name_in_words(name, code.prefix)
     is_sentence = words.count(" ") >= (2 if words.startswith("test ") else 3)
     return f"{capitalized(words)}." if is_sentence else ""
 
@@ -92,11 +94,11 @@ def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
     kind = clip(printable(parameter.type or doc.types.get(name, "")), _MAX_TYPE_CHARS)
     default = clip(printable(parameter.default or ""), _MAX_DEFAULT_CHARS)
     is_open = parameter.kind.startswith("var_")
-    given = "any number" if is_open else f"{default} by default" if default else "required"
-    facts = f"Parameter {parameter_words(parameter)}, {given}."
-    told = sentence(clip(doc.parameters.get(name, ""), MAX_INPUT - 1))
-    said_of_it = told if len(told) >= MIN_INPUT else f"{told} {facts}".strip()
-    return InputSpec(printable(parameter.name)[:_MAX_NAME_CHARS], kind, clip(said_of_it, MAX_INPUT))
+    need = "any number" if is_open else f"{default} by default" if default else "required"
+    facts = f"Parameter {parameter_words(parameter)}, {need}."
+    description = sentence(clip(doc.parameters.get(name, ""), MAX_INPUT - 1))
+    text = description if len(description) >= MIN_INPUT else f"{description} {facts}".strip()
+    return InputSpec(printable(parameter.name)[:_MAX_NAME_CHARS], kind, clip(text, MAX_INPUT))
 
 
 def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
@@ -107,13 +109,13 @@ def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
         return None
     kind = written or shown or "not declared"
     lead = "Yields" if code.facts.is_generator else "Returns"
-    known = "as declared" if written else "as its code shows"
+    evidence = "as declared" if written else "as its code shows"
     summary = clip(f"{lead.lower()} {shown or kind}", MAX_TYPE_SUMMARY)
     if len(summary) < MIN_TYPE_SUMMARY:
-        summary = f"{summary}, {known}"
+        summary = f"{summary}, {evidence}"
     details = sentence(doc.returns) if doc.returns else f"{lead} {shown or kind}."
     if len(details) < MIN_DETAILS:
-        details = f"{details.rstrip('.')}, {known}."
+        details = f"{details.rstrip('.')}, {evidence}."
     return Returns(clip(kind, _MAX_TYPE_CHARS), summary, clip(details, MAX_DETAILS))
 
 

@@ -106,7 +106,7 @@ def shared_prefix(names: Iterable[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
-def said(name: str, prefix: tuple[str, ...] = ()) -> str:
+def name_in_words(name: str, prefix: tuple[str, ...] = ()) -> str:
     """A name in words without a prefix; as it is written where it has no words."""
     words = name_words(name)
     if words[-1:] == ("t",) and name.lower().endswith("_t"):
@@ -120,7 +120,7 @@ def said(name: str, prefix: tuple[str, ...] = ()) -> str:
 
 def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = (), are_all: bool = True) -> str:
     """The first names in words, each once, and how many more there are."""
-    return shortened([said(name, prefix) for name in names], limit, are_all=are_all)
+    return shortened([name_in_words(name, prefix) for name in names], limit, are_all=are_all)
 
 
 def plainly(names: Iterable[str], limit: int) -> str:
@@ -142,8 +142,8 @@ def named(lead: str, names: Sequence[str], limit: int, *, are_all: bool = True) 
 
 def fact(lead: str, items: Sequence[str] | str) -> str:
     """A short phrase: `Takes`, path, mode gives `Takes path, mode.`; "" without items."""
-    told = items if isinstance(items, str) else ", ".join(items)
-    return f"{lead} {told}{'' if told.endswith(('.', '…')) else '.'}" if told else ""
+    text = items if isinstance(items, str) else ", ".join(items)
+    return f"{lead} {text}{'' if text.endswith(('.', '…')) else '.'}" if text else ""
 
 
 def capitalized(text: str) -> str:
@@ -160,8 +160,8 @@ def place_of(path: str) -> str:
     parts = [part for part in path.split("/") if part not in (".", "")]
     stem = stem_of(parts[-1]) if parts else ""
     names = parts[-3:-1] if stem in _ENTRIES and len(parts) > 1 else [*parts[-2:-1], stem]
-    said = [words for name in names if (words := spoken(printable(name).strip("_."), written_out=False))]
-    return "/".join(said) or "the repository"
+    spoken_names = [words for name in names if (words := spoken(printable(name).strip("_."), written_out=False))]
+    return "/".join(spoken_names) or "the repository"
 
 
 def stem_of(name: str) -> str:
@@ -206,7 +206,7 @@ def choose_keywords(
     """The best words of (text or identifier, weight) pairs, best first; `fallback` fills up to the least number."""
     best: dict[str, float] = {}
     for text, weight in places:
-        for word, rare in _told(text):
+        for word, rare in _weighted_words(text):
             score = weight * rare
             before = best.get(word)
             if before is None:
@@ -224,7 +224,7 @@ def choose_keywords(
 
 
 @lru_cache(maxsize=65536)
-def _told(text: str) -> tuple[tuple[str, float], ...]:
+def _weighted_words(text: str) -> tuple[tuple[str, float], ...]:
     return tuple([(word, telling(word)) for word in split_identifier(text)])
 
 
