@@ -51,7 +51,7 @@ def test_a_missing_key_is_said_by_the_first_request_and_names_its_variable(
     monkeypatch.delenv(variable, raising=False)
     if found is not None:
         monkeypatch.setenv(variable, found)
-    with ScriptedServer(lambda _asked: Fails(401)) as server:
+    with ScriptedServer(lambda _call: Fails(401)) as server:
         backend = build_backend(LlmSettings(model=MODEL, api_key_env=name, api_base=server.base), templates())
         (error,) = ask_backend(backend, request_for())
 

@@ -99,10 +99,10 @@ def cases(place: int) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("said", FORBIDDEN)
-def test_what_is_refused_stands_in_both_prompts(said: str) -> None:
-    assert said in SYSTEM
-    assert said in SHORT
+@pytest.mark.parametrize("rule", FORBIDDEN)
+def test_what_is_refused_stands_in_both_prompts(rule: str) -> None:
+    assert rule in SYSTEM
+    assert rule in SHORT
 
 
 def test_material_is_data_in_both_prompts() -> None:
@@ -155,7 +155,7 @@ def test_a_responsibility_is_looked_at() -> None:
         read(Level.CLASS, "Adds up the prices of an order.", responsibilities=items)
 
 
-def given(*names: str) -> list[dict[str, str]]:
+def inputs_named(*names: str) -> list[dict[str, str]]:
     return [{"name": name, "type": "Order", "description": "The order whose prices are added up."} for name in names]
 
 
@@ -163,13 +163,13 @@ def test_a_parameter_that_does_not_exist_is_refused() -> None:
     assert "No name that the signature does not have." in SYSTEM
     assert "No name that the signature does not have." in SHORT
     with pytest.raises(AnswerProblem, match=re.escape("inputs.1.name: 'discount' is no parameter of the function")):
-        read(Level.FUNCTION, "Adds up the prices of an order.", inputs=given("*order", "discount"))
+        read(Level.FUNCTION, "Adds up the prices of an order.", inputs=inputs_named("*order", "discount"))
 
 
 def test_a_receiver_is_left_out_of_the_inputs() -> None:
     assert "No entry for `self`, `cls`, `this` or a receiver." in SYSTEM
     assert "No entry for `self`, `cls`, `this` or a receiver." in SHORT
-    found = read(Level.FUNCTION, "Adds up the prices of an order.", inputs=given("self", "order"))
+    found = read(Level.FUNCTION, "Adds up the prices of an order.", inputs=inputs_named("self", "order"))
 
     assert [one.name for one in found.inputs] == ["order"]
 

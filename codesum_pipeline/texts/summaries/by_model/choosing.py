@@ -109,7 +109,7 @@ def writer_of(template: ResolvedTemplate) -> str:
 
 
 class LastText(Struct, frozen=True):
-    """A model's text of the last build, as far as it decides what is kept; `said` must not name a neighbour."""
+    """A model's text of the last build, as far as it decides what is kept; `prose` must not name a neighbour."""
 
     id: str
     writer: str
@@ -124,11 +124,11 @@ class LastText(Struct, frozen=True):
 
 def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
     """The texts of a level that a model wrote, by id."""
-    columns = [*(name for name in column_names(LastText) if name != "said"), "text", "written_by"]
+    columns = [*(name for name in column_names(LastText) if name != "prose"), "text", "written_by"]
     table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
     rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
     fields = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
-    rows = rows.append_column("said", pc.binary_join_element_wise(*fields, "\n"))
+    rows = rows.append_column("prose", pc.binary_join_element_wise(*fields, "\n"))
     return {row.id: row for row in from_table(rows, LastText)}
 
 

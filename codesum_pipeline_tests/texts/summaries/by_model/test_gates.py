@@ -139,9 +139,9 @@ def test_the_caps_are_used_and_nothing_goes_before_what_is_in_it(
 
 def test_from_the_bottom_up_what_nobody_documented_goes_first_then_the_most_important() -> None:
     root = CallCandidate("root", 1.0, True, 0.1, layer=(3, 0))
-    told = CallCandidate("told", 0.6, True, 0.1, ("root",), is_documented=True)
+    documented = CallCandidate("told", 0.6, True, 0.1, ("root",), is_documented=True)
     small, large = CallCandidate("small", 0.1, True, 0.1, ("root",)), CallCandidate("large", 0.2, True, 0.1, ("root",))
-    found = [root, told, small, large]
+    found = [root, documented, small, large]
 
     orders = [within_caps(found, most=most, most_usd=None) for most in range(1, 5)]
 

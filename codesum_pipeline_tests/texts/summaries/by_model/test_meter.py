@@ -98,9 +98,9 @@ ONE_FOR_ALL = {
 }
 
 
-def in_the_same_words(asked: Asked) -> Behaviour:
+def in_the_same_words(call: Asked) -> Behaviour:
     """Finds the same words for every function, whatever its body."""
-    answer = answer_of(asked)
+    answer = answer_of(call)
     return Answers({**answer, **ONE_FOR_ALL}) if "purpose" in answer else Answers()
 
 

@@ -45,7 +45,7 @@ FAULTS = {
         lambda rows, _: any(row.id == ROUND_UP for row in rows),
     ),
     "making a class's prompt": Fault(
-        "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, given: given.id == BASKET
+        "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, document: document.id == BASKET
     ),
     "putting a class's children in order": Fault("class_summaries", BASKET, flow, "in_order", id_is(BASKET)),
     "asking for a class": Fault(
@@ -55,10 +55,10 @@ FAULTS = {
         "class_summaries", BASKET, attempts, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
     ),
     "reading a plain text": Fault(
-        "file_summaries", "README.md", prompting, "shown_words", lambda given: given.name == "README.md"
+        "file_summaries", "README.md", prompting, "shown_words", lambda document: document.name == "README.md"
     ),
     "what a folder says of itself": Fault(
-        "module_summaries", "till", prompting, "model_metadata", lambda given: given.id == "till"
+        "module_summaries", "till", prompting, "model_metadata", lambda document: document.id == "till"
     ),
 }
 # One of each level.

@@ -76,8 +76,8 @@ def test_names_that_stand_in_the_context_alone_must_not_be_named() -> None:
 
 
 def test_what_is_told_besides_a_body_takes_at_most_half_of_the_room() -> None:
-    given = FileInput("a.py", "a.py", "python", "Orders.\n" * 20_000, (), (), None, (CHILD,))
-    found = prompter(Level.FILE, 40_000).of_upper(Level.FILE, given)
+    file = FileInput("a.py", "a.py", "python", "Orders.\n" * 20_000, (), (), None, (CHILD,))
+    found = prompter(Level.FILE, 40_000).of_upper(Level.FILE, file)
 
     assert "[cut here]" in found.text
     assert "- total (function): Adds up prices of orders." in found.text

@@ -191,6 +191,6 @@ def test_printable_text_stays_as_it_is_but_for_its_white_space(text):
 def test_nothing_that_acts_survives():
     shown = replace(function_in("def f():\n    pass"), docstring=NASTY)
 
-    told = " ".join(strings_of(write_function(shown).text))
+    text = " ".join(strings_of(write_function(shown).text))
 
-    assert not any(bad in told for bad in ("\x1b", "\u202e", "\u200b", "<script", "{{", "{%", "\x00"))
+    assert not any(bad in text for bad in ("\x1b", "\u202e", "\u200b", "<script", "{{", "{%", "\x00"))

@@ -79,7 +79,7 @@ def test_the_prefix_that_most_names_share_is_found(names, prefix):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("no path for {path!r}", "no path for …"),
         ("%s of %d files\\n", "… of … files"),
@@ -88,8 +88,8 @@ def test_the_prefix_that_most_names_share_is_found(names, prefix):
         ("%s: %d", ""),
     ],
 )
-def test_a_message_shows_where_values_are_filled_in(text, told):
-    assert message(text) == told
+def test_a_message_shows_where_values_are_filled_in(text, words):
+    assert message(text) == words
 
 
 def test_rare_words_of_the_name_come_first_and_forms_of_one_word_once():
