@@ -23,7 +23,7 @@ from codesum_pipeline.ground.model.document import (
 from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.level_build import write_level
+from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import preview_plan
 from codesum_pipeline.texts.summaries.text_history import explain
 from codesum_pipeline_tests.support.edits import append, delete, swap

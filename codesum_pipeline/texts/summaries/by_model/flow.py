@@ -12,7 +12,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, templates_of
-from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
+from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 from codesum_pipeline.texts.summaries.by_model.prompting import (
     ChildOrder,
     Prompt,

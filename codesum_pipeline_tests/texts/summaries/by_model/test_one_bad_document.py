@@ -15,9 +15,9 @@ from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm import attempts
 from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
-from codesum_pipeline.texts.summaries.by_model import flow, level, prompting
+from codesum_pipeline.texts.summaries.by_model import flow, model_level, prompting
 from codesum_pipeline.texts.summaries.by_model.choosing import Chooser
-from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
+from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline_tests.build.law.test_one_bad_item import Fault, failed_items, id_is, inject
@@ -40,7 +40,7 @@ FAULTS = {
     "storing a function's text": Fault(
         "function_summaries",
         ROUND_UP,
-        level,
+        model_level,
         "to_table",
         lambda rows, _: any(row.id == ROUND_UP for row in rows),
     ),

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,11 +51,9 @@ from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
 from codesum_pipeline.texts.summaries.decide import Rewrite
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
+from codesum_pipeline.texts.summaries.level_build import LevelBuild
 from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, name_of_document, names_of, prose_of
 from codesum_pipeline.texts.summaries.outline import DocumentTree
-
-if TYPE_CHECKING:
-    from codesum_pipeline.texts.summaries.level_build import LevelBuild
 
 # Gates that a later run may pass.
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
@@ -79,7 +76,7 @@ class Job(Struct, frozen=True):
 class ModelLevel:
     """A level of a build in which a model writes. What stops documents goes into the gates of the build."""
 
-    def __init__(self, build: "LevelBuild", setup: ModelSetup, outline: DocumentTree) -> None:
+    def __init__(self, build: LevelBuild, setup: ModelSetup, outline: DocumentTree) -> None:
         workspace, level = build.workspace, build.level
         self.build = build
         self._workspace = workspace
