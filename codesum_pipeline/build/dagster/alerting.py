@@ -43,6 +43,7 @@ from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.operation_settings import CheckName
 from codesum_pipeline.ground.store.buckets.heads import broken_parts
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_unless_held
 from codesum_pipeline.indexes.publishing.verify import IndexFault, verify_index
 from codesum_pipeline.source.git.locations import host_of, is_url
@@ -261,7 +262,8 @@ def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
     layout = home.layout
     if layout.bucket is not None:
         try:
-            parts = broken_parts(layout.bucket, key, near=layout.home)
+            objects, transfers = OPENED_HOMES.objects(layout.bucket), layout.bucket.storage.transfers
+            parts = broken_parts(objects, key, near=layout.home, transfers=transfers)
         except BrokenStore as error:
             return [IndexFault("bucket", key, str(error))]
         if parts:

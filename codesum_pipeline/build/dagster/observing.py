@@ -32,6 +32,7 @@ from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import state_of
 from codesum_pipeline.ground.store.buckets.heads import StateFile, head_infos, part_name, read_head, read_manifest
 from codesum_pipeline.ground.store.buckets.objects import Objects
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.layout import BucketPlace
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.evaluation_step import hold_again, standing_hold
@@ -226,7 +227,7 @@ def is_held(home: Home, key: str, build: StandingBuild, *, fingerprint: str) -> 
 def _in_bucket(
     home: Home, state: PollState, keys: Sequence[str], place: BucketPlace, *, give_up_at: float
 ) -> dict[str, StandingBuild]:
-    objects = place.objects(most_retry_s=_RETRY_S)
+    objects = OPENED_HOMES.objects(place, most_retry_s=_RETRY_S)
     tags = {key: info.etag for key, info in head_infos(objects)}
 
     def read_heads(some: Sequence[str]) -> Mapping[str, str | None]:

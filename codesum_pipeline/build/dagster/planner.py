@@ -28,6 +28,7 @@ from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.bucket_record import spending_of_all
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
@@ -216,7 +217,7 @@ def usd_left_today(home: Home, instance: dg.DagsterInstance, *, statuses: list[d
         return 0.0
     now, most = utc_now(), home.settings.llm.max_cost_usd_per_day
     if bucket := home.layout.bucket:
-        return most - spending_of_all(bucket.objects(), day=now.date())
+        return most - spending_of_all(OPENED_HOMES.objects(bucket), day=now.date())
     midnight, spent = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp(), 0.0
     for entry in home.registry.survey().entries:
         ledger = home.layout.state(entry.key)

@@ -26,6 +26,7 @@ from codesum_pipeline.build.upkeep.stored_secrets import SecretsOfHome
 from codesum_pipeline.build.upkeep.tree_indexes import delete_index, unused_since
 from codesum_pipeline.ground.model.errors import BrokenIndex, CodesumError, LeaseHeld, RetryLater
 from codesum_pipeline.ground.store.atomic import remove
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline.indexes.formats.version_folder import read_version
 from codesum_pipeline.indexes.lanes.embedding import discard
@@ -250,7 +251,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         from codesum_pipeline.ground.store.buckets.heads import collect_parts
 
         grace_s = self.home.settings.maintenance.parts_hours * 3600.0
-        found = collect_parts(bucket.objects(), grace_s=grace_s, now=lambda: self.now)
+        found = collect_parts(OPENED_HOMES.objects(bucket), grace_s=grace_s, now=lambda: self.now)
         if found.parts:
             yield FreedSpace(RemovalKind.PARTS, "", found.parts, found.part_bytes)
 

@@ -21,6 +21,7 @@ from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import FileState, temporary_beside, write_text_atomically, writing
 from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.schemas import BOOKS, SCHEMA_VERSION, TABLES
 from codesum_pipeline.ground.store.tables import TableStore
 
@@ -127,7 +128,7 @@ class Workspace(Struct, frozen=True, dict=True):
     `versions` names every algorithm whose change must rebuild something. `slug` is `owner/name` where the location has
     one. With `force`, every text is written again. `is_confirmed` lets a model rewrite more of the index than it
     otherwise may. `usd_left` is what a run may spend at most, besides its caps, if something else than the settings
-    says so.
+    says so. `record` is that of the repository, whose lease the run holds.
     """
 
     entry: RepositoryEntry
@@ -142,6 +143,7 @@ class Workspace(Struct, frozen=True, dict=True):
     is_confirmed: bool = False
     usd_left: float | None = None
     new_connection: Connect = field(default=connect)
+    record: RepositoryRecord = FOLDER_RECORD
 
     @property
     def key(self) -> str:

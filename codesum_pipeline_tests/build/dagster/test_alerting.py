@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.build.dagster import alerting
 from codesum_pipeline.build.dagster.alerting import look, note_plan, note_runs

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import PUBLISHED_INDEX, is_held
 from codesum_pipeline.build.dagster.observing import observe
 from codesum_pipeline.build.dagster.planner import BuildDecision, plan_builds

@@ -7,9 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.alerts.alert_book import ConditionKind, open_book
 from codesum_pipeline.build.dagster.alerting import look as look_for_alerts
 from codesum_pipeline.build.dagster.alerting import take_due

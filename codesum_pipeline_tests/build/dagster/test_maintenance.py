@@ -8,9 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import dagster as dg
+import pytest
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.build.dagster.dagster_records import StorageFile
 from codesum_pipeline.build.dagster.maintenance_job import LOCK, RunRecords, give_back, maintain
@@ -20,7 +21,6 @@ from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline_tests.support.killing import killed_at
 from codesum_pipeline_tests.support.repositories import GitRepo
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 CHECK = dg.AssetCheckKey(dg.AssetKey("documents"), "are_whole")
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
