@@ -30,16 +30,10 @@ from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.source.masking.secrets import mask_secrets
+from codesum_pipeline.texts.llm.allowed_models import check_allowed, why_shut
 from codesum_pipeline.texts.llm.attempts import settled_good
-from codesum_pipeline.texts.llm.backend import (
-    SummaryBackend,
-    Templates,
-    build_backend,
-    check_allowed,
-    checked,
-    refuse_unpinned,
-    why_shut,
-)
+from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates, checked, refuse_unpinned
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.marking import enclose

@@ -24,19 +24,11 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, DigestCapRe
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import DigestSettings, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import check_models, form_of, why_shut
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
 from codesum_pipeline.texts.llm.attempts import settled_reading
-from codesum_pipeline.texts.llm.backend import (
-    AnotherModel,
-    RefusedAnswer,
-    SummaryBackend,
-    Templates,
-    build_backend,
-    check_models,
-    checked,
-    form_of,
-    why_shut,
-)
+from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, checked
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse

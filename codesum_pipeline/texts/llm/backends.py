@@ -1,4 +1,4 @@
-"""The backends: each answers requests for summaries and carries on conversations; `build_backend` chooses one of them.
+"""The backends: each answers requests for summaries and carries on conversations; the settings choose one of them.
 
 Through LiteLLM only the pinned form of a request is sent, as many at a time as the rates allow. Calls are made in this
 process until they keep a core busy; from then on worker processes make them, and this one decides and remembers: pins,
@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.backend import (
     AnotherModel,
     ModelBackend,
     Templates,
-    check_allowed,
     checked,
     is_by_pinned,
     mismatch,
@@ -216,3 +216,19 @@ def _checked_message(request: ChatRequest, response: ChatResponse, settings: Llm
         return response
     refused = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
     raise AnotherModel(mismatch(request, echoed), refused)
+
+
+def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:
+    """The backend of the settings, with the templates of the levels that are summarized.
+
+    `noop` and `replay` never load a client, so they call nobody.
+    """
+    match settings.backend:
+        case BackendName.NOOP:
+            return NoopBackend(max_prompt_chars=prompt_chars(settings))
+        case BackendName.REPLAY:
+            return ReplayBackend(settings, templates)
+        case BackendName.RECORD:
+            return RecordBackend(LiteLlmBackend(settings, templates), settings.kept_answers)
+        case BackendName.LITELLM:
+            return LiteLlmBackend(settings, templates)

@@ -23,6 +23,7 @@ from codesum_pipeline.ground.model.errors import BackendNotConfigured, SummaryCa
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.attempts import (
     Admission,
@@ -33,7 +34,7 @@ from codesum_pipeline.texts.llm.attempts import (
     ends_calls,
     failure_kind,
 )
-from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend, form_of
+from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest

@@ -7,8 +7,8 @@ import pytest
 
 from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.backend import build_backend, form_of
-from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend
+from codesum_pipeline.texts.llm.allowed_models import form_of
+from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend, build_backend
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates
 from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer

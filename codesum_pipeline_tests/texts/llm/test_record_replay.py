@@ -21,7 +21,7 @@ from codesum_pipeline.ground.model.errors import (
     SummaryCallFailed,
 )
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.backend import build_backend
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import read_recordings, write_recording
 from codesum_pipeline_tests.support.llm_requests import (

@@ -18,8 +18,8 @@ from codesum_pipeline.ground.settings.stage_settings import GraphPolicy
 from codesum_pipeline.ground.store.rows import column_names, from_table
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.backend import form_of
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
 from codesum_pipeline.texts.llm.marking import MASKING_VERSION

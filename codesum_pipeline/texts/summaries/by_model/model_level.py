@@ -26,7 +26,7 @@ from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.rows import to_table
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
-from codesum_pipeline.texts.llm.backend import build_backend
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.conversation import WritingTask
 from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.ledger import Ledger, open_ledger
