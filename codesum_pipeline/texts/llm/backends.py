@@ -8,7 +8,6 @@ rates, checks, and with its callers queue, caps and books.
 import asyncio
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -26,7 +25,7 @@ from codesum_pipeline.texts.llm.backend import (
 )
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.call_workers import CallLoad, CallWorkers
-from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
+from codesum_pipeline.texts.llm.litellm_calls import CONNECTIONS, LiteLlmCalls
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
@@ -84,7 +83,10 @@ class RecordBackend:
 
 
 class ReplayBackend:
-    """Answers recorded requests and refuses all others: no network, no key, no cost."""
+    """Answers recorded requests and refuses all others: no network, no key, no cost.
+
+    The recording is read at the first request and remembered.
+    """
 
     def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         self._settings = settings
@@ -127,9 +129,6 @@ class ReplayBackend:
 
 class LiteLlmBackend:
     """All models that the settings allow, through LiteLLM. Making it calls nobody; the first request does."""
-
-    # LiteLLM's connections are those of the event loop: the last backend that used them closes them.
-    _open: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, int]] = WeakKeyDictionary()
 
     def __init__(self, settings: LlmSettings, templates: Templates, load: CallLoad | None = None) -> None:
         """`load` says from when on workers pay; by default from what is measured."""
@@ -185,19 +184,14 @@ class LiteLlmBackend:
     async def aclose(self) -> None:
         if self._workers:
             await self._workers.aclose()
-        if not self._is_open:
-            return
-        self._is_open = False
-        loop = asyncio.get_running_loop()
-        self._open[loop] -= 1
-        if not self._open[loop]:
-            await self._calls.aclose()
+        if self._is_open:
+            self._is_open = False
+            await CONNECTIONS.leave()
 
     def _note_use(self) -> None:
         if not self._is_open:
             self._is_open = True
-            loop = asyncio.get_running_loop()
-            self._open[loop] = self._open.get(loop, 0) + 1
+            CONNECTIONS.enter()
 
     async def _ask(self, request: SummaryRequest) -> SummaryResponse:
         if self._workers and self._workers.are_ready:

@@ -7,15 +7,12 @@ import bisect
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, listed
-
-if TYPE_CHECKING:
-    from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 
 # The rest of a model's window is left for the answer and for the error of counting characters.
 USABLE_SHARE = 0.85
@@ -60,7 +57,7 @@ class SiblingRank(Struct, frozen=True):
     source_order: int
 
 
-def prompt_chars(settings: "LlmSettings") -> int:
+def prompt_chars(settings: LlmSettings) -> int:
     """How long a whole prompt may be: the smallest limit of the models that may be called.
 
     A model's limit is that of LiteLLM's list; for a model that the list does not
@@ -70,7 +67,7 @@ def prompt_chars(settings: "LlmSettings") -> int:
     return min(filter(None, (settings.max_prompt_chars, *(_chars_of(model, settings) for model in models))))
 
 
-def _chars_of(model: str, settings: "LlmSettings") -> int:
+def _chars_of(model: str, settings: LlmSettings) -> int:
     tokens = (listed(model) or {}).get("max_input_tokens")
     if isinstance(tokens, int) and tokens > 0:
         return int(tokens * CHARS_PER_TOKEN)

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from codesum_pipeline.ground.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
@@ -201,6 +202,29 @@ def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
     return True
 
 
+class LoopConnections:
+    """Who uses LiteLLM's connections, of which it keeps one set for each event loop of a process: the last user of a
+    loop closes them."""
+
+    def __init__(self) -> None:
+        self._users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+
+    def enter(self) -> None:
+        """Count one more user in the running loop."""
+        loop = asyncio.get_running_loop()
+        self._users[loop] = self._users.get(loop, 0) + 1
+
+    async def leave(self) -> None:
+        """Count one user less, and close the connections where it was the last."""
+        loop = asyncio.get_running_loop()
+        self._users[loop] -= 1
+        if not self._users[loop]:
+            await litellm_client().close_litellm_async_clients()
+
+
+# Of this process, as LiteLLM's connections are.
+CONNECTIONS = LoopConnections()
+
 # A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at
 # the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
@@ -237,9 +261,6 @@ class LiteLlmCalls:
             model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
             cost_usd=self._cost(request.model_name, usage, written),
         )
-
-    async def aclose(self) -> None:
-        await litellm_client().close_litellm_async_clients()
 
     def missing_key(self, model: str) -> str:
         """The names of the variables where a model's key is missing; empty if it is there."""

@@ -46,7 +46,8 @@ class Rewrite(Struct, frozen=True):
 class LastTexts:
     """The last build's texts of one level; `rows` is their table where it is already read.
 
-    Most texts are kept, so of all only ids and hashes are read; the causes are looked up for the others.
+    Most texts are kept, so of all only ids and hashes are read; the causes are looked up for the others. The history is
+    read for the first text that is new, and remembered.
     """
 
     def __init__(self, workspace: Workspace, level: Level, rows: pa.Table | None = None) -> None:

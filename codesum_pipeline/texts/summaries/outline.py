@@ -46,17 +46,18 @@ class Child(NamedTuple):
 
 
 class Children(Mapping[str, tuple[Child, ...]]):
-    """The children of each document that has some, sorted by name, then by id, at the first use."""
+    """The children of each document that has some, by name, then by id. They are put in this order when they are first
+    looked up, and remembered: many documents are never looked up in a build that changes little."""
 
     def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
         self._below = below
-        self._known: dict[str, tuple[Child, ...]] = {}
+        self._ordered: dict[str, tuple[Child, ...]] = {}
 
     def __getitem__(self, parent: str) -> tuple[Child, ...]:
-        found = self._known.get(parent)
+        found = self._ordered.get(parent)
         if found is None:
             ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
-            found = self._known[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
+            found = self._ordered[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
         return found
 
     def __contains__(self, parent: object) -> bool:
@@ -69,8 +70,8 @@ class Children(Mapping[str, tuple[Child, ...]]):
         return len(self._below)
 
 
-class DocumentTree(Struct, frozen=True):
-    """The documents of a snapshot as a tree.
+class DocumentTree(Struct):
+    """The documents of a snapshot as a tree; `children` remembers those that were looked up.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
     """
@@ -103,25 +104,41 @@ _COLUMNS = {
     "symbols": ["id", "type", "file_path", "parent_id"],
     "file_facts": ["file_path"],
 }
-# Most steps of a build read the same outline. A larger one takes too much memory to be kept.
+# Of an outline that is larger, keeping it would take too much memory.
 _MOST_KEPT = 1 << 16
-_kept: dict[tuple[str | None, ...], DocumentTree] = {}
+
+
+class _LastOutline:
+    """The outline that this process read last, and the hashes of the tables that it was made from: most steps of a
+    build read the same one. What it returns depends on the contents of the tables alone."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[str | None, ...], DocumentTree] | None = None
+
+    def find(self, made_from: tuple[str | None, ...]) -> DocumentTree | None:
+        """The outline that was made from these tables; None for another, and where a table has no hash."""
+        last = self._last
+        return last[1] if last is not None and last[0] == made_from and None not in made_from else None
+
+    def keep(self, made_from: tuple[str | None, ...], outline: DocumentTree | None) -> None:
+        self._last = None if outline is None else (made_from, outline)
+
+
+_LAST_OUTLINE = _LastOutline()
 
 
 def read_outline(workspace: Workspace) -> DocumentTree:
     """The outline of the repository's current `files` and `symbols` tables."""
     tables, key, root = workspace.tables, workspace.key, workspace.entry.root_module
     made_from = (root, *(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items()))
-    if None not in made_from and (known := _kept.get(made_from)):
+    if known := _LAST_OUTLINE.find(made_from):
         return known
     files, symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
     readable = set(facts.column("file_path").to_pylist())
     statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     outline = build_outline(indexed, symbols, root=root)
-    _kept.clear()
-    if symbols.num_rows < _MOST_KEPT:
-        _kept[made_from] = outline
+    _LAST_OUTLINE.keep(made_from, outline if symbols.num_rows < _MOST_KEPT else None)
     return outline
 
 

@@ -12,7 +12,6 @@ document has its children, but in no dense lane.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +24,7 @@ from codesum_pipeline.ground.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.ground.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.ground.model.patterns import any_of
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.settings.stage_settings import FilterSettings
 from codesum_pipeline.ground.store.rows import from_table, to_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.ground.workers.limits import TooMuchHere
@@ -57,17 +57,13 @@ from codesum_pipeline.texts.summaries.inputs import (
     metadata,
 )
 
-if TYPE_CHECKING:
-    from codesum_pipeline.ground.settings.stage_settings import FilterSettings
-
-
 PLACEHOLDER_VERSION = "5"
 
 # Calls of the language itself and of its built-in types: they do not leave the function.
 _INNER_CALLS = word_set("inner_calls")
 
 
-def is_short(name: str, line_count: int, complexity: int, settings: "FilterSettings") -> bool:
+def is_short(name: str, line_count: int, complexity: int, settings: FilterSettings) -> bool:
     """Whether a function is trivial unless it does real work."""
     if line_count < settings.min_lines:
         return True

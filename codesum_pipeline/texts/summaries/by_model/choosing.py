@@ -2,7 +2,6 @@
 cache, or a new one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +12,7 @@ from codesum_pipeline.ground.model.document import Cause, ChildPair, Level, Text
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.hashing import hash_of
 from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.settings.stage_settings import GraphPolicy
 from codesum_pipeline.ground.store.rows import column_names, from_table
 from codesum_pipeline.ground.store.schemas import texts_table
@@ -34,11 +33,20 @@ from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, prose_of
 
 
-class ModelSetup(Struct, frozen=True, dict=True):
-    """A build with a model, as its settings and the templates on disk say."""
+class ModelSetup:
+    """A build with a model, as its settings and the templates on disk say.
 
-    settings: Settings
-    templates: Mapping[Level, ResolvedTemplate]
+    `max_prompt_chars` is how long a prompt may be; the number, so that another setting with the same effect changes no
+    key. `parameters` is a hash of what an answer depends on besides messages, templates and model.
+    """
+
+    def __init__(self, settings: Settings, templates: Mapping[Level, ResolvedTemplate]) -> None:
+        self.settings = settings
+        self.templates = templates
+        self.llm = llm = settings.llm
+        self.max_prompt_chars = prompt_chars(llm)
+        form = form_of(llm, llm.model)
+        self.parameters = hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
 
     @classmethod
     def of(cls, workspace: Workspace) -> "ModelSetup | None":
@@ -47,32 +55,16 @@ class ModelSetup(Struct, frozen=True, dict=True):
         return cls(settings, templates_of(settings)) if settings.llm.enabled else None
 
     @property
-    def llm(self) -> LlmSettings:
-        return self.settings.llm
-
-    @property
     def models(self) -> tuple[str, ...]:
         """The models whose texts are kept: the first one, and those that are called where it fails."""
         return (self.llm.model, *self.llm.fallback_models)
 
-    @cached_property
+    @property
     def price(self) -> Price:
         """The price of the first model; raises `ConfigurationError` if it is unknown. A recording costs nothing."""
         if self.llm.asks_nobody:
             return Price(0.0, 0.0, 0.0, 0.0)
         return price_of(self.llm.model, self.llm)
-
-    @cached_property
-    def max_prompt_chars(self) -> int:
-        """How long a prompt may be; the number, so that another setting with the same effect changes no key."""
-        return prompt_chars(self.llm)
-
-    @cached_property
-    def parameters(self) -> str:
-        """A hash of what an answer depends on besides messages, templates and model."""
-        llm = self.llm
-        form = form_of(llm, llm.model)
-        return hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
 
     def writer(self, level: Level) -> str:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""

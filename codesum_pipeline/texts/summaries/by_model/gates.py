@@ -5,7 +5,6 @@ a later run waits: its text would be written, and paid, again then.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
-from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -19,14 +18,12 @@ from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import read_tests
+from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.writing_run import Caps
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, last_by_model
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import predicted_call
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers
-
-if TYPE_CHECKING:
-    from codesum_pipeline.texts.llm.ledger import Ledger
-    from codesum_pipeline.texts.llm.writing_run import Caps
 
 
 def gate_of(
@@ -223,11 +220,8 @@ def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict
     return stopped, dict(zip(ids, prices, strict=True)), documented
 
 
-def caps_left(ledger: "Ledger", workspace: Workspace) -> "Caps":
+def caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
     """What earlier levels and layers left of the run's caps."""
-    # A plan reads the gates and calls no model.
-    from codesum_pipeline.texts.llm.writing_run import Caps
-
     llm = workspace.settings.llm
     most_usd = [cap for cap in (llm.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
     return Caps(
@@ -236,7 +230,7 @@ def caps_left(ledger: "Ledger", workspace: Workspace) -> "Caps":
     )
 
 
-def rewrites_left(ledger: "Ledger", workspace: Workspace) -> int:
+def rewrites_left(ledger: Ledger, workspace: Workspace) -> int:
     """How many more texts may be written again without being confirmed; every document with a call counts."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
     documents = workspace.tables.without_base().read_or_empty("documents", workspace.key, columns=["id"])
@@ -244,5 +238,5 @@ def rewrites_left(ledger: "Ledger", workspace: Workspace) -> int:
     return max(0, most - len(_called_documents(ledger, workspace)))
 
 
-def _called_documents(ledger: "Ledger", workspace: Workspace) -> set[str]:
+def _called_documents(ledger: Ledger, workspace: Workspace) -> set[str]:
     return {row.id for row in ledger.rows(workspace.run_id) if row.outcome is not AttemptOutcome.NOT_SENT}

@@ -77,6 +77,7 @@ class ModelPlanner:
         self._waiting: set[Hashable] = set()
         self._is_held = False
         self._last: dict[Level, Mapping[str, LastText]] = {}
+        self._estimators = {level: Estimator(setup, level) for level in Level}
         self._estimates: dict[str, CallTotals] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # A document that fails is planned as any other: the step that writes fails on it too, and counts it.
@@ -113,7 +114,7 @@ class ModelPlanner:
 
         `if_below`: its text is kept unless a child's text changes. `layer` counts from the bottom of its level.
         """
-        estimator = Estimator(self._setup, level)
+        estimator = self._estimators[level]
         below = self._outline.children.get(head.id, ())
         estimate = NOTHING
         with self._guard.item(head.id):
@@ -187,7 +188,7 @@ class ModelPlanner:
     ) -> dict[str, Decision]:
         """The decisions about documents whose whole input is known; prompts are made for the prices of calls."""
         prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
-        estimator = Estimator(self._setup, level)
+        estimator = self._estimators[level]
         decisions = {}
         for id_, choice in choices.items():
             has_text = choice.stands or choice.found is not None

@@ -142,7 +142,8 @@ class ShownContext(Struct, frozen=True):
 class Contexts:
     """The neighbourhoods of functions in the present graph: the classes, files and callees around them.
 
-    Tables are read at the first use.
+    Each table is read at its first use, each class, file and callee is described at the first question about it, and
+    both are remembered.
     """
 
     def __init__(self, workspace: Workspace) -> None:

@@ -27,7 +27,7 @@ _NONE: Text = ("", "")
 class UnchangedCode:
     """Compares the documents of the last build with the tables of this one, for one level.
 
-    `documents` has the last build until all levels are written.
+    `documents` has the last build until all levels are written. Each table is read at its first use and remembered.
     """
 
     def __init__(self, workspace: Workspace, level: Level) -> None:

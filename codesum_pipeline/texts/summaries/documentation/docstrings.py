@@ -7,7 +7,7 @@ doctests, tables and directives are left out.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING
@@ -47,9 +47,9 @@ class Docstring(Struct, frozen=True):
     """
 
     sentences: tuple[str, ...] = ()
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     returns: str | None = None
-    types: dict[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
     return_type: str = ""
 
 

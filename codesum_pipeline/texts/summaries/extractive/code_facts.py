@@ -61,7 +61,10 @@ _OUTWARD = {kind: word_set(kind) for kind in ("reads", "writes", "emits")}
 
 
 class CodeFacts:
-    """The facts of one function as phrases; `prefix` are the words that its library puts before its names."""
+    """The facts of one function as phrases; `prefix` are the words that its library puts before its names.
+
+    What it returns and what else it does is worked out once and remembered: several fields of a text need it.
+    """
 
     def __init__(self, function: FunctionInput) -> None:
         self.function = function
