@@ -11,13 +11,7 @@ from codesum_pipeline.ground.model.errors import PromptTemplateMismatch, Summary
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.echoed_names import is_dated_name_of, is_name_of
-from codesum_pipeline.texts.llm.pins import (
-    ChatRequest,
-    ChatResponse,
-    OnText,
-    SummaryRequest,
-    SummaryResponse,
-)
+from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 
 Templates = Mapping[Level, ResolvedTemplate]

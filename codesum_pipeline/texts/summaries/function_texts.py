@@ -19,14 +19,8 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, written_by
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
-from codesum_pipeline.texts.summaries.writers import (
-    EXTRACTIVE,
-    PLACEHOLDER,
-    is_outward,
-    is_short,
-    shown_source,
-    want_function,
-)
+from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
 # Rows of functions read at one time: bounds the memory.
 FUNCTIONS_AT_ONCE = 1 << 12

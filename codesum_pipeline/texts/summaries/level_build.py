@@ -19,13 +19,8 @@ from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCall
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
-from codesum_pipeline.texts.summaries.writers import (
-    Stamp,
-    WriteFunctions,
-    WriteUpper,
-    function_batches,
-    upper_batches,
-)
+from codesum_pipeline.texts.summaries.text_rows import Stamp
+from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
 class LevelReport(Struct, frozen=True):

@@ -24,9 +24,7 @@ from codesum_pipeline.texts.summaries.function_texts import want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
-from codesum_pipeline.texts.summaries.writers import (
-    want_unless_it_fails,
-)
+from codesum_pipeline.texts.summaries.wanted_texts import want_unless_it_fails
 
 # With fewer functions, starting workers takes longer (most of a second) than they save.
 LEAST_FUNCTIONS = 2_000

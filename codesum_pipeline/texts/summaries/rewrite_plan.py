@@ -38,7 +38,8 @@ from codesum_pipeline.texts.summaries.inputs import (
     metadata,
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty, want_unless_it_fails
+from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)
 # Causes for which a text is written again only where a model may be called.

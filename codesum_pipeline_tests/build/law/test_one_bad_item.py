@@ -27,8 +27,8 @@ from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.symbols.languages.elixir import ElixirRules
 from codesum_pipeline.symbols.languages.rules import NameTree
 from codesum_pipeline.symbols.parsing import batches, text
-from codesum_pipeline.texts.summaries import writers
-from codesum_pipeline.texts.summaries.writers import FAILED
+from codesum_pipeline.texts.summaries import text_rows, wanted_texts, writers
+from codesum_pipeline.texts.summaries.wanted_texts import FAILED
 from codesum_pipeline_tests.build.law.test_law import differences, workspace_at
 from codesum_pipeline_tests.support.comparing import table_rows
 from codesum_pipeline_tests.support.homes import build
@@ -128,14 +128,14 @@ FAULTS = {
         "function_summaries",
         "shop/bad.py::price_of",
         writers,
-        "write",
+        "write_text",
         id_is("shop/bad.py::price_of"),
         frozenset({"shop/bad.py::price_of", *UP}),
     ),
     "reading what a function with syntax errors says": Fault(
         "function_summaries",
         "shop/broken.py::half",
-        writers,
+        wanted_texts,
         "to_builtins",
         # No other function has syntax errors.
         lambda _: True,
@@ -144,7 +144,7 @@ FAULTS = {
     "storing a function's text": Fault(
         "function_summaries",
         "shop/bad.py::price_of",
-        writers,
+        text_rows,
         "_table",
         lambda rows: any(row.id == "shop/bad.py::price_of" and row.writer != FAILED for row in rows),
         frozenset({"shop/bad.py::price_of", *UP}),
@@ -152,7 +152,7 @@ FAULTS = {
     "storing a folder's text": Fault(
         "module_summaries",
         "shop",
-        writers,
+        text_rows,
         "_table",
         lambda rows: any(row.id == "shop" and row.writer != FAILED for row in rows),
         frozenset({"shop", "."}),
@@ -161,25 +161,27 @@ FAULTS = {
         "class_summaries",
         "shop/bad.py::Cart",
         writers,
-        "write",
+        "write_text",
         id_is("shop/bad.py::Cart"),
         frozenset({"shop/bad.py::Cart", *UP}),
     ),
     "deciding about a class": Fault(
         "class_summaries",
         "shop/bad.py::Cart",
-        writers,
+        wanted_texts,
         "want_upper",
         id_is("shop/bad.py::Cart"),
         frozenset({"shop/bad.py::Cart", *UP}),
     ),
     "writing a file": Fault(
-        "file_summaries", "README.md", writers, "write", id_is("README.md"), frozenset({"README.md", "."})
+        "file_summaries", "README.md", writers, "write_text", id_is("README.md"), frozenset({"README.md", "."})
     ),
     "deciding about a plain text": Fault(
-        "file_summaries", "README.md", writers, "want_upper", id_is("README.md"), frozenset({"README.md", "."})
+        "file_summaries", "README.md", wanted_texts, "want_upper", id_is("README.md"), frozenset({"README.md", "."})
     ),
-    "writing a folder": Fault("module_summaries", "shop", writers, "write", id_is("shop"), frozenset({"shop", "."})),
+    "writing a folder": Fault(
+        "module_summaries", "shop", writers, "write_text", id_is("shop"), frozenset({"shop", "."})
+    ),
     "embedding a document": Fault(
         "dense_index",
         "README.md",

@@ -8,7 +8,7 @@ from codesum_pipeline.ground.settings.stage_settings import FilterSettings
 from codesum_pipeline.ground.store.rows import to_table
 from codesum_pipeline.texts.summaries.function_texts import trivial_functions
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, TextFileInput, children_of
-from codesum_pipeline.texts.summaries.writers import is_empty, placeholder_text
+from codesum_pipeline.texts.summaries.placeholders import is_empty, placeholder_text
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import (
     child,
     class_input,

@@ -26,7 +26,8 @@ from codesum_pipeline.texts.summaries.decide import Rewrite, written_by
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import ChildText, UpperInput
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty
+from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 
 def functions_by_model(

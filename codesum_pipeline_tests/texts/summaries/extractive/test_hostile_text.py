@@ -20,7 +20,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     ModuleInput,
     TextFileInput,
 )
-from codesum_pipeline.texts.summaries.writers import placeholder_text
+from codesum_pipeline.texts.summaries.placeholders import placeholder_text
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in
 
 NASTY = (
