@@ -3,7 +3,7 @@
 from codesum_pipeline.ground.model.errors import ModelNotInAllowlist
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.pins import AnswerForm
-from codesum_pipeline.texts.llm.prices import declares, price_of
+from codesum_pipeline.texts.llm.prices import has_capability, price_of
 
 
 def check_allowed(model: str, settings: LlmSettings) -> None:
@@ -20,14 +20,14 @@ def form_of(settings: LlmSettings, model: str) -> AnswerForm:
     """
     if settings.form != "auto":
         return AnswerForm(settings.form)
-    if declares(model, "supports_function_calling") and declares(model, "supports_tool_choice"):
+    if has_capability(model, "supports_function_calling") and has_capability(model, "supports_tool_choice"):
         return AnswerForm.TOOL
-    if declares(model, "supports_response_schema"):
+    if has_capability(model, "supports_response_schema"):
         return AnswerForm.JSON_SCHEMA
     return AnswerForm.JSON_TEXT
 
 
-def why_shut(llm: LlmSettings, *, is_offline: bool) -> str | None:
+def why_no_calls(llm: LlmSettings, *, is_offline: bool) -> str | None:
     """Why no model may be called, in a line: offline, switched off, or a backend that gives no answer; else None."""
     if is_offline and not llm.asks_nobody:
         return "codesum is offline"

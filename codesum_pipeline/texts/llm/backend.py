@@ -74,14 +74,14 @@ def refuse_unpinned(request: SummaryRequest, settings: LlmSettings, templates: T
         )
 
 
-def checked(request: SummaryRequest, response: SummaryResponse, settings: LlmSettings) -> SummaryResponse:
+def check_response(request: SummaryRequest, response: SummaryResponse, settings: LlmSettings) -> SummaryResponse:
     """The answer, if it is by the pinned model and within the allowed bytes.
 
     An empty answer to a strict request is refused, since a strict request is sent once.
     """
     pinned = request.model_name
     if not is_by_pinned(request, response.model_name_echoed, settings):
-        raise AnotherModel(mismatch(request, response.model_name_echoed), response)
+        raise AnotherModel(describe_mismatch(request, response.model_name_echoed), response)
     if request.is_strict and not response.claim.strip():
         raise RefusedAnswer(f"{pinned!r} gave an empty answer", response)
     size, most = len(response.claim.encode("utf-8", "replace")), request.max_output_bytes
@@ -101,7 +101,7 @@ def is_by_pinned(request: SummaryRequest | ChatRequest, echoed: str, settings: L
     return is_dated_name_of(pinned, echoed) or (meant is not None and is_name_of(pinned, meant))
 
 
-def mismatch(request: SummaryRequest | ChatRequest, echoed: str) -> str:
+def describe_mismatch(request: SummaryRequest | ChatRequest, echoed: str) -> str:
     """A message for an answer by another model: what to do about it."""
     pinned = request.model_name
     if request.is_strict:

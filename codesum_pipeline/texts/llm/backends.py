@@ -18,9 +18,9 @@ from codesum_pipeline.texts.llm.backend import (
     AnotherModel,
     ModelBackend,
     Templates,
-    checked,
+    check_response,
+    describe_mismatch,
     is_by_pinned,
-    mismatch,
     refuse_unpinned,
 )
 from codesum_pipeline.texts.llm.budgets import prompt_chars
@@ -107,7 +107,7 @@ class ReplayBackend:
         response = self._answers.get(request.request_hash)
         if response is None:
             raise self._missing(request.request_hash)
-        return checked(request, response, self._settings)
+        return check_response(request, response, self._settings)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         check_allowed(request.model_name, self._settings)
@@ -157,7 +157,7 @@ class LiteLlmBackend:
                 rates.refused(failure.retry_after_s)
             raise
         rates.answered()
-        return checked(request, response, self._settings)
+        return check_response(request, response, self._settings)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         check_allowed(request.model_name, self._settings)
@@ -209,7 +209,7 @@ def _checked_message(request: ChatRequest, response: ChatResponse, settings: Llm
     if is_by_pinned(request, echoed, settings):
         return response
     refused = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
-    raise AnotherModel(mismatch(request, echoed), refused)
+    raise AnotherModel(describe_mismatch(request, echoed), refused)
 
 
 def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:

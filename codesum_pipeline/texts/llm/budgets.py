@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, listed
+from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, find_listed_model
 
 # The rest of a model's window is left for the answer and for the error of counting characters.
 USABLE_SHARE = 0.85
@@ -68,7 +68,7 @@ def prompt_chars(settings: LlmSettings) -> int:
 
 
 def _chars_of(model: str, settings: LlmSettings) -> int:
-    tokens = (listed(model) or {}).get("max_input_tokens")
+    tokens = (find_listed_model(model) or {}).get("max_input_tokens")
     if isinstance(tokens, int) and tokens > 0:
         return int(tokens * CHARS_PER_TOKEN)
     return settings.max_prompt_chars or DEFAULT_PROMPT_CHARS
@@ -106,7 +106,7 @@ def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> tuple[str, 
         return tuple(bodies)
     cut_count = sum(len(body) > cap for body in bodies)
     _log.warning("%s: %d of %d texts cut to %d characters each to fit the prompt", about, cut_count, len(bodies), cap)
-    return tuple(cut(body, cap) for body in bodies)
+    return tuple(cut_to_fit(body, cap) for body in bodies)
 
 
 def fill_entries(
@@ -142,7 +142,7 @@ def fill_entries(
     return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(kept, filled, strict=True)), left_out)
 
 
-def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
+def order_siblings(children: Iterable[SiblingRank]) -> list[SiblingRank]:
     """Public ones first, then the more complex, the longer, the earlier: a new edge or name elsewhere moves none.
 
     Neither the alphabet, which says nothing, nor statistics of the whole repository.
@@ -153,7 +153,7 @@ def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
     )
 
 
-def cut(body: str, cap: int) -> str:
+def cut_to_fit(body: str, cap: int) -> str:
     """At most `cap` characters, the last of them a mark; ends with a whole line, sentence or, failing that, word."""
     if len(body) <= cap:
         return body

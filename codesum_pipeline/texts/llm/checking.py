@@ -115,12 +115,12 @@ _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 _SAYS_NULL = ("", "null", "none")
 
 
-def repaired(value: Any, schema: Mapping[str, Any]) -> Any:
+def repair_value(value: Any, schema: Mapping[str, Any]) -> Any:
     """The value, repaired where the table says so; the check refuses the rest."""
     if "anyOf" in schema:
         (filled,) = (option for option in schema["anyOf"] if option.get("type") != "null")
         says_null = value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
-        return None if says_null else repaired(value, filled)
+        return None if says_null else repair_value(value, filled)
     match schema.get("type"):
         case "object":
             return _object(_from_text(value, dict), schema)
@@ -143,7 +143,7 @@ def _object(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _field(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    found = repaired(value, schema)
+    found = repair_value(value, schema)
     if name != "keywords" or not isinstance(found, list):
         return found
     return [one.lower() if isinstance(one, str) else one for one in found]
@@ -154,7 +154,7 @@ def _list(value: Any, schema: Mapping[str, Any]) -> Any:
         return []
     if not isinstance(value, list):
         return value
-    items = [repaired(item, schema["items"]) for item in value]
+    items = [repair_value(item, schema["items"]) for item in value]
     kept = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
     return list(reversed(kept.values()))
 
@@ -203,22 +203,22 @@ class AnswerBounds(Struct, frozen=True):
 
 def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
-    value = object_of(response, form, answer_tool(shown.level))
+    value = read_object(response, form, answer_tool(shown.level))
     if isinstance(inputs := value.get("inputs"), list):
         # No caller gives `self` and the like.
         value["inputs"] = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
-    answer = validated(value, answer_model(shown.level))
+    answer = validate_answer(value, answer_model(shown.level))
     written, complaints = (
         (_function_text(answer), _function_complaints(answer, shown))
         if isinstance(answer, FunctionAnswer)
         else (_upper_text(answer, shown), _upper_complaints(answer, shown))
     )
     if found := [*complaints, *_leaks(written, shown), *_forbidden_in(value, shown.level, shown.name)]:
-        complain(found)
+        raise_complaints(found)
     return written
 
 
-def object_of(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
+def read_object(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
     """The object of an answer in the tool's schema, repaired where that can be; raises `AnswerProblem`."""
     wanted = "Answer with a JSON object with every field."
     if form is AnswerForm.TOOL:
@@ -229,10 +229,10 @@ def object_of(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> 
         raise AnswerProblem(f"You called another tool. {wanted}")
     if form is AnswerForm.TOOL and not response.has_tool_call:
         raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
-    return repaired(_read_json(response.claim, form), tool.schema)
+    return repair_value(_read_json(response.claim, form), tool.schema)
 
 
-def validated(value: Any, shape: type[_Answer]) -> _Answer:
+def validate_answer(value: Any, shape: type[_Answer]) -> _Answer:
     """The value as an answer of a shape; raises `AnswerProblem`."""
     try:
         return shape.model_validate(value)
@@ -244,10 +244,10 @@ def validated(value: Any, shape: type[_Answer]) -> _Answer:
                 f" (it has {len(value_there)})" if isinstance(value_there, str | list) and "at " in found["msg"] else ""
             )
             complaints.append(f"{place}: {found['msg'].removeprefix('Value error, ')}{length}")
-        complain(complaints)
+        raise_complaints(complaints)
 
 
-def complain(complaints: list[str]) -> NoReturn:
+def raise_complaints(complaints: list[str]) -> NoReturn:
     """Raise all of them as one `AnswerProblem`."""
     lines = "\n".join(f"- {complaint}" for complaint in complaints[:_MAX_COMPLAINTS])
     raise AnswerProblem(f"The answer cannot be taken:\n{lines}\nAnswer again, with every field.")

@@ -6,7 +6,13 @@ from pathlib import Path
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.texts.llm.budgets import FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS, chars_left, least_prompt_chars
-from codesum_pipeline.texts.llm.templates import SHORT_NAME, ResolvedTemplate, TemplateKind, resolve, resolve_short
+from codesum_pipeline.texts.llm.templates import (
+    SHORT_NAME,
+    ResolvedTemplate,
+    TemplateKind,
+    resolve_short_template,
+    resolve_template,
+)
 
 
 def fitting_templates(
@@ -19,9 +25,9 @@ def fitting_templates(
     found: dict[Level, ResolvedTemplate] = {}
     too_long: list[tuple[ResolvedTemplate, ...]] = []
     for level in levels:
-        full = resolve(prompts_dir, level, language=language)
+        full = resolve_template(prompts_dir, level, language=language)
         needs_short = chars_left(max_prompt_chars, full.characters) < FAIR_MATERIAL_CHARS
-        short = resolve_short(prompts_dir, level, language=language) if needs_short else None
+        short = resolve_short_template(prompts_dir, level, language=language) if needs_short else None
         choices = (full, short) if short else (full,)
         # The full one before the short one, and one that leaves fair room before one that leaves little.
         for least in (FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS):

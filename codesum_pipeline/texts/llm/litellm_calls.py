@@ -33,9 +33,9 @@ from codesum_pipeline.texts.llm.pins import (
     SummaryResponse,
     TokenUsage,
     ToolCall,
-    json_object,
+    parse_json_object,
 )
-from codesum_pipeline.texts.llm.prices import cost_usd, listed, price_of
+from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 
 # Anthropic's format takes no empty turn.
@@ -97,7 +97,7 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
     messages: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
     for number, (answer, complaint) in enumerate(zip(turns[::2], turns[1::2], strict=True), start=1):
         # In Anthropic's format the arguments of a call are always an object.
-        if request.parameters.form is AnswerForm.TOOL and json_object(answer) is not None:
+        if request.parameters.form is AnswerForm.TOOL and parse_json_object(answer) is not None:
             id_ = f"call_{number}"
             call = {"id": id_, "type": "function", "function": {"name": tool.name, "arguments": answer}}
             # OpenAI's format has no field for a failed call, and LiteLLM passes none on to others: the text says it.
@@ -360,7 +360,7 @@ class LiteLlmCalls:
             price = price_of(model, self._settings)
         except ConfigurationError:
             return None
-        return None if usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+        return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
@@ -391,4 +391,4 @@ def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
 def _provider_of(model: str) -> str:
     """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list of models says."""
     provider, has_provider, _ = model.partition("/")
-    return provider if has_provider else str((listed(model) or {}).get("litellm_provider", ""))
+    return provider if has_provider else str((find_listed_model(model) or {}).get("litellm_provider", ""))

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.attempts import settled_by
+from codesum_pipeline.texts.llm.attempts import result_of_error
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
@@ -72,7 +72,7 @@ class Till(Struct, frozen=True):
         try:
             answer = await call()
         except BaseException as error:
-            self.ledger.settle(sequence, settled_by(error, time.monotonic() - started))
+            self.ledger.settle(sequence, result_of_error(error, time.monotonic() - started))
             raise
         self.ledger.settle(sequence, settled(answer, time.monotonic() - started))
         return answer
@@ -111,7 +111,7 @@ def run_job(
     return asyncio.run(run())
 
 
-async def paid_once(
+async def pay_once(
     request: SummaryRequest,
     till: Till,
     *,

@@ -109,7 +109,7 @@ def blake3_of(text: str) -> str:
     return f"blake3:{blake3(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def json_object(text: str) -> dict[str, Any] | None:
+def parse_json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that a text is; None if it is none."""
     try:
         value = json.loads(text)

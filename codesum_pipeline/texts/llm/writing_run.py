@@ -81,7 +81,7 @@ def accept_any(_task: WritingTask, _kept: KeptText) -> bool:
     return True
 
 
-def found_text(task: WritingTask, kept: KeptText) -> TaskOutcome:
+def outcome_of_found(task: WritingTask, kept: KeptText) -> TaskOutcome:
     """The outcome of a document whose text was found."""
     return TaskOutcome(
         task.id, kept.text, kept.model, from_cache=True, is_same_body=kept.exact_key != task.exact_key,
@@ -193,7 +193,7 @@ class WritingRun:
             return first.result().outcome
         known = await first
         if known.kept and self._accepts(task, known.kept):
-            return found_text(task, known.kept)
+            return outcome_of_found(task, known.kept)
         if not known.kept and known.prompt == task.prompt:
             first_outcome = known.outcome
             unforeseen = first_outcome.unforeseen and replace(first_outcome.unforeseen, item=task.id)
@@ -329,7 +329,7 @@ def write_all(
     ledger.deliver(cache.put_many)
     found = find_texts(tasks, cache, accepts)
     missing = [task for task in tasks if task.id not in found]
-    outcomes = {task.id: found_text(task, found[task.id]) for task in tasks if task.id in found}
+    outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
     if missing and (settings.asks_nobody or caps.documents_left > 0):
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
         try:

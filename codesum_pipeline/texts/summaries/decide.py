@@ -30,7 +30,7 @@ class RequiredDocument(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def written_by(writer: str) -> WrittenBy:
+def kind_of_writer(writer: str) -> WrittenBy:
     """Which kind of writer has this name."""
     return WrittenBy(writer.partition("/")[0])
 
@@ -85,7 +85,7 @@ class LastTexts:
             is_restored = (wanted.id, wanted.summary_hash) in self._ever_written
             return Rewrite(wanted.id, Cause.RESTORED if is_restored else Cause.NEW, own)
         # Above functions a model is shown other metadata than the extractive writer: their hashes do not compare.
-        was, is_ = (written_by(one.writer) is WrittenBy.LLM for one in (before, wanted))
+        was, is_ = (kind_of_writer(one.writer) is WrittenBy.LLM for one in (before, wanted))
         turned = None if was == is_ else Cause.UPGRADED if is_ else Cause.DOWNGRADED
         if turned and self._level is not Level.FUNCTION:
             return Rewrite(wanted.id, turned, own)

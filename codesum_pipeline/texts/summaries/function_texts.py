@@ -17,7 +17,7 @@ from codesum_pipeline.ground.store.rows import column_names, from_table
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
-from codesum_pipeline.texts.summaries.decide import RequiredDocument, written_by
+from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
@@ -47,7 +47,7 @@ def want_functions(
     for table in parts:
         for id_, *shown, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
             writer = writers.get(id_, EXTRACTIVE)
-            if written_by(writer) is WrittenBy.LLM:
+            if kind_of_writer(writer) is WrittenBy.LLM:
                 wanted[id_] = function_source(id_, *shown).wanted(writer)
                 continue
             wanted[id_] = want_function(id_, writer, shown[-1])

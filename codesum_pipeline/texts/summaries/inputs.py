@@ -1,7 +1,7 @@
 """The input of a writer, one class for each kind of document.
 
 A text is a pure function of its input. The id is shown too, but it is the key of the row that a text is kept under, so
-`metadata` leaves it out.
+`metadata_of` leaves it out.
 """
 
 from collections.abc import Sequence
@@ -106,11 +106,11 @@ UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
 AnyInput = FunctionInput | UpperInput
 
 
-# What `metadata` leaves out; re-exports are shown as words.
+# What `metadata_of` leaves out; re-exports are shown as words.
 _NOT_SHOWN = ("id", "children", "reexports", "readme_name")
 
 
-def metadata(document: UpperInput) -> dict[str, Any]:
+def metadata_of(document: UpperInput) -> dict[str, Any]:
     """Everything shown besides the id and the children, as JSON-able values."""
     handed_on = [
         f"{one.original or 'all'} of {one.source} as {one.name}"

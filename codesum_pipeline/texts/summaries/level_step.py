@@ -17,7 +17,7 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.ground.workers.limits import work_limits
 from codesum_pipeline.ground.workers.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.by_model.flow import functions_by_model, layer_by_model
+from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model, write_layer_by_model
 from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import want_functions
@@ -61,7 +61,7 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build, model = _open(workspace, Level.FUNCTION, progress)
     if model:
-        writers, rewrites = functions_by_model(model, writers, rewrites)
+        writers, rewrites = write_functions_by_model(model, writers, rewrites)
     # A model may take hours for the levels above.
     count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
     with Pool(count, keep=model is None, limits=work_limits(workspace.settings)) as pool:
@@ -87,7 +87,7 @@ def _write_layer(
     build: LevelBuild, model: ModelLevel | None, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
 ) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
-    left = layer_by_model(model, heads, outline, texts) if model else heads
+    left = write_layer_by_model(model, heads, outline, texts) if model else heads
     wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)

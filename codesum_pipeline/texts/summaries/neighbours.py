@@ -56,10 +56,10 @@ def name_of_document(id_: str) -> str:
 def names_of_suspects(workspace: Workspace, texts: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
     """The names of those documents whose text, given with the id, has what may be a neighbour's name."""
     suspects = {id_ for id_, text in texts if any(is_foreign_name(match[0], ()) for match in code_names(text))}
-    return names_of(workspace, suspects)
+    return neighbour_names_of(workspace, suspects)
 
 
-def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
+def neighbour_names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
     """The own names and the neighbours of some documents, from the present graph."""
     found = {id_: NeighbourNames() for id_ in ids}
     if found:

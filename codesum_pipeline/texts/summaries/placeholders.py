@@ -13,7 +13,12 @@ from codesum_pipeline.ground.profiles.language_profiles import Trait, has
 from codesum_pipeline.ground.settings.stage_settings import FilterSettings
 from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
 from codesum_pipeline.texts.summaries.documentation.docstrings import docstring_of, opening_of
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable, sentence, word_set
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+    clip_text,
+    make_printable,
+    make_sentence,
+    word_set,
+)
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.texts.summaries.extractive.words import choose_keywords, place_of
 from codesum_pipeline.texts.summaries.inputs import (
@@ -64,12 +69,12 @@ def is_empty(document: UpperInput, children: Sequence[ChildText]) -> bool:
 
 def placeholder_text(document: AnyInput) -> WrittenText:
     """The template of each level, filled with the name, the place and, for a function, its author's words."""
-    name = clip(printable(document.name), MAX_INTENT // 3) or "unnamed"
+    name = clip_text(make_printable(document.name), MAX_INTENT // 3) or "unnamed"
     path, _, _ = document.id.partition("::")
     summary, level = _template(document, name)
     return WrittenText(
-        summary=clip(sentence(summary), MAX_SUMMARY),
-        business_intent=clip(f"Part of {place_of(path)}.", MAX_INTENT),
+        summary=clip_text(make_sentence(summary), MAX_SUMMARY),
+        business_intent=clip_text(f"Part of {place_of(path)}.", MAX_INTENT),
         keywords=choose_keywords([(document.name, 1.0)], fallback=(path, level)),
     )
 
@@ -81,7 +86,7 @@ def _template(document: AnyInput, name: str) -> tuple[str, Level]:
         case ClassInput() if stands_for := _stands_for(document):
             return f"Type {name} stands for {stands_for}", Level.CLASS
         case ClassInput():
-            bases = f", derived from {', '.join(map(printable, document.bases[:3]))}" if document.bases else ""
+            bases = f", derived from {', '.join(map(make_printable, document.bases[:3]))}" if document.bases else ""
             return f"Class {name} without members of its own{bases}", Level.CLASS
         case ModuleInput():
             return f"Folder {name} with nothing but empty files", Level.MODULE
@@ -99,11 +104,11 @@ def _stands_for(class_: ClassInput) -> str:
     depth = 0
     for place, sign in enumerate(rest):
         if sign == "=" and not depth and not rest.startswith("=>", place):
-            return printable(rest[place + 1 :])
+            return make_printable(rest[place + 1 :])
         depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
     type_written = rest.removeprefix(class_.name) if has(class_.language, Trait.TYPE_FOLLOWS_NAME) else ""
     return (
-        printable(type_written).removesuffix("{}").rstrip()
+        make_printable(type_written).removesuffix("{}").rstrip()
         if type_written.strip() not in ("", "struct{}", "struct {}")
         else ""
     )
@@ -112,5 +117,5 @@ def _stands_for(class_: ClassInput) -> str:
 def _function_template(function: FunctionInput, name: str) -> str:
     opening, _ = opening_of(docstring_of(function))
     owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
-    where = f" of {printable(owner)}" if owner else ""
+    where = f" of {make_printable(owner)}" if owner else ""
     return f"Short function {name}{where}: {opening}" if opening else f"Short function {name}{where}"

@@ -27,7 +27,7 @@ from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.by_model.model_plan import Decision, ModelPlanner
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_levels, spared_by_cache
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
-from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, written_by
+from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
@@ -35,7 +35,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     FileInput,
     ModuleInput,
     TextFileInput,
-    metadata,
+    metadata_of,
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline
 from codesum_pipeline.texts.summaries.placeholders import is_empty
@@ -235,7 +235,7 @@ class _Planner:
             self._add(level, head.id, action, rewrite)
             return
         # From here on a model may write it: what is planned is an upper bound of the work for it.
-        had_model = last is not None and written_by(last.writer) is WrittenBy.LLM
+        had_model = last is not None and kind_of_writer(last.writer) is WrittenBy.LLM
         is_by_model = last is not None and last.writer == model.writer(level)
         is_current = is_by_model and model.is_current(level, head.id)
         if action is PlanAction.KEEP and not is_current:
@@ -263,8 +263,8 @@ class _Planner:
         touched = {child.id for child in below if (child.level, child.id) in self._touched}
         if before is None:
             return PlanAction.WRITE, Rewrite(head.id, Cause.NEW, (head.id,))
-        is_by_model = self._model is not None and written_by(before.writer) is WrittenBy.LLM
-        if before.own_hash != hash_of(model_metadata(head) if is_by_model else metadata(head)):
+        is_by_model = self._model is not None and kind_of_writer(before.writer) is WrittenBy.LLM
+        if before.own_hash != hash_of(model_metadata(head) if is_by_model else metadata_of(head)):
             return PlanAction.WRITE, Rewrite(head.id, Cause.CONTENT, (head.id,))
         if not is_by_model and before.writer not in (EXTRACTIVE, PLACEHOLDER):
             return PlanAction.WRITE, Rewrite(head.id, Cause.SETTINGS, (head.id,))

@@ -157,7 +157,7 @@ class ExplainStep(Struct, frozen=True):
     more_causes: int
 
 
-def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
+def explain_text(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
     """The last rewrite of a document's text and, below it, what caused it; depth first.
 
     A rewrite to the same words is followed by the rewrite that first gave these words.

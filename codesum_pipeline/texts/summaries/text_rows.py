@@ -11,8 +11,8 @@ from codesum_pipeline.ground.model.file import Snapshot
 from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
 from codesum_pipeline.ground.store.rows import to_table
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite, written_by
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable
+from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite, kind_of_writer
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.wanted_texts import want_failed
 
@@ -21,7 +21,7 @@ _LONGEST_NAME = 100
 
 def failed_text(id_: str) -> ExtractiveText:
     """The text of a document that cannot be written. It leaves out the reason, which may differ from run to run."""
-    name = clip(printable(id_.rpartition("/")[2]), _LONGEST_NAME) or "unnamed"
+    name = clip_text(make_printable(id_.rpartition("/")[2]), _LONGEST_NAME) or "unnamed"
     keywords = tuple(dict.fromkeys((name.lower(), "missing", "text", "failed")))
     text = WrittenText(f"No text could be written for {name}.", "Stands in for a text that failed.", keywords)
     return ExtractiveText(text, PurposeSource.TEMPLATE)
@@ -56,7 +56,7 @@ class Stamp(Struct, frozen=True):
             id=wanted.id,
             level=self.level,
             writer=wanted.writer,
-            written_by=written_by(wanted.writer),
+            written_by=kind_of_writer(wanted.writer),
             model=None,
             prompt_version=None,
             parameters=None,

@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.hashing import canonical_json, sha1_hex, summ
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
 from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.texts.summaries.inputs import ChildText, FunctionInput, UpperInput, metadata
+from codesum_pipeline.texts.summaries.inputs import ChildText, FunctionInput, UpperInput, metadata_of
 from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION, is_empty
 
 # What a function's writer states are facts that the parser read off its canonical source.
@@ -44,7 +44,7 @@ def shown_source(function: FunctionInput) -> str:
 def want_upper(head: UpperInput, children: Sequence[ChildText]) -> RequiredDocument:
     """The hashes of a class, file or module: shown metadata, and each child's name and text."""
     writer = PLACEHOLDER if is_empty(head, children) else EXTRACTIVE
-    shown_metadata = canonical_json(metadata(head))
+    shown_metadata = canonical_json(metadata_of(head))
     shown_pairs = [[child.name, child.level, child.text_hash, child.is_placeholder] for child in children]
     return RequiredDocument(
         id=head.id,

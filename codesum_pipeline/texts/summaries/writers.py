@@ -14,7 +14,7 @@ from codesum_pipeline.ground.model.guard import Failure, FailureGuard
 from codesum_pipeline.ground.store.rows import from_table
 from codesum_pipeline.ground.workers.limits import TooMuchHere
 from codesum_pipeline.ground.workers.pool import WorkerDied
-from codesum_pipeline.texts.summaries.decide import Rewrite, written_by
+from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
@@ -36,7 +36,7 @@ from codesum_pipeline.texts.summaries.wanted_texts import FAILED, shown_source, 
 
 def write_text(document: AnyInput, writer: str) -> ExtractiveText:
     """The text that `writer` gives for what it is shown."""
-    if written_by(writer) is WrittenBy.PLACEHOLDER:
+    if kind_of_writer(writer) is WrittenBy.PLACEHOLDER:
         return ExtractiveText(placeholder_text(document), PurposeSource.TEMPLATE)
     match document:
         case FunctionInput():

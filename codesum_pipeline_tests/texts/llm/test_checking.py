@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.document import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer, repaired
+from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer, repair_value
 from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.texts.llm.making import function_answer, responding, upper_answer
@@ -266,9 +266,9 @@ def test_any_json_is_taken_within_all_bounds_or_sent_back(changed: dict[str, Any
 @given(JSON)
 def test_putting_right_twice_changes_nothing(value: Any) -> None:
     schema = answer_tool(Level.FUNCTION).schema
-    once = repaired({"purpose": value, "returns": value, "keywords": value, "citations": value}, schema)
+    once = repair_value({"purpose": value, "returns": value, "keywords": value, "citations": value}, schema)
 
-    assert repaired(once, schema) == once
+    assert repair_value(once, schema) == once
 
 
 @pytest.mark.parametrize(

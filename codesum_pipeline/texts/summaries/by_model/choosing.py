@@ -27,7 +27,7 @@ from codesum_pipeline.texts.llm.prices import Price, price_of
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText, SharedTexts
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
-from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by, hash_of_shown
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes, hash_of_shown
 from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, prose_of
@@ -118,7 +118,7 @@ class LastText(Struct, frozen=True):
     prose: str
 
 
-def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
+def read_last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
     """The texts of a level that a model wrote, by id."""
     columns = [*(name for name in column_names(LastText) if name != "prose"), "text", "written_by"]
     table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
@@ -156,7 +156,7 @@ class Chooser:
         self._level = level
         self._contexts = contexts
         self._cache = setup.cache(workspace)
-        self._last: Mapping[str, LastText] = last_by_model(workspace, level)
+        self._last: Mapping[str, LastText] = read_last_by_model(workspace, level)
         self._unchanged = UnchangedCode(workspace, level)
 
     def note(self, rows: Iterable[TextRow]) -> None:
@@ -238,7 +238,7 @@ class Chooser:
         for cause, is_other in others.items():
             if is_other:
                 return Rewrite(wanted.id, cause, (wanted.id,))
-        came = changed_by(last.written_with, context, self._workspace.settings) if context is not None else ()
+        came = find_context_changes(last.written_with, context, self._workspace.settings) if context is not None else ()
         return Rewrite(wanted.id, Cause.GRAPH, came) if came else None
 
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
@@ -258,4 +258,6 @@ class Chooser:
         known = names.get(choice.wanted.id)
         if known and known.leaks(prose_of(text.text)):
             return False
-        return choice.context is None or not changed_by(text.context, choice.context, self._workspace.settings)
+        return choice.context is None or not find_context_changes(
+            text.context, choice.context, self._workspace.settings
+        )

@@ -22,7 +22,7 @@ from codesum_pipeline.texts.summaries.by_model.prompting import (
     upper_source,
 )
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts
-from codesum_pipeline.texts.summaries.decide import Rewrite, written_by
+from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import ChildText, UpperInput
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
@@ -30,12 +30,12 @@ from codesum_pipeline.texts.summaries.placeholders import is_empty
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 
-def functions_by_model(
+def write_functions_by_model(
     model: ModelLevel, writers: Mapping[str, str], rewrites: Sequence[Rewrite]
 ) -> tuple[dict[str, str], list[Rewrite]]:
     """Write the functions that the plan gives to the model; returns the writers and rewrites of the others."""
     build = model.build
-    mine = {rewrite.id: rewrite for rewrite in rewrites if written_by(writers[rewrite.id]) is WrittenBy.LLM}
+    mine = {rewrite.id: rewrite for rewrite in rewrites if kind_of_writer(writers[rewrite.id]) is WrittenBy.LLM}
     shown = shown_functions(build.workspace, mine)
     choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
     written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *shown[id_]))
@@ -64,7 +64,7 @@ def _write(model: ModelLevel, open_ones: Sequence[Choice], prompt_of: Callable[[
     return model.write(open_ones, rewrites, prompt_of)
 
 
-def layer_by_model(
+def write_layer_by_model(
     model: ModelLevel, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
 ) -> list[UpperInput]:
     """Write classes, files or folders that do not depend on one another; returns those that other writers write."""
@@ -84,7 +84,7 @@ def layer_by_model(
     children = texts.children([choice.wanted.id for choice in open_ones], outline)
 
     def prompt_of(id_: str) -> Prompt:
-        return model.prompter.of_upper(build.level, in_order(open_heads[id_], children[id_], below[id_]))
+        return model.prompter.of_upper(build.level, order_children(open_heads[id_], children[id_], below[id_]))
 
     written = _write(model, open_ones, prompt_of)
     texts.add(written.values())
@@ -94,7 +94,7 @@ def layer_by_model(
     return [head for head in heads if head.id not in done]
 
 
-def in_order(head: UpperInput, children: Sequence[ChildText], order: Sequence[ChildText]) -> UpperInput:
+def order_children(head: UpperInput, children: Sequence[ChildText], order: Sequence[ChildText]) -> UpperInput:
     """A document with its children as a model is shown them."""
     by_id = {child.id: child for child in children}
     return with_children(head, tuple(by_id[found.id] for found in order))
@@ -146,7 +146,7 @@ def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, i
     if is_empty(head, below):
         return None
     children = texts.children([id_], outline)[id_]
-    return prompter.of_upper(level, in_order(head, children, ChildOrder(workspace, outline)(below)))
+    return prompter.of_upper(level, order_children(head, children, ChildOrder(workspace, outline)(below)))
 
 
 def _unfinished(workspace: Workspace, found: str) -> RetryLater:

@@ -20,9 +20,9 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import read_tests
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.writing_run import Caps
-from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, last_by_model
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import predicted_call
-from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers
 
 
@@ -70,7 +70,7 @@ class CallCandidate(Struct, frozen=True):
     is_documented: bool = False
 
 
-def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float | None) -> set[Hashable]:
+def choose_within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float | None) -> set[Hashable]:
     """The documents that fit the caps, taken in order; one that is too expensive is skipped for cheaper ones.
 
     A document waits while something in it is left to a later run: its text would be written, and paid, again then.
@@ -78,7 +78,7 @@ def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float 
     chosen: set[Hashable] = set()
     waiting: set[Hashable] = set()
     spent = 0.0
-    for caller in in_order(callers):
+    for caller in sort_candidates(callers):
         has_room = len(chosen) < most and (most_usd is None or spent + caller.predicted_usd <= most_usd)
         if has_room and caller.id not in waiting:
             spent += caller.predicted_usd
@@ -88,7 +88,7 @@ def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float 
     return chosen
 
 
-def in_order(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
+def sort_candidates(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
     """The order in which the model is called for documents.
 
     From the bottom up, what nobody documented first, then the most important, changed before new, and by id.
@@ -166,7 +166,7 @@ def tests_of(workspace: Workspace, outline: DocumentTree) -> Set[str]:
     return found
 
 
-def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
+def documents_above_unwritten(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
     """The documents above one that a later run may write; the texts of all lower levels must be there."""
     found: set[str] = set()
     for below in LEVELS[: LEVELS.index(level)]:
@@ -186,13 +186,13 @@ def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
         return left
     is_older = pc.and_(pc.equal(rows.column("written_by"), WrittenBy.LLM.value), pc.is_null(rows.column("failure")))
     with_older_text = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
-    last = last_by_model(workspace, level) if with_older_text else {}
+    last = read_last_by_model(workspace, level) if with_older_text else {}
     contexts = Contexts(workspace)
     for id_ in with_older_text & last.keys():
         text = last[id_]
         is_other = not setup.is_of_now(level, text)
         if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
-            is_other = bool(changed_by(text.written_with, contexts.of(id_), workspace.settings))
+            is_other = bool(find_context_changes(text.written_with, contexts.of(id_), workspace.settings))
         if is_other:
             left.add(id_)
     return left

@@ -36,22 +36,22 @@ from codesum_pipeline.texts.llm.writing_run import GAVE_UP, Caps, TaskOutcome, w
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, ModelSetup
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
-    above_what_is_left,
     caps_left,
+    documents_above_unwritten,
     importance_of,
-    in_order,
     read_plan,
     rewrites_left,
+    sort_candidates,
     trusted_ids,
 )
-from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage, noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage, read_outages
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator, LevelCalls, read_meter
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
-from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
 from codesum_pipeline.texts.summaries.decide import Rewrite
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.level_build import LevelBuild
-from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, name_of_document, names_of, prose_of
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, name_of_document, neighbour_names_of, prose_of
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 # Gates that a later run may pass.
@@ -95,7 +95,7 @@ class ModelLevel:
         self._can_ask = setup.llm.backend is not BackendName.NOOP and (
             setup.llm.asks_nobody or (setup.llm.max_summaries_per_run > 0 and not workspace.settings.offline)
         )
-        self._waiting = above_what_is_left(workspace, setup, outline, level) if self._can_ask else set[str]()
+        self._waiting = documents_above_unwritten(workspace, setup, outline, level) if self._can_ask else set[str]()
         self._outcomes: list[TaskOutcome] = []
         self._found = 0
         self._outline = outline
@@ -218,7 +218,7 @@ class ModelLevel:
             )
             for id_, job in by_id.items()
         )
-        return [by_id[str(caller.id)] for caller in in_order(callers)]
+        return [by_id[str(caller.id)] for caller in sort_candidates(callers)]
 
     def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
         """Note for the meter which documents took a call, and where the texts of others were found."""
@@ -311,7 +311,7 @@ class ModelLevel:
         # Documents for which no prompt can be made have an outcome at once.
         guard = FailureGuard()
         tasks: list[WritingTask] = []
-        names = names_of(self._workspace, [job.id for job in jobs])
+        names = neighbour_names_of(self._workspace, [job.id for job in jobs])
         for job in jobs:
             with guard.item(job.id):
                 tasks.append(self._task(job, prompt_of(job.id), names[job.id]))
@@ -343,7 +343,7 @@ class ModelLevel:
             return Gate.NO_CREDENTIALS, None
         if ANOTHER_MODEL in failures:
             return Gate.FAILED, ANOTHER_MODEL
-        noted = noted_outages(self._workspace.layout, self._workspace.key).values()
+        noted = read_outages(self._workspace.layout, self._workspace.key).values()
         gave_up = any(outage.gave_up and outage.run_id == self._workspace.run_id for outage in noted)
         if gave_up or any(outcome.failure == GAVE_UP for outcome in self._outcomes):
             return Gate.FAILED, GAVE_UP
@@ -380,7 +380,7 @@ class ModelLevel:
             return False
         if task.context is None or kept.context is None:
             return task.context is None
-        return not changed_by(kept.context, task.context, self._workspace.settings)
+        return not find_context_changes(kept.context, task.context, self._workspace.settings)
 
     def _row(
         self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float

@@ -11,15 +11,15 @@ from codesum_pipeline.ground.model.hashing import canonical_json
 from codesum_pipeline.ground.model.model_call import CallTotals
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import is_among
-from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, last_by_model
+from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
+    choose_within_caps,
     gate_of,
     importance_of,
     needs_confirmation,
     tests_of,
     trusted_ids,
-    within_caps,
 )
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator
 from codesum_pipeline.texts.summaries.by_model.prompting import (
@@ -149,14 +149,14 @@ class ModelPlanner:
     def is_current(self, level: Level, id_: str) -> bool:
         """Whether the last text of a document is by the model, template and parameters that would write it now."""
         if level not in self._last:
-            self._last[level] = last_by_model(self._workspace, level)
+            self._last[level] = read_last_by_model(self._workspace, level)
         last = self._last[level].get(id_)
         return last is not None and self._setup.is_of_now(level, last)
 
     def close(self, existing: int) -> None:
         """Share out the caps: from here on only documents that fit them get a call. `existing` texts are there."""
         llm = self._setup.llm
-        self._room = within_caps(
+        self._room = choose_within_caps(
             self._callers.values(), most=llm.max_summaries_per_run, most_usd=llm.max_cost_usd_per_run
         )
         chosen = [caller for name, caller in self._callers.items() if name in self._room]

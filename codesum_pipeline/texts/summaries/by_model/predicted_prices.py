@@ -24,7 +24,7 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.decide import written_by
+from codesum_pipeline.texts.summaries.decide import kind_of_writer
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 # Measured on the worked examples in the packaged system prompt, at four characters a token.
@@ -99,7 +99,7 @@ class PlanPrice(Struct):
                 self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
         elif row.predicted_input_tokens and row.action in (PlanAction.WRITE, PlanAction.MAYBE):
             self.asked += saving
-        elif row.writer and written_by(row.writer) is WrittenBy.LLM:
+        elif row.writer and kind_of_writer(row.writer) is WrittenBy.LLM:
             self.found += row.action is not PlanAction.KEEP
             self.kept += row.action is PlanAction.KEEP
 
@@ -152,12 +152,12 @@ def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tup
     return on_calls, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
 
 
-def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
+def describe_ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that stops documents, what would let them pass; in the order of the gates."""
     return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
 
 
-def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
+def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
     """What of the last plan waits to be confirmed, and its price; None if nothing does."""
     if not settings.llm.enabled:
         return None

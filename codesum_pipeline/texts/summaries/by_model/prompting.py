@@ -15,10 +15,10 @@ from codesum_pipeline.ground.model.document import ChildPair, Level
 from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
-from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut, fill_entries, local_order
+from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut_to_fit, fill_entries, order_siblings
 from codesum_pipeline.texts.llm.checking import AnswerBounds
-from codesum_pipeline.texts.llm.marking import enclose, numbered
-from codesum_pipeline.texts.llm.plain_text import markup_of, plain_text
+from codesum_pipeline.texts.llm.marking import enclose, number_lines
+from codesum_pipeline.texts.llm.plain_text import markup_of, to_plain_text
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
@@ -29,7 +29,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     ModuleInput,
     TextFileInput,
     UpperInput,
-    metadata,
+    metadata_of,
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
@@ -61,8 +61,8 @@ class Prompter(Struct):
         name = self._masked(qualified_name)
         around = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
         about = self._bounded(around, name)
-        lines = numbered(self._masked(source))
-        body = cut(lines, self._room(name, about))
+        lines = number_lines(self._masked(source))
+        body = cut_to_fit(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
         names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
         shown = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
@@ -76,7 +76,7 @@ class Prompter(Struct):
         about = self._bounded(self._masked("\n".join(lines)), name)
         fields = {"name": enclose(name, "name"), "metadata": enclose(about, "metadata")}
         if isinstance(document, TextFileInput):
-            body = cut(self._masked(shown_words(document)), self._room(name, about))
+            body = cut_to_fit(self._masked(shown_words(document)), self._room(name, about))
             fields["body"] = enclose(body, "text")
             return Prompt(self._render(document.language, fields), AnswerBounds(level, line_count=None))
         entries = [
@@ -94,7 +94,7 @@ class Prompter(Struct):
 
     def _bounded(self, about: str, name: str) -> str:
         """The context or metadata, cut to at most half of the room that it shares with the body."""
-        return cut(about, self._room(name) // 2)
+        return cut_to_fit(about, self._room(name) // 2)
 
     def _room(self, *always: str) -> int:
         return body_budget(
@@ -124,18 +124,21 @@ def model_metadata(document: UpperInput) -> dict[str, Any]:
     """
     match document:
         case ClassInput() | FileInput():
-            kept = {name: value for name, value in metadata(document).items() if name != "literals"}
+            kept = {name: value for name, value in metadata_of(document).items() if name != "literals"}
         case TextFileInput():
             kept = {"name": document.name, "language": document.language}
         case ModuleInput():
             markup = markup_of(document.readme_name or "")
-            kept = {"name": document.name, "readme": plain_text(document.readme, markup) if document.readme else None}
+            kept = {
+                "name": document.name,
+                "readme": to_plain_text(document.readme, markup) if document.readme else None,
+            }
     return kept
 
 
 def shown_words(file: TextFileInput) -> str:
     """What a model is shown of a text file."""
-    return plain_text(file.text, markup_of(file.name))
+    return to_plain_text(file.text, markup_of(file.name))
 
 
 def _joined(value: Any) -> str:
@@ -193,7 +196,7 @@ class ChildOrder:
 
     def __call__(self, children: Sequence[ChildText]) -> list[ChildText]:
         by_id: Mapping[str, ChildText] = {child.id: child for child in children}
-        return [by_id[found.id] for found in local_order(self._rank(child) for child in children)]
+        return [by_id[found.id] for found in order_siblings(self._rank(child) for child in children)]
 
     def _rank(self, child: ChildText) -> SiblingRank:
         """A file or folder is ranked by how much is directly in it, which an edit of a body does not change."""

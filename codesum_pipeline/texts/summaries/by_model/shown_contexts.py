@@ -25,7 +25,7 @@ from codesum_pipeline.ground.store.rows import lists_of_field
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
 from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput
 from codesum_pipeline.texts.summaries.neighbours import name_of_document
@@ -66,7 +66,7 @@ class _MaskedTexts:
         self.masked: Counter[str] = Counter()
 
     def line(self, text: str, limit: int) -> str:
-        return clip(printable(self.without_secrets(text)), limit)
+        return clip_text(make_printable(self.without_secrets(text)), limit)
 
     def without_secrets(self, text: str) -> str:
         shown = mask_secrets(text).text
@@ -78,14 +78,14 @@ def _path_of(id_: str) -> str:
     return id_.partition(SEPARATOR)[0]
 
 
-def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+def show_names(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
     """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
     shown = _MaskedTexts()
     return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
 
 
 def _name_alone(id_: str) -> Piece:
-    (name,), masked = names_shown([name_of_document(id_)])
+    (name,), masked = show_names([name_of_document(id_)])
     return Piece(id_, f"calls {name}", "", masked)
 
 
@@ -113,13 +113,13 @@ def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
     """A file by its name alone: where it lies says nothing about its functions."""
     shown, name = _MaskedTexts(), base_name(path)
     documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
-    parts = [f"in file: {printable(name)}", *_quoted(author_opening(documented))]
+    parts = [f"in file: {make_printable(name)}", *_quoted(author_opening(documented))]
     return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
 
 
 def _quoted(opening: str) -> list[str]:
     """The opening of a class's or file's documentation, in quotes, so that it does not read as part of the prompt."""
-    return [f'it says "{clip(opening, _MAX_OPENING_CHARS)}"'] if opening else []
+    return [f'it says "{clip_text(opening, _MAX_OPENING_CHARS)}"'] if opening else []
 
 
 NO_NEIGHBOURS = TextContext((), (), (), ())
@@ -162,7 +162,7 @@ class Contexts:
         found = self._graph.get(id_, NO_NEIGHBOURS)
         holders, callees = self._around(id_, found)
         pieces = (*holders, *callees)
-        called_by, masked = names_shown(names_of_neighbours(found.called_by))
+        called_by, masked = show_names(names_of_neighbours(found.called_by))
         return ShownContext(
             called_by=called_by,
             holders=tuple(piece.line for piece in holders),
@@ -275,7 +275,7 @@ class Contexts:
         return Piece(id_, f"calls {name}: {code}", code, shown.masked)
 
 
-def changed_by(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
+def find_context_changes(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
     """The ids that changed a context, sorted; none if it counts as the same. None is one without neighbours."""
     then = then or NO_NEIGHBOURS
     if settings.graph_policy is GraphPolicy.STRICT:

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
-    clip,
+    clip_text,
     is_aside,
     join_sentences,
-    plain,
+    make_sentence,
     printable_lines,
-    sentence,
+    remove_markup,
     without_roles,
     word_table,
 )
@@ -68,8 +68,8 @@ def read_docstring(text: str | None) -> Docstring:
     # The library's own description ends at the first section and has lost the indentation that marks code.
     return Docstring(
         sentences_in_code(clean),
-        {name: plain(_first_paragraph(one.description)) for name, one in described if one.description},
-        plain(_first_paragraph(returned[0] or "")) or None,
+        {name: remove_markup(_first_paragraph(one.description)) for name, one in described if one.description},
+        remove_markup(_first_paragraph(returned[0] or "")) or None,
         {name: one.type_name for name, one in described if one.type_name},
         returned[1] or "",
     )
@@ -269,12 +269,12 @@ def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, 
         is_word = " " not in text and len(text) < _MIN_TELLING_CHARS
         if len(text) < 3 or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:
             continue
-        opening = clip(sentence(text), _OPENING_CHARS)
+        opening = clip_text(make_sentence(text), _OPENING_CHARS)
         used = number + 1
         for following in doc.sentences[used : number + most]:
             if not _goes_on(following) or len(opening) + len(following) >= _OPENING_CHARS:
                 break
-            opening, used = f"{opening} {sentence(following)}", used + 1
+            opening, used = f"{opening} {make_sentence(following)}", used + 1
         return opening, used
     return "", 0
 
@@ -283,7 +283,7 @@ def further_sentence(sentences: Sequence[str], summary: str) -> str:
     """The first of the next sentences that adds something and can be read alone; empty without one."""
     for one in sentences[:3]:
         if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and one[0].isalnum() and _goes_on(one):
-            return clip(sentence(one), _FURTHER_CHARS)
+            return clip_text(make_sentence(one), _FURTHER_CHARS)
     return ""
 
 
@@ -293,6 +293,6 @@ def _goes_on(text: str) -> bool:
     return " " in text.strip() and not is_other
 
 
-def joined(*sentences: str, limit: int) -> str:
+def join_as_sentences(*sentences: str, limit: int) -> str:
     """Sentences, as many as fit."""
-    return join_sentences([clip(sentence(one), limit) for one in sentences if one], limit)
+    return join_sentences([clip_text(make_sentence(one), limit) for one in sentences if one], limit)

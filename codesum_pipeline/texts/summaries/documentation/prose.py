@@ -15,11 +15,11 @@ from typing import Any
 from msgspec import Struct
 
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
-    clip,
+    clip_text,
     is_aside,
-    plain,
     printable_lines,
-    sentences,
+    remove_markup,
+    split_sentences,
 )
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -168,7 +168,7 @@ def read_prose(text: str) -> Prose:
         of_kind = {BlockKind.ITEM: items, BlockKind.HEADING: headings, BlockKind.PARAGRAPH: paragraphs}[block.kind]
         if len(of_kind) >= _MAX_BLOCKS:
             continue
-        line = plain(" ".join(block.text.split()))
+        line = remove_markup(" ".join(block.text.split()))
         if not any(map(str.isalnum, line)):
             continue
         if block.kind is BlockKind.ITEM:
@@ -179,7 +179,7 @@ def read_prose(text: str) -> Prose:
             headings.append(_NUMBER.sub("", line))
         elif _is_prose(line):
             paragraphs.append(line.rstrip(":"))
-    found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in sentences(paragraph, limit=4)]
+    found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in split_sentences(paragraph, limit=4)]
     opening = [one for one in found if " " in one and not is_aside(one)]
     return Prose(title, tuple(opening[:10]), tuple(headings), tuple(items))
 
@@ -193,7 +193,7 @@ def sentences_in_code(text: str) -> tuple[str, ...]:
     """The first sentences of a definition's documentation, up to its first section."""
     found: list[str] = []
     for paragraph in _paragraphs(read_blocks(text, in_code=True))[:4]:
-        found.extend(one for one in sentences(plain(paragraph), limit=6) if any(map(str.isalnum, one)))
+        found.extend(one for one in split_sentences(remove_markup(paragraph), limit=6) if any(map(str.isalnum, one)))
     return tuple(found[:8])
 
 
@@ -230,13 +230,13 @@ def _completed(paragraphs: list[str], items: list[str]) -> Iterator[str]:
     elif items:
         yield f"{paragraphs[-1]} {_joined(items)}"
     else:
-        whole = sentences(paragraphs[-1].rstrip(":"))[:-1]
+        whole = split_sentences(paragraphs[-1].rstrip(":"))[:-1]
         yield " ".join(whole) if whole or paragraphs[:-1] else paragraphs[-1].rstrip(":")
 
 
 def _joined(items: list[str]) -> str:
     """As many entries as fit, at least the first."""
-    text = clip(items[0], _MAX_ITEMS_CHARS).rstrip(".;,")
+    text = clip_text(items[0], _MAX_ITEMS_CHARS).rstrip(".;,")
     for item in items[1:]:
         if len(text) + len(item) > _MAX_ITEMS_CHARS:
             break

@@ -12,15 +12,20 @@ from itertools import chain
 from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has
 from codesum_pipeline.symbols.parsing.expressions import bound_names
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable, word_set
-from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM, in_words
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable, word_set
+from codesum_pipeline.texts.summaries.extractive.composing import (
+    MAX_ITEM,
+    MAX_SIDE_EFFECTS,
+    MIN_ITEM,
+    without_foreign_names,
+)
 from codesum_pipeline.texts.summaries.extractive.words import (
-    fact,
+    make_fact,
     name_in_words,
     name_words,
     shared_prefix,
     split_identifier,
-    telling,
+    telling_weight,
 )
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -34,11 +39,11 @@ _JOINED = re.compile(r"…(?=\w)")
 
 
 @lru_cache(maxsize=4096)
-def message(text: str) -> str:
+def message_in_words(text: str) -> str:
     """One line of words; "" of a text without any."""
     shown = _ESCAPES.sub(" ", text)
     shown = _FILLED.sub("…", shown).replace("\\", "") if any(mark in shown for mark in "%{\\$") else shown
-    shown = printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
+    shown = make_printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
     shown = shown.strip("'") if shown.startswith("'") else shown
     return shown if any(map(str.isalpha, shown)) else ""
 
@@ -79,12 +84,12 @@ class CodeFacts:
     def phrases(self, opening: str) -> Iterator[str]:
         """All phrases that add to a text's opening, the most informative first; some are empty."""
         new = partial(_beside, words=_stems(opening))
-        yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
-        yield fact("Yields" if self.facts.is_generator else "Returns", self.result)
-        yield fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
-        yield fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
-        yield fact("Creates", new(self._made())[:_MAX_MADE])
-        yield fact("Calls", self.called(new))
+        yield make_fact("Takes", self.taken()[:_MAX_PARAMETERS])
+        yield make_fact("Yields" if self.facts.is_generator else "Returns", self.result)
+        yield make_fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
+        yield make_fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
+        yield make_fact("Creates", new(self._made())[:_MAX_MADE])
+        yield make_fact("Calls", self.called(new))
 
     def taken(self) -> list[str]:
         """The parameters whose names have a meaning."""
@@ -100,7 +105,7 @@ class CodeFacts:
     @cached_property
     def result(self) -> str:
         """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
-        written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
+        written = make_printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
         if has(self.function.language, Trait.TYPE_PREDICATES) and " is " in written:
             return "" if written.startswith("asserts ") else "true or false"
         if written:
@@ -141,14 +146,16 @@ class CodeFacts:
                 continue
             words = name_in_words(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
             if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
-                found.setdefault(words, max(map(telling, split_identifier(one.names[-1])), default=0))
+                found.setdefault(words, max(map(telling_weight, split_identifier(one.names[-1])), default=0))
         best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
         return [words for words in found if words in best]
 
     def literals(self, opening: str) -> list[str]:
         """The texts in its body that add something to the opening, except for errors' messages."""
         raised = {one.said for one in self.facts.raises}
-        return _beside(telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening))
+        return _beside(
+            find_telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening)
+        )
 
     @cached_property
     def effects(self) -> dict[str, int]:
@@ -161,8 +168,8 @@ class CodeFacts:
                 found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
         for one in self.facts.raises:
             is_class = any(name[:1].isupper() for name in one.names)
-            name, why = ".".join(one.names) if is_class else "an error", message(one.said)
-            found.setdefault(clip(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
+            name, why = ".".join(one.names) if is_class else "an error", message_in_words(one.said)
+            found.setdefault(clip_text(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
         kept = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
         return dict(kept[:MAX_SIDE_EFFECTS])
 
@@ -219,7 +226,7 @@ class CodeFacts:
     def _raises(self) -> Iterator[str]:
         for one in self.facts.raises:
             *_, name = ("", *one.names)
-            why = clip(message(one.said), 80)
+            why = clip_text(message_in_words(one.said), 80)
             words = name_in_words(name, self.prefix) if name[:1].isupper() else "error" if why else ""
             if words:
                 yield f"{words} ({why})" if why else words
@@ -254,20 +261,20 @@ def parameter_words(parameter: Parameter) -> str:
     return name_in_words(parameter.name.strip("_*&$@.")) or "value"
 
 
-def telling_texts(texts: Iterable[str]) -> list[str]:
+def find_telling_texts(texts: Iterable[str]) -> list[str]:
     """Texts that a person would search for, quoted: those that have a distinctive word and contain no code."""
     found: dict[str, float] = {}
     for text in texts:
-        shown = message(text).strip(" …:,")
+        shown = message_in_words(text).strip(" …:,")
         if (
             3 < len(shown) <= _MAX_LITERAL_CHARS
             and '"' not in shown
             and shown.lower() not in _EVERYDAY_TEXTS
             and sum(map(str.isalpha, shown)) * 3 > len(shown) * 2
-            and in_words(shown, ()) == shown
+            and without_foreign_names(shown, ()) == shown
         ):
             words = chain.from_iterable(map(split_identifier, shown.split()))
-            found.setdefault(f'"{shown}"', max(map(telling, words), default=0.0))
+            found.setdefault(f'"{shown}"', max(map(telling_weight, words), default=0.0))
     best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
     return [text for text in found if text in best]
 
@@ -295,4 +302,4 @@ def _outward(one: Fact) -> Iterator[str]:
 def _has_meaning(name: str) -> bool:
     """Whether a name is a word: longer than two letters, or one of the few short ones that everybody knows."""
     bare = name.rstrip("0123456789")
-    return len(bare) > 2 or telling(bare.lower()) > 0 if bare and any(map(str.isalpha, bare)) else False
+    return len(bare) > 2 or telling_weight(bare.lower()) > 0 if bare and any(map(str.isalpha, bare)) else False

@@ -11,22 +11,22 @@ from codesum_pipeline.ground.profiles.language_profiles import Trait, has, langu
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
 from codesum_pipeline.texts.summaries.documentation.docstrings import (
     docstring_of,
-    joined,
+    join_as_sentences,
     opening_of,
     read_documentation,
 )
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import printable, word_table
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import make_printable, word_table
 from codesum_pipeline.texts.summaries.documentation.prose import read_prose
-from codesum_pipeline.texts.summaries.extractive.code_facts import telling_texts
+from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     bare_name,
-    composed,
-    names_of,
-    offers,
-    openings_of_few,
+    compose_text,
+    fact_of_functions,
+    names_of_children,
+    openings_of_few_classes,
     own_names,
-    ranked,
+    rank_children,
 )
 from codesum_pipeline.texts.summaries.extractive.text_files import is_prose
 from codesum_pipeline.texts.summaries.extractive.words import (
@@ -34,17 +34,17 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     DOCSTRING,
     NAME,
     PARAMETER,
-    capitalized,
-    fact,
+    capitalize,
+    fact_of_names,
     folder_of,
-    listed,
+    list_first,
+    list_names,
+    list_plain_names,
+    make_fact,
     name_in_words,
     name_of_file,
-    named,
     place_of,
-    plainly,
     shared_prefix,
-    shortened,
     stem_of,
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
@@ -67,30 +67,30 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     kind = _kind(class_)
     fields = list(filter(None, (_field_name(one, class_.language) for one in class_.fields)))
     fields = [name for name in fields if not name.startswith("_")] or fields
-    methods = [name for name in names_of(class_.children, Level.FUNCTION) if name != class_.name]
-    bases = [_BASE_END.split(printable(base))[0].rpartition(".")[2] for base in class_.bases]
+    methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
+    bases = [_BASE_END.split(make_printable(base))[0].rpartition(".")[2] for base in class_.bases]
     # Without its `I` an interface would be called as the class that implements it.
     base_names = [
         base if name_in_words(base) == name_in_words(class_.name) else name_in_words(base)
         for base in bases
         if base != "object"
     ]
-    return composed(
+    return compose_text(
         class_,
         opening,
         [
-            fact(
+            make_fact(
                 "Derives" if has(class_.language, Trait.DERIVING) else "Extends",
-                shortened(base_names, _MAX_BASES),
+                list_first(base_names, _MAX_BASES),
             ),
-            named(
+            fact_of_names(
                 "Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS, are_all=len(class_.fields) < MAX_FACTS
             ),
-            offers(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
-            named("Holds", names_of(class_.children, Level.CLASS), _MAX_CLASSES),
-            "" if opening or methods or fields else openings_of_few(class_.children),
+            fact_of_functions(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
+            fact_of_names("Holds", names_of_children(class_.children, Level.CLASS), _MAX_CLASSES),
+            "" if opening or methods or fields else openings_of_few_classes(class_.children),
         ],
-        name=f"{capitalized(kind)} {name_in_words(class_.name)}.",
+        name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
         part=f"Part of {place_of(class_.id.partition('::')[0])}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.NAME,
         words=[(class_.name, NAME), *((name, PARAMETER) for name in (*class_.bases, *fields))],
@@ -114,7 +114,7 @@ def _kind(class_: ClassInput) -> str:
 
 def _field_name(field: str, language: str) -> str:
     """The name of a field as written: `Request *http.Request` in Go, `name: string` elsewhere."""
-    name = printable(field).partition(":")[0].strip()
+    name = make_printable(field).partition(":")[0].strip()
     name = name.partition(" ")[0] if has(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
     return "" if name.startswith("__") else name.strip("@$*&")
 
@@ -134,31 +134,31 @@ def write_file(file: FileInput) -> ExtractiveText:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = docstring_of(file)
     opening, used = opening_of(doc)
-    classes, functions = names_of(file.children, Level.CLASS), names_of(file.children, Level.FUNCTION)
+    classes, functions = names_of_children(file.children, Level.CLASS), names_of_children(file.children, Level.FUNCTION)
     prefix = shared_prefix([*classes, *functions])
     # The lead says that tests are tests; classes keep the word.
-    listed_classes = listed(classes, _FILE_CLASSES, prefix=() if prefix == ("test",) else prefix)
-    class_openings = "" if opening else openings_of_few(file.children)
+    listed_classes = list_names(classes, _FILE_CLASSES, prefix=() if prefix == ("test",) else prefix)
+    class_openings = "" if opening else openings_of_few_classes(file.children)
     imported = [*file.imports, *(one.source for one in file.reexports)]
     constants = [name for name in file.globals if not name.startswith("_") and name.strip("$").isidentifier()]
-    literals = telling_texts(
+    literals = find_telling_texts(
         one for one in file.literals if one[:1] != "." and not any(one in name for name in imported)
     )
-    children = [bare_name(child) for child in ranked(file.children)[:20]]
+    children = [bare_name(child) for child in rank_children(file.children)[:20]]
     words = [(stem_of(file.name), NAME), *((name, PARAMETER) for name in (*file.globals, *children))]
     words += [*((name, BODY) for name in file.imports), *((text, DOCSTRING) for text in literals)]
-    return composed(
+    return compose_text(
         file,
         opening,
         [
             # The text of its only class names the class.
-            "" if class_openings and len(classes) == 1 else fact("Classes:", listed_classes),
-            offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
-            named("Constants:" if all(map(str.isupper, constants)) else "Defines", constants, _MAX_NAMES),
-            "" if has(file.language, Trait.MACROS) and not file.name.endswith(_HEADERS) else reexported(file.reexports),
+            "" if class_openings and len(classes) == 1 else make_fact("Classes:", listed_classes),
+            fact_of_functions(functions, prefix, "Functions:", _MAX_FUNCTIONS),
+            fact_of_names("Constants:" if all(map(str.isupper, constants)) else "Defines", constants, _MAX_NAMES),
+            fact_of_reexports(file.reexports) if _hands_on(file) else "",
             class_openings,
-            fact("Mentions", literals),
-            fact("Imports", plainly(_imported(file), _MAX_NAMES)),
+            make_fact("Mentions", literals),
+            make_fact("Imports", list_plain_names(_imported(file), _MAX_NAMES)),
         ],
         name=f"File {name_of_file(file.id)}.",
         part=folder_of(file.id),
@@ -168,6 +168,11 @@ def write_file(file: FileInput) -> ExtractiveText:
         used=used,
         own=own_names(file),
     )
+
+
+def _hands_on(file: FileInput) -> bool:
+    """Whether who imports the file can use what it imports: in C and C++ that is what a header includes."""
+    return not has(file.language, Trait.MACROS) or file.name.endswith(_HEADERS)
 
 
 def _imported(file: FileInput) -> list[str]:
@@ -205,18 +210,18 @@ _ENTRY_FILES = ("__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java"
 def write_module(folder: ModuleInput) -> ExtractiveText:
     """Write one folder's text from its README and its children's texts."""
     prose = read_prose(folder.readme or "")
-    opening = joined(*prose.opening, limit=_OPENING_CHARS) or _from_entry(folder)
+    opening = join_as_sentences(*prose.opening, limit=_OPENING_CHARS) or _from_entry(folder)
     files = [name for child in _of(folder, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
     folders = [bare_name(child) for child in _of(folder, Level.MODULE)]
     is_root = folder.id in ("", ROOT_MODULE)
-    return composed(
+    return compose_text(
         folder,
         opening,
         [
-            fact("Folders:", plainly(folders, _MAX_FOLDERS)),
-            fact("Files:", plainly(files, _MAX_FILES)),
+            make_fact("Folders:", list_plain_names(folders, _MAX_FOLDERS)),
+            make_fact("Files:", list_plain_names(files, _MAX_FILES)),
         ],
-        name=f"Folder {plainly([folder.name], 1)}.",
+        name=f"Folder {list_plain_names([folder.name], 1)}.",
         part="The repository's root folder." if is_root else folder_of(folder.id),
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN,
         words=[(folder.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
@@ -227,7 +232,7 @@ def write_module(folder: ModuleInput) -> ExtractiveText:
 
 
 def _of(folder: ModuleInput, level: Level) -> list[ChildText]:
-    return [child for child in ranked(folder.children) if child.level is level]
+    return [child for child in rank_children(folder.children) if child.level is level]
 
 
 def _is_word(name: str) -> bool:
@@ -238,9 +243,9 @@ def _is_word(name: str) -> bool:
 def _from_entry(folder: ModuleInput) -> str:
     """The words of the file that speaks for its folder, where an author wrote them."""
     for child in _of(folder, Level.FILE):
-        summary = printable(child.summary)
+        summary = make_printable(child.summary)
         if bare_name(child) in _ENTRY_FILES and not child.is_placeholder and not summary.startswith(_FACTS):
-            return joined(summary.partition(". ")[0], limit=_OPENING_CHARS)
+            return join_as_sentences(summary.partition(". ")[0], limit=_OPENING_CHARS)
     return ""
 
 
@@ -250,15 +255,16 @@ _ALL = "*"
 _HEADER_ENDINGS = ("h", "hh", "hpp", "hxx", "inl")
 
 
-def reexported(reexports: Sequence[Reexport]) -> str:
+def fact_of_reexports(reexports: Sequence[Reexport]) -> str:
     """`Re-exports X, Y; all of z.`; empty without any. Where all names come from one module, it says which."""
     whole = [_short(one.source) for one in reexports if one.name == _ALL]
     sources = dict.fromkeys(_short(one.source) for one in reexports if one.name != _ALL and one.original is not None)
-    names = shortened((printable(one.name) for one in reexports if one.name not in (_ALL, "default")), _MAX_REEXPORTS)
+    single = (make_printable(one.name) for one in reexports if one.name not in (_ALL, "default"))
+    names = list_first(single, _MAX_REEXPORTS)
     if len(sources) == 1 and (source := next(iter(sources))):
         names = f"{names} from {source}" if names else ""
-    everything = f"all of {shortened(whole, _MAX_SOURCES)}" if whole else ""
-    return fact("Re-exports", "; ".join(filter(None, (names, everything))))
+    everything = f"all of {list_first(whole, _MAX_SOURCES)}" if whole else ""
+    return make_fact("Re-exports", "; ".join(filter(None, (names, everything))))
 
 
 def _short(source: str) -> str:
@@ -267,8 +273,8 @@ def _short(source: str) -> str:
     last = path.rpartition("/")[2] or path
     name, _, ending = last.rpartition(".")
     if ending in _HEADER_ENDINGS:
-        return printable(last)
-    return printable(name if name and _is_module(ending) else ending)
+        return make_printable(last)
+    return make_printable(name if name and _is_module(ending) else ending)
 
 
 _MAX_CHARS = 400
@@ -294,7 +300,7 @@ def author_opening_of_function(docstring: str | None, language: str, name: str) 
 
 
 def _of_prose(text: str) -> str:
-    return joined(*read_prose(text).opening, limit=_MAX_CHARS)
+    return join_as_sentences(*read_prose(text).opening, limit=_MAX_CHARS)
 
 
 @cache

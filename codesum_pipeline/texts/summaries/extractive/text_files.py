@@ -13,12 +13,12 @@ from typing import Any
 
 from codesum_pipeline.ground.model.document import PurposeSource
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
-    clip,
-    plain,
-    printable,
+    clip_text,
+    make_printable,
+    make_sentence,
     printable_lines,
-    sentence,
-    sentences,
+    remove_markup,
+    split_sentences,
     word_table,
 )
 from codesum_pipeline.texts.summaries.documentation.prose import read_prose
@@ -26,19 +26,19 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_RESPONSIBILITIES,
     ExtractiveText,
-    composed,
+    compose_text,
 )
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     NAME,
     PARAMETER,
-    fact,
     folder_of,
-    listed,
+    list_first,
+    list_names,
+    make_fact,
     name_of_file,
-    shortened,
     split_identifier,
-    telling,
+    telling_weight,
 )
 from codesum_pipeline.texts.summaries.inputs import TextFileInput
 
@@ -76,7 +76,7 @@ def top_level_keys(text: str, name: str, language: str) -> list[str]:
         keys = _json(text)
     else:
         keys = _TABLE.findall(text) or _INI_KEY.findall(text)
-    return [key for key in dict.fromkeys(printable(key.replace('"', "")) for key in keys) if key][:_MAX_KEYS]
+    return [key for key in dict.fromkeys(make_printable(key.replace('"', "")) for key in keys) if key][:_MAX_KEYS]
 
 
 def _json(text: str) -> list[str]:
@@ -123,9 +123,9 @@ def leading_comment(text: str) -> list[str]:
             paragraphs[-1].append(content)
         else:
             paragraphs.append([])
-    for prose in (plain(" ".join(paragraph)) for paragraph in paragraphs):
+    for prose in (remove_markup(" ".join(paragraph)) for paragraph in paragraphs):
         if len(prose) > 12 and " " in prose and not _LEGAL.search(prose):
-            return sentences(prose if prose.endswith((".", "!", "?")) else f"{prose}.", limit=4)
+            return split_sentences(prose if prose.endswith((".", "!", "?")) else f"{prose}.", limit=4)
     return []
 
 
@@ -163,14 +163,16 @@ def _ending(file: TextFileInput) -> str:
 def _prose(file: TextFileInput, known: str) -> ExtractiveText:
     prose = read_prose(file.text)
     lead = prose.opening
-    items = [clip(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
-    headings = [clip(heading, 50).rstrip(".:") for heading in prose.headings[:_MAX_SHOWN]]
-    statements = [known, *lead, fact("Entries:", "; ".join(items)), fact("Sections:", headings)]
+    items = [clip_text(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
+    headings = [clip_text(heading, 50).rstrip(".:") for heading in prose.headings[:_MAX_SHOWN]]
+    statements = [known, *lead, make_fact("Entries:", "; ".join(items)), make_fact("Sections:", headings)]
     words = [(prose.title, NAME), *((heading, PARAMETER) for heading in prose.headings[:20])]
     words += [(item, BODY) for item in prose.items[:20]]
-    sections = tuple(f"Section {clip(heading, MAX_ITEM - 12)}" for heading in prose.headings[:MAX_RESPONSIBILITIES])
-    shown = statements if any(statements) else [_from_lines(file)]
-    return _written(file, shown, words, prose.sentences, used=2, responsibilities=sections)
+    listed = prose.headings[:MAX_RESPONSIBILITIES]
+    sections = tuple(f"Section {clip_text(heading, MAX_ITEM - 12)}" for heading in listed)
+    if not any(statements):
+        statements = [_from_lines(file)]
+    return _written(file, statements, words, prose.sentences, used=2, responsibilities=sections)
 
 
 def _license(file: TextFileInput, known: str) -> ExtractiveText:
@@ -180,8 +182,9 @@ def _license(file: TextFileInput, known: str) -> ExtractiveText:
 
 
 def _from_lines(file: TextFileInput) -> str:
-    lines = [line for line in map(printable, file.text[:_SCANNED_CHARS].split("\n")) if any(map(str.isalnum, line))]
-    shown = [clip(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
+    printable = map(make_printable, file.text[:_SCANNED_CHARS].split("\n"))
+    lines = [line for line in printable if any(map(str.isalnum, line))]
+    shown = [clip_text(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
     more = f"; {len(lines) - len(shown)} more lines" if len(lines) > len(shown) else ""
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
 
@@ -189,7 +192,11 @@ def _from_lines(file: TextFileInput) -> str:
 def _settings(file: TextFileInput, known: str) -> ExtractiveText:
     keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
     comment = leading_comment(file.text)
-    statements = [known, *comment[:1], fact("Top-level keys:", shortened([clip(key, 40) for key in keys], _MAX_SHOWN))]
+    statements = [
+        known,
+        *comment[:1],
+        make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys], _MAX_SHOWN)),
+    ]
     return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment, used=1)
 
 
@@ -198,7 +205,7 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
     names = _rare_identifiers(file.text[:_SCANNED_CHARS])
     statements = [known, *comment[:2]]
     if not any(statements):
-        statements = [fact("Names:", listed(names, _MAX_SHOWN))]
+        statements = [make_fact("Names:", list_names(names, _MAX_SHOWN))]
     return _written(file, statements, [(name, BODY) for name in names[:20]], comment, used=2)
 
 
@@ -206,7 +213,7 @@ def _rare_identifiers(text: str) -> list[str]:
     """Identifiers that occur more than once, the most distinctive first."""
     counts = Counter(_IDENTIFIER.findall(text))
     weights = {
-        name: max(map(telling, split_identifier(name)), default=0.0) * min(count, 6)
+        name: max(map(telling_weight, split_identifier(name)), default=0.0) * min(count, 6)
         for name, count in counts.items()
         if count > 1
     }
@@ -221,8 +228,8 @@ def _written(
     used: int = 1,
     **fields: Any,
 ) -> ExtractiveText:
-    facts = [clip(sentence(one), _OPENING_CHARS) for one in statements if one]
-    return composed(
+    facts = [clip_text(make_sentence(one), _OPENING_CHARS) for one in statements if one]
+    return compose_text(
         file,
         "",
         facts,

@@ -203,7 +203,7 @@ def explain(
     in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
     """
     # What explains reads the tables; documents are shown without it.
-    from codesum_pipeline.texts.summaries.text_history import explain as explain_document
+    from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
     from codesum_pipeline.ways_in.cli.commands.compact import compactions_of_document
 
     called = invocation(ctx)

@@ -15,7 +15,7 @@ import pytest
 from codesum_pipeline.ground.model.document import Cause, Gate, Level, WrittenBy
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, Fails
@@ -310,7 +310,7 @@ def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_
         workspace = found.workspace()
         build(workspace)
 
-    noted = noted_outages(workspace.layout, "shop")
+    noted = read_outages(workspace.layout, "shop")
     assert list(noted) == list(Level)
     assert f"none of {FUNCTIONS} function texts" in noted[Level.FUNCTION].because
     assert workspace.layout.published("shop").exists()

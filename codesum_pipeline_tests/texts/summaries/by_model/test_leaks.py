@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.ground.model.document import Cause, WrittenBy
-from codesum_pipeline.texts.summaries.neighbours import names_of
+from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Script
 from codesum_pipeline_tests.support.llm_server.answers import answer_of
@@ -145,7 +145,7 @@ def test_all_neighbours_and_own_names_are_known(tmp_path: Path) -> None:
         workspace = made.workspace(llm={"enabled": False})
         build(workspace)
         ids = ["shop/till.py::check_out", "audit/report.py::DayReport", "shop/sales.py", "shop", "."]
-        found = names_of(workspace, ids)
+        found = neighbour_names_of(workspace, ids)
 
     callers = {f"shop/sales.py::sell_part_{number}" for number in range(8)}
     assert {id_: names.neighbours for id_, names in found.items()} == {

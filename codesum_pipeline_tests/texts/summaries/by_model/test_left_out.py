@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.ground.model.document import Gate, Level, PlanRow, PurposeSource
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import price_all, ways_on
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_ways_on, price_all
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 
@@ -105,7 +105,7 @@ def test_a_plan_prices_the_documented_and_the_undocumented_apart(tmp_path: Path)
     with shop(tmp_path, FILES) as found:
         workspace = built(found, documented=False, tests=False, max_summaries_per_run=0)
         priced = price_all(workspace.tables.read_rows("plan", "shop", PlanRow))
-        message = "\n".join(ways_on("shop", workspace.settings, priced))
+        message = "\n".join(describe_ways_on("shop", workspace.settings, priced))
 
     assert priced.documented.calls == len(DOCUMENTED | {"tests/test_a.py::test_told"})
     assert priced.undocumented.calls == len(UNDOCUMENTED | TESTS) - 1

@@ -18,7 +18,7 @@ from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.texts.summaries.by_model import flow, model_level, prompting
 from codesum_pipeline.texts.summaries.by_model.choosing import Chooser
 from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
-from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline_tests.build.law.test_one_bad_item import Fault, failed_items, id_is, inject
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
@@ -47,7 +47,7 @@ FAULTS = {
     "making a class's prompt": Fault(
         "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, document: document.id == BASKET
     ),
-    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "in_order", id_is(BASKET)),
+    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "order_children", id_is(BASKET)),
     "asking for a class": Fault(
         "class_summaries", BASKET, LiteLlmCalls, "_read", lambda _, request, *__: request.level is Level.CLASS
     ),
@@ -122,7 +122,7 @@ def test_the_extractive_text_stands_and_the_next_build_heals_it(
     found = writers(workspace)
     assert found[fault.item] == ("extractive", "failed")
     assert Counter(found.values())["llm", None] == BY_MODEL - 1
-    assert noted_outages(workspace.layout, workspace.key) == {}
+    assert read_outages(workspace.layout, workspace.key) == {}
     assert reports["published_index"].published
 
     healed = shared.workspace(home=home)
@@ -178,4 +178,4 @@ def test_where_no_answer_can_be_read_a_build_stops_asking(till: Shop, monkeypatc
     assert len(till.server.seen) == 3
     assert reports["published_index"].published
     assert "gave-up" in {row["failure"] for row in workspace.tables.read("texts_function", workspace.key).to_pylist()}
-    assert list(noted_outages(workspace.layout, workspace.key)) == [Level.FUNCTION]
+    assert list(read_outages(workspace.layout, workspace.key)) == [Level.FUNCTION]

@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.ground.model.errors import CannotWrite
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import (
@@ -169,13 +169,13 @@ def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_
         found.repo.commit({"till/tax.py": TILL["till/tax.py"].replace("amount += 1", "amount += 2")})
         first = found.workspace()
         build(first)
-        (outage,) = noted_outages(first.layout, "shop").values()
+        (outage,) = read_outages(first.layout, "shop").values()
         workspace = found.workspace()
         build(workspace)
 
     assert "none of 1 function texts could be had of openai/gpt-4o-mini" in outage.because
     assert "not this" in outage.because
-    assert noted_outages(workspace.layout, "shop") == {}
+    assert read_outages(workspace.layout, "shop") == {}
     assert gates(workspace) == {None: BY_MODEL - 1, "placeholder": 1, "failed": 1}
 
 
@@ -203,7 +203,7 @@ def test_another_models_answer_stops_a_whole_build_at_one_paid_call(tmp_path: Pa
     assert len(found.server.seen) == 1
     assert (row.failure, row.model, row.model_echoed) == ("another-model", "openai/gpt-4o-mini", "gpt-4o")
     assert gates(workspace) == {"failed": BY_MODEL, "placeholder": 1}
-    (outage,) = noted_outages(workspace.layout, "shop").values()
+    (outage,) = read_outages(workspace.layout, "shop").values()
     assert "'openai/gpt-4o-mini' was asked and 'gpt-4o' answered" in outage.because
 
 

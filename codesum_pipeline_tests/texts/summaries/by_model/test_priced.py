@@ -12,9 +12,9 @@ from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templ
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
     Estimator,
     PlanPrice,
+    describe_ways_on,
     price_all,
     price_levels,
-    ways_on,
 )
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build
@@ -82,7 +82,7 @@ def test_what_passes_trust_counts_whatever_else_stops_it() -> None:
 def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], words: str) -> None:
     settings = changed(DEFAULTS, offline=gate is Gate.OFFLINE, llm={"enabled": True, **llm})
 
-    (way,) = ways_on("shop", settings, price_all([row("a", gate=gate)]))
+    (way,) = describe_ways_on("shop", settings, price_all([row("a", gate=gate)]))
 
     assert words in way
 

@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.texts.llm.templates import resolve
+from codesum_pipeline.texts.llm.templates import resolve_template
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
@@ -15,7 +15,7 @@ CHILD = ChildText("src/a.py::total", "total", Level.FUNCTION, "", False, "Adds u
 
 
 def prompter(level: Level, max_prompt_chars: int = 200_000) -> Prompter:
-    return Prompter(resolve(None, level, language="English"), max_prompt_chars)
+    return Prompter(resolve_template(None, level, language="English"), max_prompt_chars)
 
 
 def labels(prompt: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_each_level_is_shown_its_pieces_under_the_names_that_the_system_prompt_e
         ["name", "metadata", "text"],
         ["name", "metadata", "children"],
     ]
-    system = resolve(None, Level.FILE, language="English").system
+    system = resolve_template(None, Level.FILE, language="English").system
     explained = set(re.findall(r"^- `(\w+)`:", system, re.MULTILINE))
     assert {label for prompt in shown for label in labels(prompt.text)} <= explained
     assert not any("src/" in prompt.text or "docs/" in prompt.text for prompt in shown)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.ground.model.document import LEVELS, Level, SummaryDocument
-from codesum_pipeline.texts.llm.templates import FILLED, resolve, resolve_short
+from codesum_pipeline.texts.llm.templates import FILLED, resolve_short_template, resolve_template
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.texts.summaries.by_model.examples import name_in
@@ -315,11 +315,14 @@ def test_every_placeholder_of_a_shipped_template_is_filled_somewhere(written: Sh
 
     assert {level: frozenset(found) for level, found in filled.items()} == FILLED
     for level in LEVELS:
-        assert set(re.findall(r"\{(\w+)\}", resolve(None, level, language="English").instruction)) <= FILLED[level]
+        assert (
+            set(re.findall(r"\{(\w+)\}", resolve_template(None, level, language="English").instruction))
+            <= FILLED[level]
+        )
 
 
 def _opening(level: Level) -> str:
-    return resolve(None, level, language="English").instruction[:27]
+    return resolve_template(None, level, language="English").instruction[:27]
 
 
 def test_test_code_that_is_called_is_shown_by_name_alone_where_tests_are_not_sent(tmp_path: Path) -> None:
@@ -347,8 +350,8 @@ def test_a_row_names_the_short_template_where_that_wrote_it(tmp_path: Path) -> N
         build(workspace)
         rows = workspace.tables.read_rows("documents", "shop", SummaryDocument)
 
-    short = {level: resolve_short(None, level, language="English") for level in LEVELS}
-    full = resolve(None, Level.FUNCTION, language="English")
+    short = {level: resolve_short_template(None, level, language="English") for level in LEVELS}
+    full = resolve_template(None, Level.FUNCTION, language="English")
     assert {call.system for call in made.server.seen} == {template.system for template in short.values() if template}
     by_model = {(row.type, row.prompt_version) for row in rows if row.written_by == "llm"}
     assert by_model == {(level, template.digest) for level, template in short.items() if template}

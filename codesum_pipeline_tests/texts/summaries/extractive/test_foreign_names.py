@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, names_in
-from codesum_pipeline.texts.summaries.extractive.composing import in_words
+from codesum_pipeline.texts.summaries.extractive.composing import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.extractive.words import _BRANDS
@@ -41,7 +41,7 @@ class Parameter(BaseParameter):
     ],
 )
 def test_a_name_that_is_not_the_documents_own_is_said_in_words(text: str, expected: str) -> None:
-    assert in_words(text, {"my_option", "my"}) == expected
+    assert without_foreign_names(text, {"my_option", "my"}) == expected
 
 
 def test_a_function_names_itself_its_parameters_and_attributes_and_nothing_else() -> None:
