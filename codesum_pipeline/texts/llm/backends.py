@@ -154,9 +154,9 @@ class LiteLlmBackend:
             response = await self._ask(request)
         except SummaryCallFailed as failure:
             if failure.failure is CallFailure.RATE_LIMIT:
-                rates.refused(failure.retry_after_s)
+                rates.note_refusal(failure.retry_after_s)
             raise
-        rates.answered()
+        rates.note_answer()
         return check_response(request, response, self._settings)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:

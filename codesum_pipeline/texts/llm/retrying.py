@@ -105,7 +105,7 @@ class Rates:
         while (wait_s := self._open_at - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
 
-    def refused(self, retry_after_s: float | None) -> None:
+    def note_refusal(self, retry_after_s: float | None) -> None:
         """The provider refused a call: none is made for as long as it says, else for waits that double."""
         wait_s = min(FIRST_WAIT_S * 2 ** min(self._refusals, _MOST_DOUBLINGS), LONGEST_WAIT_S)
         self._refusals += 1
@@ -114,6 +114,6 @@ class Rates:
             wait_s = retry_after_s
         self._open_at = max(self._open_at, time.monotonic() + wait_s)
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """The provider answers again."""
         self._refusals = 0

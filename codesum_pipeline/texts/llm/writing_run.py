@@ -106,7 +106,7 @@ class _FinishedTask(Struct, frozen=True):
 
 
 class WritingRun:
-    """`all` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
+    """`work_through_queue` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class WritingRun:
         self._undelivered = 0
         self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
 
-    async def all(self) -> None:
+    async def work_through_queue(self) -> None:
         """Work through the queue; however it ends, no attempt is left open."""
         try:
             for model in () if self._is_free else self._models:
@@ -333,7 +333,7 @@ def write_all(
     if missing and (settings.asks_nobody or caps.documents_left > 0):
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
         try:
-            asyncio.run(run.all())
+            asyncio.run(run.work_through_queue())
         except asyncio.CancelledError:
             # Its calls are settled, so the signal may end the process now.
             if run.was_terminated:

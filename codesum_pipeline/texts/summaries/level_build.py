@@ -69,7 +69,7 @@ class LevelBuild(Struct):
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
-        names = self.note(writers, rewrites)
+        names = self.note_rewrites(writers, rewrites)
         symbols = parts_of_functions(self.workspace, names, column_names(FunctionInput)) if names else ()
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
         done = 0
@@ -86,7 +86,7 @@ class LevelBuild(Struct):
         """The texts that `rewrites` names; the others are kept."""
         inputs = {found.id: found for found in shown}
         wants = {found.id: found for found in wanted}
-        names = self.note(wants, rewrites)
+        names = self.note_rewrites(wants, rewrites)
         before = self.rows_before(names)
         rewrites = sorted(rewrites, key=lambda found: found.id)
         batches = upper_batches([(inputs[rewrite.id], wants[rewrite.id].writer) for rewrite in rewrites])
@@ -98,15 +98,15 @@ class LevelBuild(Struct):
                 self._tell(len(written), len(rewrites))
                 self.guard.add(failures)
                 written += [
-                    self.stamp.written(text, wants[rewrite.id], rewrite, before.get(rewrite.id), self.guard)
+                    self.stamp.make_row_or_failed(text, wants[rewrite.id], rewrite, before.get(rewrite.id), self.guard)
                     for text, rewrite in zip(texts, rewrites[len(written) :], strict=False)
                 ]
         self._tell(len(rewrites), len(rewrites))
-        rows, table = self.stamp.stored(written, self.guard)
+        rows, table = self.stamp.make_table(written, self.guard)
         self.written.append(table)
         return rows
 
-    def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
+    def add_model_texts(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
         """Add texts that a model wrote, and why each was written."""
         self.rewrites.extend(rewrites)
         self.written.append(to_table(rows, TextRow))
@@ -115,7 +115,7 @@ class LevelBuild(Struct):
         """The last build's rows of some documents."""
         return {row.id: row for row in from_table(self.previous_of(ids), TextRow)} if ids else {}
 
-    def texts(self) -> pa.Table:
+    def collect_texts(self) -> pa.Table:
         """The rows of the level with the gates of this build."""
         return self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
 
@@ -155,7 +155,7 @@ class LevelBuild(Struct):
             texts = texts.set_column(texts.column_names.index(name), schema_of(TextRow).field(name), column)
         return texts
 
-    def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
+    def note_rewrites(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
         """Note what will be written, and keep the others of `wanted_ids`; returns the ids to write."""
         names = {rewrite.id for rewrite in rewrites}
         self.kept.extend(id_ for id_ in wanted_ids if id_ not in names)

@@ -79,7 +79,7 @@ def _open(
 
 
 def _finish(build: LevelBuild, model: ModelLevel | None) -> LevelReport:
-    texts = build.texts()
+    texts = build.collect_texts()
     return build.finish(texts, model.finish(texts) if model else None)
 
 
@@ -92,7 +92,7 @@ def _write_layer(
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)
     shown = [with_children(head, children[head.id]) for head in left if head.id in children]
-    texts.add(build.write_upper(shown, wanted, rewrites))
+    texts.add_written(build.write_upper(shown, wanted, rewrites))
 
 
 def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:

@@ -192,7 +192,7 @@ class Texts:
     """The texts below a level: the hashes of all, and the words of those that a writer is shown.
 
     `previous` are the level's own texts of the last build, for documents that
-    hold others of their level; `add` replaces those that are written anew.
+    hold others of their level; `add_written` replaces those that are written anew.
     """
 
     def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
@@ -208,13 +208,13 @@ class Texts:
             heads = zip(table.column("text_hash").to_pylist(), is_placeholder.to_pylist(), strict=True)
             self._heads.update(zip(table.column("id").to_pylist(), heads, strict=True))
 
-    def add(self, rows: Iterable[TextRow]) -> None:
+    def add_written(self, rows: Iterable[TextRow]) -> None:
         """Take in texts that were just written."""
         for row in rows:
             self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
             self._words[row.id] = (row.text.summary, row.text.keywords)
 
-    def has(self, id_: str) -> bool:
+    def has_text(self, id_: str) -> bool:
         """Whether a document has a text of one of the levels."""
         return id_ in self._heads
 

@@ -81,7 +81,7 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
     if model:
         first = _Planner(workspace, outline, model)
         first.plan()
-        model.close(first.existing())
+        model.share_out_caps(first.existing())
     planner = _Planner(workspace, outline, model)
     rows = planner.plan()
     progress("planning", len(rows), len(rows))
@@ -192,7 +192,7 @@ class _Planner:
         decisions: Mapping[str, Decision] = {}
         if self._model:
             candidates = [found.id for found in wanted if found.writer != PLACEHOLDER]
-            decisions = self._model.functions(shown_functions(self._workspace, candidates))
+            decisions = self._model.decide_functions(shown_functions(self._workspace, candidates))
         self._exact(Level.FUNCTION, wanted, decisions)
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:
@@ -203,7 +203,7 @@ class _Planner:
             for found in files:
                 with self._guard.item(found.id):
                     candidates += [] if is_empty(found, ()) else [found]
-            decisions = self._model.texts(candidates)
+            decisions = self._model.decide_texts(candidates)
         self._exact(Level.FILE, wanted, decisions)
 
     def _exact(self, level: Level, wanted: Sequence[RequiredDocument], decisions: Mapping[str, Decision]) -> None:
@@ -251,7 +251,7 @@ class _Planner:
         touched = [child for child in below if child.id in causes]
         are_called = all(model.is_caller(child.level, child.id) for child in touched)
         if_below = is_current and action is PlanAction.MAYBE and are_called
-        decision = model.upper(level, head, is_new=not had_model, if_below=if_below, layer=layer)
+        decision = model.decide_upper(level, head, is_new=not had_model, if_below=if_below, layer=layer)
         if decision.gate is not None and (rewrite is None or rewrite.cause in _TURNS):
             action, rewrite = PlanAction.KEEP, None
         self._add(level, head.id, action, rewrite, decision=decision)

@@ -40,7 +40,7 @@ class Stamp(Struct, frozen=True):
         (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
         return cls(level, workspace.run_id, snapshot.commit, workspace.timestamp())
 
-    def row(
+    def make_row(
         self,
         written: ExtractiveText,
         wanted: RequiredDocument,
@@ -77,7 +77,7 @@ class Stamp(Struct, frozen=True):
             cost_usd=same.cost_usd if same else cost_usd,
         )
 
-    def written(
+    def make_row_or_failed(
         self,
         text: ExtractiveText | None,
         wanted: RequiredDocument,
@@ -88,10 +88,10 @@ class Stamp(Struct, frozen=True):
         """The row of a text; that of a failed one where there is none."""
         if text:
             with guard.item(wanted.id):
-                return self.row(text, wanted, rewrite, before)
+                return self.make_row(text, wanted, rewrite, before)
         return self._failed(rewrite, before)
 
-    def stored(self, rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
+    def make_table(self, rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
         """The rows and their table; a row that no table can hold is replaced by that of a failed text."""
         parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
         stored = {row.id for some, _ in parts for row in some}
@@ -102,7 +102,7 @@ class Stamp(Struct, frozen=True):
         return rows, _table(rows)
 
     def _failed(self, rewrite: Rewrite, before: TextRow | None) -> TextRow:
-        return self.row(failed_text(rewrite.id), want_failed(rewrite.id), rewrite, before)
+        return self.make_row(failed_text(rewrite.id), want_failed(rewrite.id), rewrite, before)
 
 
 def _table(rows: Sequence[TextRow]) -> pa.Table:

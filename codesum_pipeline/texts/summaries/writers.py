@@ -102,7 +102,7 @@ class WriteFunctions(Struct, frozen=True):
             self._row(function, writer, rewrite, before.get(function.id), guard)
             for function, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
         ]
-        return self.stamp.stored(rows, guard)[1], guard.failures
+        return self.stamp.make_table(rows, guard)[1], guard.failures
 
     def _row(
         self, function: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
@@ -110,7 +110,7 @@ class WriteFunctions(Struct, frozen=True):
         wanted = want_failed(function.id)
         with guard.item(function.id):
             wanted = want_function(function.id, writer, shown_source(function))
-        return self.stamp.written(_text(function, wanted.writer, guard), wanted, rewrite, before, guard)
+        return self.stamp.make_row_or_failed(_text(function, wanted.writer, guard), wanted, rewrite, before, guard)
 
     def here(self, batch: FunctionBatch) -> FunctionResults:
         """The same; raises `TooMuchHere` for long functions."""
@@ -131,8 +131,8 @@ class WriteFunctions(Struct, frozen=True):
             (id_,), guard = batch.symbols.column("id").to_pylist(), FailureGuard()
             guard.add([Failure(id_, f"{WRITER_ENDED}: {error}")])
             before = next(iter(from_table(batch.previous, TextRow)), None)
-            row = self.stamp.written(None, want_failed(id_), batch.rewrites[0], before, guard)
-            return self.stamp.stored([row], guard)[1], guard.failures
+            row = self.stamp.make_row_or_failed(None, want_failed(id_), batch.rewrites[0], before, guard)
+            return self.stamp.make_table([row], guard)[1], guard.failures
 
 
 def function_batches(

@@ -198,7 +198,7 @@ class Chooser:
             return Choice(wanted, context, stands=False)
         leftover = source.wanted(last.writer)
         is_same = leftover.summary_hash == last.summary_hash
-        if not is_same and not self._unchanged.stands(source, last.children):
+        if not is_same and not self._unchanged.still_describes(source, last.children):
             return Choice(wanted, context, stands=False, had_text=True)
         rewrite = self._rewrite(wanted, context, last)
         is_kept = rewrite is None and not self._workspace.force

@@ -87,7 +87,7 @@ def write_layer_by_model(
         return model.prompter.of_upper(build.level, order_children(open_heads[id_], children[id_], below[id_]))
 
     written = _write(model, open_ones, prompt_of)
-    texts.add(written.values())
+    texts.add_written(written.values())
     stay = [id_ for id_, choice in choices.items() if id_ not in written and (choice.stands or choice.leftover)]
     build.kept.extend(stay)
     done = {*written, *stay}
@@ -138,7 +138,7 @@ def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt |
 
 def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, id_: str) -> Prompt | None:
     level, texts = outline.levels[id_], Texts(workspace, *Level)
-    if missing := [child.id for child in outline.children.get(id_, ()) if not texts.has(child.id)]:
+    if missing := [child.id for child in outline.children.get(id_, ()) if not texts.has_text(child.id)]:
         raise _unfinished(workspace, f"{id_!r} is shown with its children, and {missing[0]!r} has no text yet")
     layers = head_layers(workspace, level, outline)
     head = next(head for layer in layers for head in layer if head.id == id_)

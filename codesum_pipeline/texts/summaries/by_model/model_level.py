@@ -168,7 +168,7 @@ class ModelLevel:
             self._cache.touch(list(kept.values()))
         written = {row.id: row for row in self._rows(jobs, kept, outcomes)}
         self._chooser.note(written.values())
-        self.build.take([rewrites[id_] for id_ in written], list(written.values()))
+        self.build.add_model_texts([rewrites[id_] for id_ in written], list(written.values()))
         for id_ in written.keys() - self._waiting:
             self._gates.pop(id_, None)
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
@@ -387,7 +387,7 @@ class ModelLevel:
     ) -> TextRow:
         written = ExtractiveText(text, PurposeSource.MODEL)
         return replace(
-            self.build.stamp.row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
+            self.build.stamp.make_row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
             model=model or self._setup.llm.model,
             prompt_version=self._setup.templates[self._level].digest,
             parameters=self._setup.parameters,

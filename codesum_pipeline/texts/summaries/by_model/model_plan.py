@@ -61,7 +61,8 @@ class Decision(Struct, frozen=True):
 class ModelPlanner:
     """Decides for each document of a build, level after level, children first.
 
-    All levels share the caps, so the plan is made twice: first as if there were none, then, after `close`, within them.
+    All levels share the caps, so the plan is made twice: first as if there were none, then, after `share_out_caps`,
+    within them.
     """
 
     def __init__(self, workspace: Workspace, setup: ModelSetup, outline: DocumentTree) -> None:
@@ -84,7 +85,7 @@ class ModelPlanner:
         self._guard = FailureGuard()
         self._documented: dict[str, bool] = {}
 
-    def functions(self, shown: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
+    def decide_functions(self, shown: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """What a model does for each function, given by id with qualified name, language and canonical source."""
         level = Level.FUNCTION
         sources = {id_: function_source(id_, *found) for id_, found in shown.items()}
@@ -97,7 +98,7 @@ class ModelPlanner:
             level, choices, lambda prompter, id_: prompter.of_function(*shown[id_], self._contexts.shown(id_))
         )
 
-    def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
+    def decide_texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """What a model does for files that are shown as text only."""
         inputs = {found.id: found for found in files}
         sources: list[TextSource] = []
@@ -109,7 +110,7 @@ class ModelPlanner:
             self._is_documented(id_, partial(author_opening, inputs[id_]))
         return self._decide_all(Level.FILE, choices, lambda prompter, id_: prompter.of_upper(Level.FILE, inputs[id_]))
 
-    def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
+    def decide_upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
         """The decision for a document whose children may still change, with an upper bound of the price.
 
         `if_below`: its text is kept unless a child's text changes. `layer` counts from the bottom of its level.
@@ -153,7 +154,7 @@ class ModelPlanner:
         last = self._last[level].get(id_)
         return last is not None and self._setup.is_of_now(level, last)
 
-    def close(self, existing: int) -> None:
+    def share_out_caps(self, existing: int) -> None:
         """Share out the caps: from here on only documents that fit them get a call. `existing` texts are there."""
         llm = self._setup.llm
         self._room = choose_within_caps(

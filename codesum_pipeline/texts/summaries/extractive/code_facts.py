@@ -84,14 +84,14 @@ class CodeFacts:
     def phrases(self, opening: str) -> Iterator[str]:
         """All phrases that add to a text's opening, the most informative first; some are empty."""
         new = partial(_beside, words=_stems(opening))
-        yield make_fact("Takes", self.taken()[:_MAX_PARAMETERS])
+        yield make_fact("Takes", self.parameters_in_words()[:_MAX_PARAMETERS])
         yield make_fact("Yields" if self.facts.is_generator else "Returns", self.result)
         yield make_fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
         yield make_fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
         yield make_fact("Creates", new(self._made())[:_MAX_MADE])
-        yield make_fact("Calls", self.called(new))
+        yield make_fact("Calls", self.calls_in_words(new))
 
-    def taken(self) -> list[str]:
+    def parameters_in_words(self) -> list[str]:
         """The parameters whose names have a meaning."""
         written = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
         names = [one for name in written for one in ((name,) if name.isidentifier() else bound_names(name))]
@@ -137,7 +137,7 @@ class CodeFacts:
         """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
         return name_words(self.function.name)[:1] == ("test",) or " " in self.function.name.strip()
 
-    def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
+    def calls_in_words(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
         """Calls that lead outward, in source order; of many `new` ones the most informative."""
         found: dict[str, float] = {}
         calls = {one.names for one in self.facts.calls}
