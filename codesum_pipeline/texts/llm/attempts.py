@@ -275,7 +275,7 @@ class TextRequester:
         guard = FailureGuard()
         with guard.item(self._task.id):
             try:
-                return AnswerReading(response, read_answer(response, request.parameters.form, self._task.shown))
+                return AnswerReading(response, read_answer(response, request.parameters.form, self._task.bounds))
             except AnswerProblem as problem:
                 return AnswerReading(response, None, str(problem))
         return AnswerReading(response, None, failure=guard.failures[0])

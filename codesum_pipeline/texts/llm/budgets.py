@@ -126,20 +126,20 @@ def fill_entries(
     A folder of thousands of files is no mistake in the settings: its last
     files are counted instead of shown. The first entry is always shown.
     """
-    shown = 0
+    shown_count = 0
     used = 0
     for entry in entries:
         used += len(entry.head) + around_chars + min(len(entry.body), LEAST_SHOWN)
-        if used > budget and shown:
+        if used > budget and shown_count:
             break
-        shown += 1
-    kept = entries[:shown]
-    left_out = len(entries) + further - shown
+        shown_count += 1
+    first = entries[:shown_count]
+    left_out = len(entries) + further - shown_count
     if left_out:
         _log.warning("%s: %d of %d %s left out to fit the prompt", about, left_out, len(entries) + further, called)
-    heads = sum(len(entry.head) + around_chars for entry in kept)
-    filled = water_fill([entry.body for entry in kept], max(budget - heads, 0), about=about)
-    return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(kept, filled, strict=True)), left_out)
+    heads = sum(len(entry.head) + around_chars for entry in first)
+    filled = water_fill([entry.body for entry in first], max(budget - heads, 0), about=about)
+    return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(first, filled, strict=True)), left_out)
 
 
 def order_siblings(children: Iterable[SiblingRank]) -> list[SiblingRank]:

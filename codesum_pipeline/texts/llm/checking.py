@@ -155,8 +155,8 @@ def _list(value: Any, schema: Mapping[str, Any]) -> Any:
     if not isinstance(value, list):
         return value
     items = [repair_value(item, schema["items"]) for item in value]
-    kept = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
-    return list(reversed(kept.values()))
+    distinct = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
+    return list(reversed(distinct.values()))
 
 
 def _from_text(value: Any, wanted: type) -> Any:
@@ -201,19 +201,19 @@ class AnswerBounds(Struct, frozen=True):
     receivers: tuple[str, ...] = ()
 
 
-def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
+def read_answer(response: SummaryResponse, form: AnswerForm, bounds: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
-    value = read_object(response, form, answer_tool(shown.level))
+    value = read_object(response, form, answer_tool(bounds.level))
     if isinstance(inputs := value.get("inputs"), list):
         # No caller gives `self` and the like.
-        value["inputs"] = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
-    answer = validate_answer(value, answer_model(shown.level))
+        value["inputs"] = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in bounds.receivers)]
+    answer = validate_answer(value, answer_model(bounds.level))
     written, complaints = (
-        (_function_text(answer), _function_complaints(answer, shown))
+        (_function_text(answer), _function_complaints(answer, bounds))
         if isinstance(answer, FunctionAnswer)
-        else (_upper_text(answer, shown), _upper_complaints(answer, shown))
+        else (_upper_text(answer, bounds), _upper_complaints(answer, bounds))
     )
-    if found := [*complaints, *_leaks(written, shown), *_forbidden_in(value, shown.level, shown.name)]:
+    if found := [*complaints, *_leaks(written, bounds), *_forbidden_in(value, bounds.level, bounds.name)]:
         raise_complaints(found)
     return written
 
@@ -238,12 +238,12 @@ def validate_answer(value: Any, shape: type[_Answer]) -> _Answer:
         return shape.model_validate(value)
     except ValidationError as error:
         complaints = []
-        for found in error.errors(include_url=False, include_context=False):
-            place, value_there = ".".join(map(str, found["loc"])) or "the answer", found["input"]
+        for problem in error.errors(include_url=False, include_context=False):
+            place, bad_value = ".".join(map(str, problem["loc"])) or "the answer", problem["input"]
             length = (
-                f" (it has {len(value_there)})" if isinstance(value_there, str | list) and "at " in found["msg"] else ""
+                f" (it has {len(bad_value)})" if isinstance(bad_value, str | list) and "at " in problem["msg"] else ""
             )
-            complaints.append(f"{place}: {found['msg'].removeprefix('Value error, ')}{length}")
+            complaints.append(f"{place}: {problem['msg'].removeprefix('Value error, ')}{length}")
         raise_complaints(complaints)
 
 
@@ -272,8 +272,8 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[str]:
-    last = shown.line_count or 0
+def _function_complaints(answer: FunctionAnswer, bounds: AnswerBounds) -> list[str]:
+    last = bounds.line_count or 0
     outside = [
         f"citations: {each.field} cites lines {each.start_line}-{each.end_line}; the code has lines 1-{last}, and "
         "a range starts before it ends"
@@ -289,7 +289,7 @@ def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[st
     unknown = [
         f"inputs.{place}.name: {parameter.name[:80]!r} is no parameter of the function"
         for place, parameter in enumerate(answer.inputs)
-        if shown.head_names is not None and not names_in(parameter.name) <= shown.head_names
+        if bounds.head_names is not None and not names_in(parameter.name) <= bounds.head_names
     ]
     return [*outside, *missing, *unknown]
 
@@ -312,8 +312,8 @@ def _function_text(answer: FunctionAnswer) -> WrittenText:
     )
 
 
-def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
-    listed = set(shown.child_names)
+def _upper_complaints(answer: UpperAnswer, bounds: AnswerBounds) -> list[str]:
+    listed = set(bounds.child_names)
     return [
         f"responsibilities.{place}.children: {name[:80]!r} is not the name of a listed part"
         for place, item in enumerate(answer.responsibilities)
@@ -322,7 +322,7 @@ def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
     ]
 
 
-def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
+def _upper_text(answer: UpperAnswer, bounds: AnswerBounds) -> WrittenText:
     """The text; where no parts were listed there is nothing that a responsibility could name."""
     # `NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice.
     responsibilities = []
@@ -333,15 +333,15 @@ def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
         summary=answer.summary,
         business_intent=answer.business_intent,
         keywords=tuple(answer.keywords),
-        responsibilities=tuple(responsibilities) if shown.child_names else (),
+        responsibilities=tuple(responsibilities) if bounds.child_names else (),
     )
 
 
-def _leaks(written: WrittenText, shown: AnswerBounds) -> list[str]:
-    field = "purpose" if shown.level is Level.FUNCTION else "summary"
-    names = leaked_names((written.summary, written.business_intent), shown.hidden_names, shown.own_names)
+def _leaks(written: WrittenText, bounds: AnswerBounds) -> list[str]:
+    field = "purpose" if bounds.level is Level.FUNCTION else "summary"
+    names = leaked_names((written.summary, written.business_intent), bounds.hidden_names, bounds.own_names)
     others = leaked_names(
-        (written.summary, written.business_intent), shown.context_names, {*shown.own_names, *names_in(*names)}
+        (written.summary, written.business_intent), bounds.context_names, {*bounds.own_names, *names_in(*names)}
     )
     return [
         *(f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names),

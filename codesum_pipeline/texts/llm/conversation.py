@@ -32,7 +32,7 @@ class WritingTask(Struct, frozen=True):
     level: Level
     template_blake3: str
     prompt: str
-    shown: AnswerBounds
+    bounds: AnswerBounds
     exact_key: str
     body_key: str | None
     context: TextContext | None

@@ -198,13 +198,13 @@ class _Reader(HTMLParser):
 
     def _break_at(self, tag: str) -> None:
         """End the line, or the paragraph; a list's mark is no line of its own."""
-        wanted = 2 if tag in _PARAGRAPHS else int(tag in _LINES or tag in _CELLS)
-        if not wanted or not self.parts or self.parts[-1] == "- ":
+        line_ends = 2 if tag in _PARAGRAPHS else int(tag in _LINES or tag in _CELLS)
+        if not line_ends or not self.parts or self.parts[-1] == "- ":
             return
         if self._in_row:
             self.handle_data(" ")
             return
         tail = "".join(self.parts[-2:])
-        missing = wanted - (len(tail) - len(tail.rstrip("\n")))
+        missing = line_ends - (len(tail) - len(tail.rstrip("\n")))
         if missing > 0:
             self.parts.append("\n" * missing)

@@ -150,7 +150,7 @@ def _resolved(prompts_dir: Path | None, level: Level, system: FoundTemplate, lan
         system=fill_template(system.kind, system.name, system_text, {"language": language}),
         instruction=instruction_text,
         digest=digest_of_texts(system_text, instruction_text, language=language),
-        names=tuple(f"{found.kind}/{found.name}" for found in (system, instruction)),
+        names=tuple(f"{template.kind}/{template.name}" for template in (system, instruction)),
     )
 
 
@@ -315,23 +315,23 @@ def own_template(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
     raise TemplateNotFound(f"there is no template {kind}/{name} in {prompts_dir}")
 
 
-def _read(found: FoundTemplate) -> str:
+def _read(template: FoundTemplate) -> str:
     try:
-        with found.path.open("rb") as file:
+        with template.path.open("rb") as file:
             data = file.read(MAX_TEMPLATE_BYTES + 1)
     except OSError as error:
-        raise TemplateRenderError(f"template {found.path} cannot be read: {error.strerror}") from error
+        raise TemplateRenderError(f"template {template.path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_TEMPLATE_BYTES:
         raise TemplateRenderError(
-            f"template {found.path} is larger than the {MAX_TEMPLATE_BYTES:,} bytes that are read: shorten it"
+            f"template {template.path} is larger than the {MAX_TEMPLATE_BYTES:,} bytes that are read: shorten it"
         )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TemplateRenderError(
-            f"template {found.path} is not UTF-8: {error.reason} at byte {error.start}"
+            f"template {template.path} is not UTF-8: {error.reason} at byte {error.start}"
         ) from error
-    try_render(found.kind, found.name, text)
+    try_render(template.kind, template.name, text)
     return text
 
 

@@ -76,10 +76,10 @@ def _count(row: LedgerRow) -> int:
 def _percentile(ordered: Sequence[tuple[float, int]], share: float) -> float:
     """The smallest of values, each with how often it was seen, that at least `share` of all do not exceed (nearest
     rank)."""
-    left = math.ceil(share * sum(count for _, count in ordered))
+    remaining = math.ceil(share * sum(count for _, count in ordered))
     for value, count in ordered:
-        left -= count
-        if left <= 0:
+        remaining -= count
+        if remaining <= 0:
             return value
     return 0.0
 

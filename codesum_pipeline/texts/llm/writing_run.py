@@ -191,11 +191,11 @@ class WritingRun:
             first = self._first_of_body[task.body_key] = asyncio.get_running_loop().create_future()
             first.set_result(await self._ask_within_caps(task))
             return first.result().outcome
-        known = await first
-        if known.kept and self._accepts(task, known.kept):
-            return outcome_of_found(task, known.kept)
-        if not known.kept and known.prompt == task.prompt:
-            first_outcome = known.outcome
+        finished = await first
+        if finished.kept and self._accepts(task, finished.kept):
+            return outcome_of_found(task, finished.kept)
+        if not finished.kept and finished.prompt == task.prompt:
+            first_outcome = finished.outcome
             unforeseen = first_outcome.unforeseen and replace(first_outcome.unforeseen, item=task.id)
             return TaskOutcome(
                 task.id, None, gate=first_outcome.gate, failure=first_outcome.failure, unforeseen=unforeseen

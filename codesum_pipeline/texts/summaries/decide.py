@@ -60,12 +60,14 @@ class LastTexts:
 
     def decide(self, wanted: Sequence[RequiredDocument], *, force: bool) -> list[Rewrite]:
         """What to write of `wanted`, sorted by id; the rest is kept."""
-        changed = [found for found in wanted if self._hashes.get(found.id) != found.summary_hash]
-        origins = self.of([found.id for found in changed if found.id in self._hashes])
-        rewrites = [self._rewrite(found, origins.get(found.id)) for found in changed]
+        changed = [document for document in wanted if self._hashes.get(document.id) != document.summary_hash]
+        origins = self.of([document.id for document in changed if document.id in self._hashes])
+        rewrites = [self._rewrite(document, origins.get(document.id)) for document in changed]
         if force:
-            names = {found.id for found in changed}
-            rewrites += [Rewrite(found.id, Cause.FORCED, (found.id,)) for found in wanted if found.id not in names]
+            names = {document.id for document in changed}
+            rewrites += [
+                Rewrite(document.id, Cause.FORCED, (document.id,)) for document in wanted if document.id not in names
+            ]
         return sorted(rewrites, key=lambda rewrite: rewrite.id)
 
     @property

@@ -81,14 +81,14 @@ class LevelBuild(Struct):
         self._tell(done, len(names))
 
     def write_upper(
-        self, shown: Sequence[UpperInput], wanted: Sequence[RequiredDocument], rewrites: Sequence[Rewrite]
+        self, heads: Sequence[UpperInput], wanted: Sequence[RequiredDocument], rewrites: Sequence[Rewrite]
     ) -> Sequence[TextRow]:
         """The texts that `rewrites` names; the others are kept."""
-        inputs = {found.id: found for found in shown}
-        wants = {found.id: found for found in wanted}
+        inputs = {document.id: document for document in heads}
+        wants = {document.id: document for document in wanted}
         names = self.note_rewrites(wants, rewrites)
         before = self.rows_before(names)
-        rewrites = sorted(rewrites, key=lambda found: found.id)
+        rewrites = sorted(rewrites, key=lambda document: document.id)
         batches = upper_batches([(inputs[rewrite.id], wants[rewrite.id].writer) for rewrite in rewrites])
         written: list[TextRow] = []
         # Modules are the last to be written.

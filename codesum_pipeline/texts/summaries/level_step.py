@@ -87,18 +87,18 @@ def _write_layer(
     build: LevelBuild, model: ModelLevel | None, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
 ) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
-    left = write_layer_by_model(model, heads, outline, texts) if model else heads
-    wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
+    others = write_layer_by_model(model, heads, outline, texts) if model else heads
+    wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in others]
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)
-    shown = [with_children(head, children[head.id]) for head in left if head.id in children]
-    texts.add_written(build.write_upper(shown, wanted, rewrites))
+    inputs = [with_children(head, children[head.id]) for head in others if head.id in children]
+    texts.add_written(build.write_upper(inputs, wanted, rewrites))
 
 
 def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
     """Raise `BrokenStore` if the plan was made from other functions than `symbols` has now."""
     hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
-    if {found.id: found.summary_hash for found in wanted} != hashes:
+    if {document.id: document.summary_hash for document in wanted} != hashes:
         raise BrokenStore(
             f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
             "run the step summary_plan again"

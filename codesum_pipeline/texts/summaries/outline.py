@@ -327,7 +327,7 @@ def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[
 
     The order in the file does not matter: many languages let `A.B` be written before `A`.
     """
-    by_id = {found.id: found for found in classes}
+    by_id = {class_.id: class_ for class_ in classes}
     heights: dict[str, int] = {}
     layers: defaultdict[int, list[UpperInput]] = defaultdict(list)
     waiting = sorted(by_id)
@@ -335,9 +335,9 @@ def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[
         nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
         unknown = [id_ for id_ in nested if id_ not in heights]
         waiting.extend(unknown)
-        if not unknown and (found := waiting.pop()) not in heights:
-            heights[found] = 1 + max((heights[id_] for id_ in nested), default=-1)
-            layers[heights[found]].append(by_id[found])
+        if not unknown and (class_ := waiting.pop()) not in heights:
+            heights[class_] = 1 + max((heights[id_] for id_ in nested), default=-1)
+            layers[heights[class_]].append(by_id[class_])
     return [sorted(layers[height], key=lambda one: one.id) for height in sorted(layers)]
 
 
@@ -366,12 +366,12 @@ def _read_readmes(workspace: Workspace, outline: DocumentTree) -> dict[str, tupl
     return {folder: (base_name(path), _head(sources[path])) for folder, path in chosen.items()}
 
 
-def _dotted(found: Import) -> str:
+def _dotted(import_: Import) -> str:
     """`from ..a import b` as `..a.b`; `import a.b as c` as `a.b`."""
-    dots = "." * found.level
-    if found.name is None:
-        return dots + found.module
-    return f"{dots}{found.module}.{found.name}" if found.module else dots + found.name
+    dots = "." * import_.level
+    if import_.name is None:
+        return dots + import_.module
+    return f"{dots}{import_.module}.{import_.name}" if import_.module else dots + import_.name
 
 
 def _head(text: str) -> str:

@@ -113,10 +113,10 @@ def settle_plan(workspace: Workspace) -> PlanReport:
 
 
 def _carried_out(row: PlanRow) -> PlanRow:
-    kept = replace(row, action=PlanAction.KEEP, cause=None, cause_ids=(), context_changed=False)
+    kept_row = replace(row, action=PlanAction.KEEP, cause=None, cause_ids=(), context_changed=False)
     if row.gate:
-        return kept
-    return replace(kept, predicted_input_tokens=0, predicted_output_tokens=0, predicted_usd=0.0)
+        return kept_row
+    return replace(kept_row, predicted_input_tokens=0, predicted_output_tokens=0, predicted_usd=0.0)
 
 
 def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None) -> PlanReport:
@@ -126,7 +126,7 @@ def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | No
     forecast, usd_with_cache = {}, None
     if setup:
         forecast = price_levels(rows)
-        usd_with_cache = sum(found.asked.usd for found in forecast.values()) - spared_by_cache(setup, forecast)[0]
+        usd_with_cache = sum(price.asked.usd for price in forecast.values()) - spared_by_cache(setup, forecast)[0]
     return PlanReport(
         rows=written.rows,
         by_action={
@@ -191,35 +191,35 @@ class _Planner:
         wanted = want_functions(self._workspace, choose_writers(self._workspace))
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            candidates = [found.id for found in wanted if found.writer != PLACEHOLDER]
+            candidates = [document.id for document in wanted if document.writer != PLACEHOLDER]
             decisions = self._model.decide_functions(shown_functions(self._workspace, candidates))
         self._exact(Level.FUNCTION, wanted, decisions)
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:
-        wanted = [want_unless_it_fails(found, (), self._guard) for found in files]
+        wanted = [want_unless_it_fails(file, (), self._guard) for file in files]
         decisions: Mapping[str, Decision] = {}
         if self._model:
             candidates = []
-            for found in files:
-                with self._guard.item(found.id):
-                    candidates += [] if is_empty(found, ()) else [found]
+            for file in files:
+                with self._guard.item(file.id):
+                    candidates += [] if is_empty(file, ()) else [file]
             decisions = self._model.decide_texts(candidates)
         self._exact(Level.FILE, wanted, decisions)
 
     def _exact(self, level: Level, wanted: Sequence[RequiredDocument], decisions: Mapping[str, Decision]) -> None:
         """Plan documents whose whole input is known; `decisions` are about those that a model may write."""
-        by_model = {id_: found.wanted for id_, found in decisions.items() if found.wanted}
-        wanted = [by_model.get(found.id, found) for found in wanted]
-        standing = {id_ for id_, found in decisions.items() if found.stays}
-        undecided = [found for found in wanted if found.id not in standing]
+        by_model = {id_: document.wanted for id_, document in decisions.items() if document.wanted}
+        wanted = [by_model.get(document.id, document) for document in wanted]
+        standing = {id_ for id_, document in decisions.items() if document.stays}
+        undecided = [document for document in wanted if document.id not in standing]
         rewrites = {rewrite.id: rewrite for rewrite in self._last[level].decide(undecided, force=self._workspace.force)}
-        for found in wanted:
-            decision = decisions.get(found.id, _NO_MODEL)
-            rewrite = rewrites.get(found.id)
+        for document in wanted:
+            decision = decisions.get(document.id, _NO_MODEL)
+            rewrite = rewrites.get(document.id)
             if decision.rewrite and not decision.stays and (rewrite is None or rewrite.cause is not Cause.FORCED):
                 rewrite = decision.rewrite
             action = PlanAction.WRITE if rewrite else PlanAction.KEEP
-            self._add(level, found.id, action, rewrite, found.writer, found.summary_hash, decision)
+            self._add(level, document.id, action, rewrite, document.writer, document.summary_hash, decision)
 
     def _head(
         self, level: Level, head: ClassInput | FileInput | ModuleInput, last: RequiredDocument | None, layer: int

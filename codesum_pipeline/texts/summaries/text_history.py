@@ -182,14 +182,14 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
     is_looked_at = row.event is HistoryEvent.SAME_TEXT
     for id_ in causes[:MAX_CAUSES_SHOWN]:
         earlier = [
-            found
-            for found in rows.get(id_, ())
-            if found.sequence < row.sequence and (is_looked_at or found.event is not HistoryEvent.SAME_TEXT)
+            other
+            for other in rows.get(id_, ())
+            if other.sequence < row.sequence and (is_looked_at or other.event is not HistoryEvent.SAME_TEXT)
         ]
         if earlier:
             _descend(rows, earlier[-1], depth + 1, steps)
     if is_looked_at:
-        written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
+        written = [other for other in rows[row.id] if other.event is HistoryEvent.WRITTEN]
         # The rows of a removed document may have been compacted.
         if written:
             _descend(rows, written[-1], depth + 1, steps)

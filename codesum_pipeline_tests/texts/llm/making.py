@@ -66,7 +66,7 @@ def task(number: int = 1, **changed: Any) -> WritingTask:
         "level": Level.FUNCTION,
         "template_blake3": "blake3:template",
         "prompt": f"Write about f{number}.",
-        "shown": AnswerBounds(Level.FUNCTION, line_count=10),
+        "bounds": AnswerBounds(Level.FUNCTION, line_count=10),
         "exact_key": f"exact-{number}",
         "body_key": f"body-{number}",
         "context": CONTEXT,

@@ -20,17 +20,17 @@ CLASS = AnswerBounds(Level.CLASS, line_count=None, child_names=("add", "total"))
 
 
 def read(
-    answer: Mapping[str, Any] | str, shown: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
+    answer: Mapping[str, Any] | str, bounds: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
 ) -> WrittenText:
-    return read_answer(responding(answer), form, shown)
+    return read_answer(responding(answer), form, bounds)
 
 
 def complaint(
-    answer: Mapping[str, Any] | str, shown: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
+    answer: Mapping[str, Any] | str, bounds: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
 ) -> str:
     """What the model is told, without the frame."""
     with pytest.raises(AnswerProblem) as raised:
-        read(answer, shown, form)
+        read(answer, bounds, form)
     lines = str(raised.value).splitlines()
     return "\n".join(line.removeprefix("- ") for line in lines if line.startswith("- ")) or lines[0]
 
@@ -306,9 +306,9 @@ def test_own_names_are_no_leaks() -> None:
 
 
 def test_a_leaked_name_goes_back_and_elsewhere_it_may_stand() -> None:
-    shown = AnswerBounds(Level.FUNCTION, line_count=10, hidden_names=("shop.load_order",))
+    bounds = AnswerBounds(Level.FUNCTION, line_count=10, hidden_names=("shop.load_order",))
 
-    found = complaint(function_answer(business_intent="Helps load_order with its sums."), shown)
+    found = complaint(function_answer(business_intent="Helps load_order with its sums."), bounds)
 
     assert found == "purpose, business_intent: must not name the caller or callee 'load_order'"
-    assert read(function_answer(side_effects=["reads what load_order left"]), shown)
+    assert read(function_answer(side_effects=["reads what load_order left"]), bounds)

@@ -15,7 +15,7 @@ from codesum_pipeline_tests.texts.llm.making import function_answer, responding,
 SYSTEM = " ".join(render_system(None, "default", language="English").split())
 SHORT = " ".join(render_system(None, "short", language="English").split())
 OWN_NAMES = {Level.FUNCTION: "Till.check_out", Level.CLASS: "OrderBook", Level.FILE: "sales.py", Level.MODULE: "shop"}
-SHOWN = {
+BOUNDS = {
     level: AnswerBounds(
         level,
         line_count=10 if level is Level.FUNCTION else None,
@@ -33,7 +33,7 @@ SHOWN = {
 def read(level: Level, text: str, **changed: Any) -> WrittenText:
     """What becomes of a good answer that says `text` first."""
     answer = function_answer(purpose=text) if level is Level.FUNCTION else upper_answer(summary=text)
-    return read_answer(responding(answer | changed), AnswerForm.TOOL, SHOWN[level])
+    return read_answer(responding(answer | changed), AnswerForm.TOOL, BOUNDS[level])
 
 
 # What the prompt says, texts that are refused for it, and neighbours of these that are taken. `{}` is the kind.
@@ -112,13 +112,13 @@ def test_material_is_data_in_both_prompts() -> None:
 
 @pytest.mark.parametrize("text", ["Adds up prices as a PriceList does it.", "Adds up the list_price of all orders."])
 def test_a_name_that_the_context_alone_has_is_refused(text: str) -> None:
-    shown = replace(SHOWN[Level.FUNCTION], context_names=("PriceList", "list_price", "all"))
+    bounds = replace(BOUNDS[Level.FUNCTION], context_names=("PriceList", "list_price", "all"))
 
     assert "any other name that stands in `context` alone" in SYSTEM
     assert "any other name that stands in `context` alone" in SHORT
     with pytest.raises(AnswerProblem, match=r"must not name '\w+', which stands in the context alone"):
-        read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, shown)
-    assert read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, SHOWN[Level.FUNCTION])
+        read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, bounds)
+    assert read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, BOUNDS[Level.FUNCTION])
 
 
 @pytest.mark.parametrize(("text", "level"), cases(0))

@@ -88,7 +88,7 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-TEXT = read_answer(responding(function_answer()), AnswerForm.TOOL, task().shown)
+TEXT = read_answer(responding(function_answer()), AnswerForm.TOOL, task().bounds)
 
 
 def written(number: int, **changed: Any) -> TaskOutcome:

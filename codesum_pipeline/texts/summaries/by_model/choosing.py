@@ -132,16 +132,17 @@ class Choice(Struct, frozen=True):
     """The text that one document gets.
 
     `stands`: the last build's text is kept. `had_text`: the last build had a model's text, of this input or another.
-    `found` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
+    `kept_text` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
     unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
-    the model may not be called. With `has_other_hash` that text is of the same code under another hash: it is `found`.
+    the model may not be called. With `has_other_hash` that text is of the same code under another hash, and is
+    `kept_text`.
     """
 
     wanted: RequiredDocument
     context: TextContext | None
     stands: bool
     had_text: bool = False
-    found: KeptText | None = None
+    kept_text: KeptText | None = None
     rewrite: Rewrite | None = None
     leftover: RequiredDocument | None = None
     has_other_hash: bool = False
@@ -187,7 +188,7 @@ class Chooser:
                 if fitting:
                     kept.setdefault(choice.wanted.id, fitting)
         fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
-        return [replace(choice, found=kept.get(choice.wanted.id)) for choice in fine]
+        return [replace(choice, kept_text=kept.get(choice.wanted.id)) for choice in fine]
 
     def _look_back(self, source: TextSource) -> Choice:
         """Whether the last build's text is kept, or why not."""

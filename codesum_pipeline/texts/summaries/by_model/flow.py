@@ -36,31 +36,31 @@ def write_functions_by_model(
     """Write the functions that the plan gives to the model; returns the writers and rewrites of the others."""
     build = model.build
     mine = {rewrite.id: rewrite for rewrite in rewrites if kind_of_writer(writers[rewrite.id]) is WrittenBy.LLM}
-    shown = shown_functions(build.workspace, mine)
-    choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
-    written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *shown[id_]))
+    functions = shown_functions(build.workspace, mine)
+    choices = model.choose([function_source(id_, *rewrite) for id_, rewrite in functions.items()])
+    written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *functions[id_]))
     written |= _functions_beyond_the_plan(model)
     stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
     plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
     again = build.last.decide(plain, force=False)
     others = {id_: writer for id_, writer in writers.items() if id_ not in written and id_ not in stopped}
-    left = [found for found in rewrites if found.id not in mine and found.id not in written]
-    return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*left, *again]
+    others_rewrites = [rewrite for rewrite in rewrites if rewrite.id not in mine and rewrite.id not in written]
+    return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*others_rewrites, *again]
 
 
 def _functions_beyond_the_plan(model: ModelLevel) -> dict[str, TextRow]:
     """Write functions for which the plan had no room, where the planned ones left some."""
     ids = model.beyond_the_plan()
-    shown = shown_functions(model.build.workspace, ids) if ids else {}
-    choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
-    return _write(model, model.open_ones(choices), lambda id_: model.prompt_of_function(id_, *shown[id_]))
+    functions = shown_functions(model.build.workspace, ids) if ids else {}
+    choices = model.choose([function_source(id_, *found) for id_, found in functions.items()])
+    return _write(model, model.open_ones(choices), lambda id_: model.prompt_of_function(id_, *functions[id_]))
 
 
 def _write(model: ModelLevel, open_ones: Sequence[Choice], prompt_of: Callable[[str], Prompt]) -> dict[str, TextRow]:
     """Write documents; where the hashes of one are unchanged, its choice says why."""
     build = model.build
     decided = build.last.decide([choice.wanted for choice in open_ones], force=build.workspace.force)
-    rewrites = {found.id: found for found in (*(c.rewrite for c in open_ones if c.rewrite), *decided)}
+    rewrites = {rewrite.id: rewrite for rewrite in (*(c.rewrite for c in open_ones if c.rewrite), *decided)}
     return model.write(open_ones, rewrites, prompt_of)
 
 
@@ -97,7 +97,7 @@ def write_layer_by_model(
 def order_children(head: UpperInput, children: Sequence[ChildText], order: Sequence[ChildText]) -> UpperInput:
     """A document with its children as a model is shown them."""
     by_id = {child.id: child for child in children}
-    return with_children(head, tuple(by_id[found.id] for found in order))
+    return with_children(head, tuple(by_id[child.id] for child in order))
 
 
 class PromptTurns(Struct, frozen=True):
@@ -149,8 +149,8 @@ def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, i
     return prompter.of_upper(level, order_children(head, children, ChildOrder(workspace, outline)(below)))
 
 
-def _unfinished(workspace: Workspace, found: str) -> RetryLater:
+def _unfinished(workspace: Workspace, clause: str) -> RetryLater:
     return RetryLater(
-        f"{found}: the tables are those of a build that is under way or was ended; "
+        f"{clause}: the tables are those of a build that is under way or was ended; "
         f"`codesum index {workspace.key}` brings them up to date"
     )

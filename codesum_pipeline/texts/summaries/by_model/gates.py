@@ -170,32 +170,32 @@ def documents_above_unwritten(workspace: Workspace, setup: ModelSetup, outline: 
     """The documents above one that a later run may write; the texts of all lower levels must be there."""
     found: set[str] = set()
     for below in LEVELS[: LEVELS.index(level)]:
-        found |= outline.all_above(_left(workspace, setup, below))
+        found |= outline.all_above(_left_to_later_runs(workspace, setup, below))
     return found
 
 
-def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
+def _left_to_later_runs(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
     """The documents that the caps left to later runs: their row says so, or their model's text is out of date."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
     tables = workspace.tables.without_base()
     names = ["id", "gate", "failure", "written_by"]
     rows = tables.read_or_empty(texts_table(level), workspace.key, columns=names)
-    left = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
-    wanted = _planned_calls(tables, workspace.key, level)
-    if not wanted:
-        return left
+    ids = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
+    planned = _planned_calls(tables, workspace.key, level)
+    if not planned:
+        return ids
     is_older = pc.and_(pc.equal(rows.column("written_by"), WrittenBy.LLM.value), pc.is_null(rows.column("failure")))
-    with_older_text = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
+    with_older_text = planned.keys() & set(rows.filter(is_older).column("id").to_pylist())
     last = read_last_by_model(workspace, level) if with_older_text else {}
     contexts = Contexts(workspace)
     for id_ in with_older_text & last.keys():
         text = last[id_]
         is_other = not setup.is_of_now(level, text)
-        if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
+        if not is_other and level is Level.FUNCTION and planned[id_] in (Cause.GRAPH, None):
             is_other = bool(find_context_changes(text.written_with, contexts.of(id_), workspace.settings))
         if is_other:
-            left.add(id_)
-    return left
+            ids.add(id_)
+    return ids
 
 
 def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, Cause | None]:

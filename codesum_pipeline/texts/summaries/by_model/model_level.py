@@ -100,7 +100,7 @@ class ModelLevel:
         self._found = 0
         self._outline = outline
         # Where the texts of documents were found: the last build's, the cache's, or by calls.
-        self._seen: dict[str, AvoidanceReason] = {}
+        self._origins: dict[str, AvoidanceReason] = {}
         self._was_over = False
 
     def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
@@ -109,7 +109,7 @@ class ModelLevel:
 
     def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
         choices = self._chooser.choose(sources, self._guard)
-        self._seen.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
+        self._origins.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
         return choices
 
     def open_ones(self, choices: Iterable[Choice]) -> list[Choice]:
@@ -119,7 +119,7 @@ class ModelLevel:
     def _may_be_written(self, choice: Choice) -> bool:
         id_ = choice.wanted.id
         gate = self.planned.get(id_)
-        if not self.is_trusted(id_) or choice.found is not None:
+        if not self.is_trusted(id_) or choice.kept_text is not None:
             return self.is_trusted(id_)
         return id_ not in self._waiting and (gate is None or (gate is Gate.CAP and self._can_ask))
 
@@ -153,7 +153,7 @@ class ModelLevel:
         """
         before = self.build.rows_before([choice.wanted.id for choice in choices])
         jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
-        kept = {job.id: job.choice.found for job in jobs if job.choice.found}
+        kept = {job.id: job.choice.kept_text for job in jobs if job.choice.kept_text}
         carried = {job.id for job in jobs if job.choice.has_other_hash}
         open_jobs = self._in_order([job for job in jobs if job.id not in kept])
         allowed = self._without_unconfirmed(open_jobs)
@@ -223,7 +223,7 @@ class ModelLevel:
     def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
         """Note for the meter which documents took a call, and where the texts of others were found."""
         for job in jobs:
-            found, outcome = job.choice.found, outcomes.get(job.id)
+            found, outcome = job.choice.kept_text, outcomes.get(job.id)
             if found:
                 own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
                 is_same = found.exact_key != own
@@ -231,9 +231,9 @@ class ModelLevel:
                 is_same = outcome.is_same_body
             else:
                 if outcome and outcome.calls:
-                    self._seen[job.id] = AvoidanceReason.ASKED
+                    self._origins[job.id] = AvoidanceReason.ASKED
                 continue
-            self._seen[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
+            self._origins[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
 
     def finish(self, texts: pa.Table) -> LevelCalls:
         """The report of all calls; where all failed, and not as in earlier runs, that is noted as an outage."""
@@ -257,12 +257,12 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        called = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
+        called = {id_ for id_, seen in self._origins.items() if seen is AvoidanceReason.ASKED}
         predicted = sum(usd for id_, usd in self._predicted.items() if id_ in called)
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
             gates=dict(sorted(gates.items())),
-            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
+            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._origins),
             texts=len(written),
             found=self._found,
             predicted_usd=predicted,
@@ -357,8 +357,8 @@ class ModelLevel:
             level=self._level,
             template_blake3=template.digest,
             prompt=prompt.text,
-            shown=replace(
-                prompt.shown,
+            bounds=replace(
+                prompt.bounds,
                 hidden_names=tuple(sorted(names.neighbours)),
                 own_names=frozenset(names.own),
                 name=name_of_document(job.id),
@@ -376,7 +376,7 @@ class ModelLevel:
     def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
         if self._setup.llm.backend is BackendName.RECORD:
             return False
-        if leaked_names([prose_of(kept.text)], task.shown.hidden_names, task.shown.own_names):
+        if leaked_names([prose_of(kept.text)], task.bounds.hidden_names, task.bounds.own_names):
             return False
         if task.context is None or kept.context is None:
             return task.context is None

@@ -85,26 +85,26 @@ class ModelPlanner:
         self._guard = FailureGuard()
         self._documented: dict[str, bool] = {}
 
-    def decide_functions(self, shown: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
+    def decide_functions(self, functions: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """What a model does for each function, given by id with qualified name, language and canonical source."""
         level = Level.FUNCTION
-        sources = {id_: function_source(id_, *found) for id_, found in shown.items()}
+        sources = {id_: function_source(id_, *function) for id_, function in functions.items()}
         choices = self._choose(level, [*sources.values()])
-        unread = [id_ for id_, c in choices.items() if not (c.stands or c.found or id_ in self._documented)]
+        unread = [id_ for id_, c in choices.items() if not (c.stands or c.kept_text or id_ in self._documented)]
         for id_, language, name, docstring in docstrings_of(self._workspace, unread) if unread else ():
             self._is_documented(id_, partial(author_opening_of_function, docstring, language, name))
         failed = {id_: Decision(sources[id_].wanted(self.writer(level))) for id_ in sources.keys() - choices.keys()}
         return failed | self._decide_all(
-            level, choices, lambda prompter, id_: prompter.of_function(*shown[id_], self._contexts.shown(id_))
+            level, choices, lambda prompter, id_: prompter.of_function(*functions[id_], self._contexts.shown(id_))
         )
 
     def decide_texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """What a model does for files that are shown as text only."""
-        inputs = {found.id: found for found in files}
+        inputs = {file.id: file for file in files}
         sources: list[TextSource] = []
-        for found in files:
-            with self._guard.item(found.id):
-                sources.append(upper_source(found, ()))
+        for file in files:
+            with self._guard.item(file.id):
+                sources.append(upper_source(file, ()))
         choices = self._choose(Level.FILE, sources)
         for id_ in choices:
             self._is_documented(id_, partial(author_opening, inputs[id_]))
@@ -161,10 +161,10 @@ class ModelPlanner:
             self._callers.values(), most=llm.max_summaries_per_run, most_usd=llm.max_cost_usd_per_run
         )
         chosen = [caller for name, caller in self._callers.items() if name in self._room]
-        left = (caller for name, caller in self._callers.items() if name not in self._room)
-        self._waiting = {above for caller in left for above in caller.above}
-        held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
-        self._is_held = held and not self._workspace.is_confirmed
+        others = (caller for name, caller in self._callers.items() if name not in self._room)
+        self._waiting = {above for caller in others for above in caller.above}
+        is_held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
+        self._is_held = is_held and not self._workspace.is_confirmed
 
     def _is_documented(self, id_: str, opening: Callable[[], str]) -> bool:
         """Whether its author documented a document: its documentation has an opening, which is read once."""
@@ -176,13 +176,13 @@ class ModelPlanner:
 
     def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
         """The texts of the last build and of the cache, looked up once for both passes."""
-        known = self._chosen.setdefault(level, {})
-        missing = [source for source in sources if source.id not in known]
+        chosen = self._chosen.setdefault(level, {})
+        missing = [source for source in sources if source.id not in chosen]
         contexts = self._contexts if level is Level.FUNCTION else None
         if missing:
             chooser = Chooser(self._workspace, self._setup, level, contexts)
-            known.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
-        return {source.id: known[source.id] for source in sources if source.id in known}
+            chosen.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
+        return {source.id: chosen[source.id] for source in sources if source.id in chosen}
 
     def _decide_all(
         self, level: Level, choices: Mapping[str, Choice], prompt_of: Callable[[Prompter, str], Prompt]
@@ -192,7 +192,7 @@ class ModelPlanner:
         estimator = self._estimators[level]
         decisions = {}
         for id_, choice in choices.items():
-            has_text = choice.stands or choice.found is not None
+            has_text = choice.stands or choice.kept_text is not None
             if not has_text and id_ not in self._estimates:
                 self._estimates[id_] = NOTHING
                 with self._guard.item(id_):

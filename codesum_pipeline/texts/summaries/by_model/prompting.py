@@ -44,7 +44,7 @@ class Prompt(Struct, frozen=True):
     """The user's turn for one document, and what its answer is checked against."""
 
     text: str
-    shown: AnswerBounds
+    bounds: AnswerBounds
 
 
 class Prompter(Struct):
@@ -65,8 +65,8 @@ class Prompter(Struct):
         body = cut_to_fit(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
         names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
-        shown = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
-        return Prompt(self._render(language, fields), shown)
+        bounds = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
+        return Prompt(self._render(language, fields), bounds)
 
     def of_upper(self, level: Level, document: UpperInput) -> Prompt:
         """The prompt about a class, file or folder: its metadata and its children's texts."""
@@ -124,16 +124,16 @@ def model_metadata(document: UpperInput) -> dict[str, Any]:
     """
     match document:
         case ClassInput() | FileInput():
-            kept = {name: value for name, value in metadata_of(document).items() if name != "literals"}
+            fields = {name: value for name, value in metadata_of(document).items() if name != "literals"}
         case TextFileInput():
-            kept = {"name": document.name, "language": document.language}
+            fields = {"name": document.name, "language": document.language}
         case ModuleInput():
             markup = markup_of(document.readme_name or "")
-            kept = {
+            fields = {
                 "name": document.name,
                 "readme": to_plain_text(document.readme, markup) if document.readme else None,
             }
-    return kept
+    return fields
 
 
 def shown_words(file: TextFileInput) -> str:

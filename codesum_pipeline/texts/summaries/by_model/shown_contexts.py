@@ -69,9 +69,9 @@ class _MaskedTexts:
         return clip_text(make_printable(self.without_secrets(text)), limit)
 
     def without_secrets(self, text: str) -> str:
-        shown = mask_secrets(text).text
-        self.masked.update(masks_in(shown))
-        return shown
+        masked = mask_secrets(text).text
+        self.masked.update(masks_in(masked))
+        return masked
 
 
 def _path_of(id_: str) -> str:
@@ -80,8 +80,8 @@ def _path_of(id_: str) -> str:
 
 def show_names(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
     """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
-    shown = _MaskedTexts()
-    return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
+    texts = _MaskedTexts()
+    return tuple(dict.fromkeys(texts.line(name, _MAX_HEAD_CHARS) for name in names)), texts.masked
 
 
 def _name_alone(id_: str) -> Piece:
@@ -89,18 +89,18 @@ def _name_alone(id_: str) -> Piece:
     return Piece(id_, f"calls {name}", "", masked)
 
 
-def _class_piece(found: ClassInput) -> Piece:
-    shown = _MaskedTexts()
-    head, fields = _head_and_fields(found, shown)
-    documented = replace(found, docstring=shown.without_secrets(found.docstring or ""))
+def _class_piece(class_: ClassInput) -> Piece:
+    texts = _MaskedTexts()
+    head, fields = _head_and_fields(class_, texts)
+    documented = replace(class_, docstring=texts.without_secrets(class_.docstring or ""))
     parts = [f"in class: {head}", *_quoted(author_opening(documented)), *fields]
-    is_name_alone = len(parts) == 1 and not found.bases
-    return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
+    is_name_alone = len(parts) == 1 and not class_.bases
+    return Piece(class_.id, "; ".join(parts), "; ".join((head, *fields)), texts.masked, is_name_alone)
 
 
-def _head_and_fields(found: ClassInput, shown: _MaskedTexts) -> tuple[str, list[str]]:
-    fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
-    return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+def _head_and_fields(class_: ClassInput, texts: _MaskedTexts) -> tuple[str, list[str]]:
+    fields = texts.line(", ".join(class_.fields), _MAX_FIELDS_CHARS)
+    return texts.line(class_.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
 
 
 def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
@@ -111,10 +111,10 @@ def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
 
 def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
     """A file by its name alone: where it lies says nothing about its functions."""
-    shown, name = _MaskedTexts(), base_name(path)
-    documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
+    texts, name = _MaskedTexts(), base_name(path)
+    documented = FileInput(name, name, language, texts.without_secrets(docstring or ""), (), (), None, ())
     parts = [f"in file: {make_printable(name)}", *_quoted(author_opening(documented))]
-    return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
+    return Piece(path, "; ".join(parts), name.partition(".")[0], texts.masked)
 
 
 def _quoted(opening: str) -> list[str]:
@@ -153,16 +153,16 @@ class Contexts:
 
     def of(self, id_: str) -> TextContext:
         """The neighbourhood of a function with its class and file; no neighbours where the graph knows none."""
-        found = self._graph.get(id_, NO_NEIGHBOURS)
-        holders, callees = self._around(id_, found)
-        return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))
+        context = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, context)
+        return replace(context, around=tuple(piece.neighbour for piece in (*holders, *callees)))
 
     def shown(self, id_: str) -> ShownContext:
         """The neighbourhood of a function as a model is shown it."""
-        found = self._graph.get(id_, NO_NEIGHBOURS)
-        holders, callees = self._around(id_, found)
+        context = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, context)
         pieces = (*holders, *callees)
-        called_by, masked = show_names(names_of_neighbours(found.called_by))
+        called_by, masked = show_names(names_of_neighbours(context.called_by))
         return ShownContext(
             called_by=called_by,
             holders=tuple(piece.line for piece in holders),
@@ -171,7 +171,7 @@ class Contexts:
             masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
         )
 
-    def _around(self, id_: str, found: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    def _around(self, id_: str, context: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
         """What holds a function, the nearest first and its file last; and its callees, by name.
 
         Outer holders are left out where they say no more than the function's qualified name.
@@ -180,7 +180,7 @@ class Contexts:
         may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
         around = [piece for above in may_show if (piece := self._holder(above))]
         holders = (*around[:1], *(piece for piece in around[1:] if not piece.is_name_alone))
-        ordered = sorted(one.id for one in found.calls)
+        ordered = sorted(one.id for one in context.calls)
         called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
         called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
         by_line = {piece.line: piece for piece in called}
@@ -257,22 +257,22 @@ class Contexts:
         if id_ in self._classes:
             return _class_piece(self._classes[id_])
         if id_ in self._symbols:
-            shown = _MaskedTexts()
-            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
-            return Piece(id_, f"in function: {signature}", signature, shown.masked)
+            texts = _MaskedTexts()
+            signature = texts.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature, texts.masked)
         return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
 
     def _callee_piece(self, id_: str) -> Piece:
         if self._is_unsent(id_):
             return _name_alone(id_)
-        shown = _MaskedTexts()
-        name = shown.line(name_of_document(id_), _MAX_HEAD_CHARS)
+        texts = _MaskedTexts()
+        name = texts.line(name_of_document(id_), _MAX_HEAD_CHARS)
         if id_ in self._classes:
-            head, fields = _head_and_fields(self._classes[id_], shown)
+            head, fields = _head_and_fields(self._classes[id_], texts)
         else:
-            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+            head, fields = texts.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
         code = "; ".join((head, *fields))
-        return Piece(id_, f"calls {name}: {code}", code, shown.masked)
+        return Piece(id_, f"calls {name}: {code}", code, texts.masked)
 
 
 def find_context_changes(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
@@ -293,10 +293,10 @@ def find_context_changes(then: TextContext | None, now: TextContext, settings: C
     return tuple(sorted(new_across | new_callers))
 
 
-def hash_of_shown(found: TextContext) -> str:
+def hash_of_shown(context: TextContext) -> str:
     """A hash of all that a model is shown of it."""
-    around = None if found.around is None else sorted(one.content_hash for one in found.around)
-    return hash_of([names_of_neighbours(found.called_by), names_of_neighbours(found.calls), around])
+    around = None if context.around is None else sorted(one.content_hash for one in context.around)
+    return hash_of([names_of_neighbours(context.called_by), names_of_neighbours(context.calls), around])
 
 
 def names_of_neighbours(neighbours: Sequence[ContextNeighbour]) -> tuple[str, ...]:
@@ -358,5 +358,5 @@ def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[ContextNeighbour
     return tuple(ContextNeighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
 
 
-def _ids(found: TextContext) -> set[str]:
-    return {one.id for one in (*found.called_by, *found.calls)}
+def _ids(context: TextContext) -> set[str]:
+    return {one.id for one in (*context.called_by, *context.calls)}

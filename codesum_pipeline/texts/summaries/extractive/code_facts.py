@@ -41,11 +41,11 @@ _JOINED = re.compile(r"…(?=\w)")
 @lru_cache(maxsize=4096)
 def message_in_words(text: str) -> str:
     """One line of words; "" of a text without any."""
-    shown = _ESCAPES.sub(" ", text)
-    shown = _FILLED.sub("…", shown).replace("\\", "") if any(mark in shown for mark in "%{\\$") else shown
-    shown = make_printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
-    shown = shown.strip("'") if shown.startswith("'") else shown
-    return shown if any(map(str.isalpha, shown)) else ""
+    words = _ESCAPES.sub(" ", text)
+    words = _FILLED.sub("…", words).replace("\\", "") if any(mark in words for mark in "%{\\$") else words
+    words = make_printable(_JOINED.sub("… ", _GAPS.sub("", words))).strip(" :;,.-=>")
+    words = words.strip("'") if words.startswith("'") else words
+    return words if any(map(str.isalpha, words)) else ""
 
 
 _RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static", "parent", "Self", "base", "me"))
@@ -116,8 +116,10 @@ class CodeFacts:
         ways = {one: self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING}
         # Where one way out is not known, a name from another is not what comes back.
         is_named = all(ways.values())
-        shown = [value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))]
-        return " or ".join([*dict.fromkeys(shown)][:_MAX_RESULTS])
+        values = [
+            value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))
+        ]
+        return " or ".join([*dict.fromkeys(values)][:_MAX_RESULTS])
 
     def is_constructor(self) -> bool:
         """Whether it makes an instance of the class around it."""
@@ -170,8 +172,8 @@ class CodeFacts:
             is_class = any(name[:1].isupper() for name in one.names)
             name, why = ".".join(one.names) if is_class else "an error", message_in_words(one.said)
             found.setdefault(clip_text(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
-        kept = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
-        return dict(kept[:MAX_SIDE_EFFECTS])
+        items = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
+        return dict(items[:MAX_SIDE_EFFECTS])
 
     def words(self) -> Iterator[str]:
         """The names that its code uses, for keywords."""
@@ -265,16 +267,16 @@ def find_telling_texts(texts: Iterable[str]) -> list[str]:
     """Texts that a person would search for, quoted: those that have a distinctive word and contain no code."""
     found: dict[str, float] = {}
     for text in texts:
-        shown = message_in_words(text).strip(" …:,")
+        message = message_in_words(text).strip(" …:,")
         if (
-            3 < len(shown) <= _MAX_LITERAL_CHARS
-            and '"' not in shown
-            and shown.lower() not in _EVERYDAY_TEXTS
-            and sum(map(str.isalpha, shown)) * 3 > len(shown) * 2
-            and without_foreign_names(shown, ()) == shown
+            3 < len(message) <= _MAX_LITERAL_CHARS
+            and '"' not in message
+            and message.lower() not in _EVERYDAY_TEXTS
+            and sum(map(str.isalpha, message)) * 3 > len(message) * 2
+            and without_foreign_names(message, ()) == message
         ):
-            words = chain.from_iterable(map(split_identifier, shown.split()))
-            found.setdefault(f'"{shown}"', max(map(telling_weight, words), default=0.0))
+            words = chain.from_iterable(map(split_identifier, message.split()))
+            found.setdefault(f'"{message}"', max(map(telling_weight, words), default=0.0))
     best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
     return [text for text in found if text in best]
 

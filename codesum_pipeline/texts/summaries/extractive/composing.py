@@ -176,9 +176,9 @@ def compose_text(
     `part` is what the document is part of, used where the author says no more, and where the summary is short. Of code
     that may have neighbours, `own` are the names that may be said (`own_names`); `part` may say those in `path`, too.
     """
-    shown = list(filter(None, (opening, *facts)))
-    has_content = any(not one.startswith("Part of ") for one in shown)
-    summary = join_sentences(shown if has_content else [name, *shown], MAX_SUMMARY)
+    statements = list(filter(None, (opening, *facts)))
+    has_content = any(not one.startswith("Part of ") for one in statements)
+    summary = join_sentences(statements if has_content else [name, *statements], MAX_SUMMARY)
     summary, intent = make_printable(summary), make_printable(further_sentence(prose[used:], summary) or part)
     if own is not None:
         summary = without_foreign_names(summary, own)

@@ -102,17 +102,17 @@ def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
 
 def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
     """The value that is returned or yielded; None if nothing shows it."""
-    shown = code.result
+    result = code.result
     written = make_printable(code.facts.return_type or doc.return_type or "")
-    if not shown and not ((doc.returns or doc.return_type) and not code.is_constructor()):
+    if not result and not ((doc.returns or doc.return_type) and not code.is_constructor()):
         return None
-    kind = written or shown or "not declared"
+    kind = written or result or "not declared"
     lead = "Yields" if code.facts.is_generator else "Returns"
     evidence = "as declared" if written else "as its code shows"
-    summary = clip_text(f"{lead.lower()} {shown or kind}", MAX_TYPE_SUMMARY)
+    summary = clip_text(f"{lead.lower()} {result or kind}", MAX_TYPE_SUMMARY)
     if len(summary) < MIN_TYPE_SUMMARY:
         summary = f"{summary}, {evidence}"
-    details = make_sentence(doc.returns) if doc.returns else f"{lead} {shown or kind}."
+    details = make_sentence(doc.returns) if doc.returns else f"{lead} {result or kind}."
     if len(details) < MIN_DETAILS:
         details = f"{details.rstrip('.')}, {evidence}."
     return Returns(clip_text(kind, _MAX_TYPE_CHARS), summary, clip_text(details, MAX_DETAILS))
