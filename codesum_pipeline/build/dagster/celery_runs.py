@@ -16,16 +16,19 @@ from typing import Any
 from celery import Celery
 from celery.exceptions import CeleryError, OperationalError
 from dagster import DagsterRun, Field, Float, StringSource
-
-# Private: a launcher is a class that Dagster makes from its configuration, and that hands over its messages.
-from dagster._core.launcher import CheckRunHealthResult, LaunchRunContext, WorkerStatus
-from dagster._grpc.types import ExecuteRunArgs
-from dagster._serdes import ConfigurableClassData, pack_value
 from dagster_celery.config import TASK_EXECUTE_JOB_NAME
 from dagster_celery.defaults import task_default_queue
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tasks import create_execute_job_task
 
+from codesum_pipeline.build.dagster.private_names import (
+    CheckRunHealthResult,
+    ConfigurableClassData,
+    ExecuteRunArgs,
+    LaunchRunContext,
+    WorkerStatus,
+    pack_value,
+)
 from codesum_pipeline.build.dagster.resource import holder_of
 from codesum_pipeline.build.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
 

@@ -21,17 +21,19 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
-
-# Private: the public `delete_run` leaves tags, checks and files behind, one transaction for each run.
-from dagster._core.storage.event_log import SqlEventLogStorage
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
-from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from msgspec import Struct, to_builtins
 
 from codesum_pipeline.build.dagster.asset_steps import OWNER, metadata_of, schedule_of, stage_failures
 from codesum_pipeline.build.dagster.dagster_records import StorageFile, storage_files
+from codesum_pipeline.build.dagster.private_names import (
+    AssetCheckExecutionsTable,
+    RunsTable,
+    RunTagsTable,
+    SqlEventLogStorage,
+    SqlEventLogStorageTable,
+    SqliteEventLogStorage,
+    SqliteRunStorage,
+)
 from codesum_pipeline.build.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import PreviewRows

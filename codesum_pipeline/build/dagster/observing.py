@@ -14,15 +14,12 @@ from itertools import takewhile
 from pathlib import Path
 
 import dagster as dg
-
-# Private: which database has the records, and where its files are.
-from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.runs import SqlRunStorage
 from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG, PUBLISHED_INDEX
 from codesum_pipeline.build.dagster.planner import Observation, next_in_turn, with_left_overs
+from codesum_pipeline.build.dagster.private_names import SqliteEventLogStorage, SqlRunStorage
 from codesum_pipeline.build.dagster.resource import PARTITION_TAG, PORTION, UNFINISHED
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.errors import BrokenStore
