@@ -248,7 +248,7 @@ def _is_breakage(error: BaseException) -> bool:
     return code in _BROKEN_CODES or any(words in str(error) for words in _BROKEN_WORDS)
 
 
-def mend(reference: InstanceRef, folder: Path) -> list[str]:
+def mend_record_files(reference: InstanceRef, folder: Path) -> list[str]:
     """Mend the broken files of an instance; returns a sentence for each: what was wrong, and what was done."""
     files = storage_files(reference)
     # The log of each run is a file of its own.
