@@ -26,7 +26,7 @@ from codesum_pipeline.build.steps.step_list import REPO_OVERVIEW, STEPS
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.file import Snapshot
 from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.workspace import Connect, Workspace, connect
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build

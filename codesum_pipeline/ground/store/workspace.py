@@ -20,7 +20,7 @@ from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import FileState, temporary_beside, write_text_atomically, writing
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.schemas import BOOKS, SCHEMA_VERSION, TABLES
 from codesum_pipeline.ground.store.tables import TableStore
 
