@@ -65,8 +65,8 @@ def index_repositories(
     apply_engine(home.layout, home.settings.engine)
     with (_builds_here if has_dagster() else _builds_beside)(home, keys, options) as build_one:
         for key in keys:
-            told = _about(key, progress) if progress and len(keys) > 1 else progress
-            outcomes.append(build_one(key, str(uuid.uuid4()), told))
+            shown = _about(key, progress) if progress and len(keys) > 1 else progress
+            outcomes.append(build_one(key, str(uuid.uuid4()), shown))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes

@@ -178,7 +178,7 @@ def next_in_turn(keys: Sequence[str], last: str) -> list[str]:
     return sorted(keys, key=lambda key: (key <= last, key))
 
 
-def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
+def add_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
     """The observations, with what a model has left to write of repositories that are up to date.
 
     Of a home in a bucket only a worker that built a repository knows it, from its own copy. Where there is no time
@@ -192,11 +192,11 @@ def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[R
     for each in takewhile(lambda _: time.monotonic() <= give_up_at, (*seen[start:], *seen[:start])):
         is_at_hand = home.layout.bucket is None or home.layout.published(each.key).is_symlink()
         if each.is_up_to_date and each.wanted is not None and is_at_hand:
-            found[each.key] = left_over(home, by_key[each.key], each.wanted)
+            found[each.key] = name_left_over(home, by_key[each.key], each.wanted)
     return [replace(each, left_over=found.get(each.key)) for each in seen]
 
 
-def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
+def name_left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
     """A name of what a build would go on from; None if nothing is left over, or nothing may be spent on it."""
     if not _may_go_on(home) or not has_left_over(home.workspace(entry, run_id="look")):
         return None

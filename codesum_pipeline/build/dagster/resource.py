@@ -26,7 +26,7 @@ from codesum_pipeline.ground.model.ids import check_repository_key
 from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import OF_A_PROCESS, Holder, current_holder, hold_repository, this_process
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

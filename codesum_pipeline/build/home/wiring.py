@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.build.home.home_folders import layout_of
@@ -23,7 +22,7 @@ from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import Cadence
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.ground.store.workspace import (
@@ -58,10 +57,11 @@ if TYPE_CHECKING:
     from codesum_pipeline.source.code_hosts.syncing import Syncer
 
 
-class Home(Struct, frozen=True, dict=True):
-    """One `$CODESUM_HOME` with its settings."""
+class Home:
+    """One `$CODESUM_HOME` with its settings. What is opened, and the versions, are found out once and stay."""
 
-    settings: Settings
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     @cached_property
     def layout(self) -> HomeLayout:

@@ -26,7 +26,7 @@ from codesum_pipeline.build.steps.step_list import REPO_OVERVIEW, STEPS
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.file import Snapshot
 from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.workspace import Connect, Workspace, connect
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
@@ -117,7 +117,7 @@ class Build:
             self.record.commit()
         seconds = time.perf_counter() - start
         # The changes as soon as they are known, and the whole run once the index is published.
-        told = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
+        notes = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
         # Advice for a person who reads the run's log.
         held = step == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
         return StepOutcome(
@@ -126,7 +126,7 @@ class Build:
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
             rows=int(pq.read_metadata(ws.tables.path(STAGE_FACTS.get().assets[step].table, self.key)).num_rows),
-            values={**told, **report_values(done.report)},
+            values={**notes, **report_values(done.report)},
             failures=tuple(done.failures),
             warnings=(f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else (),
             findings=tuple(self._findings(step, done.report)),
@@ -157,12 +157,12 @@ class Build:
         names = ("compared", "published_score", "candidate_score", "gain_low", "gain_high")
         scores = {name: getattr(report, name) for name in names if report.compared}
         if report.held_because is not None:
-            said = "; ".join([report.held_because, *self._outages()])
+            description = "; ".join([report.held_because, *self._outages()])
         elif not self.workspace.settings.evaluation.gate:
-            said = "switched off: evaluation.gate is false"
+            description = "switched off: evaluation.gate is false"
         else:
-            said = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
-        return CheckFinding(NOT_WORSE, report.held_because is None, said or None, scores)
+            description = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
+        return CheckFinding(NOT_WORSE, report.held_because is None, description or None, scores)
 
     def _answered(self) -> CheckFinding:
         outages = self._outages()
@@ -172,8 +172,10 @@ class Build:
         carry_out(REPO_OVERVIEW, self.workspace, progress=self.progress)
         for step in DIGEST_STEPS:
             self.perform(step)
-        said = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
-        return CheckFinding(ANSWERED, passed=False, description=f"{said} (`codesum index {self.key}` asks again)")
+        description = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
+        return CheckFinding(
+            ANSWERED, passed=False, description=f"{description} (`codesum index {self.key}` asks again)"
+        )
 
     def _outages(self) -> list[str]:
         """Why a model gave nothing at a level."""

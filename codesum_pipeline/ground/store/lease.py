@@ -35,7 +35,7 @@ from codesum_pipeline.ground.store.locks import (
     process_started,
     take_own,
 )
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.sqlite_tables import SqliteFile, reading
 
 _log = logging.getLogger(__name__)

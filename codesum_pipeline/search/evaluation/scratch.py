@@ -17,7 +17,7 @@ from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import BackendName, ModelPrice
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.records import FOLDER_RECORD
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD
 from codesum_pipeline.ground.store.schemas import TABLES, texts_table
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace

@@ -29,7 +29,7 @@ from codesum_pipeline.ground.model.errors import BucketUnavailable
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.records import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.ground.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.texts.llm.pins import SummaryResponse, TokenUsage

@@ -11,7 +11,7 @@ from codesum_pipeline.ground.model.model_call import AttemptOutcome
 from codesum_pipeline.ground.store.buckets.bucket_record import spending_of_all
 from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_repository
-from codesum_pipeline.ground.store.records import RepositoryRecord
+from codesum_pipeline.ground.store.repository_record import RepositoryRecord
 from codesum_pipeline.texts.llm.ledger import CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, SharedTexts
 from codesum_pipeline_tests.support.bucket_workers import taken_over

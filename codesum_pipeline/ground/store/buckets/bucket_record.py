@@ -50,7 +50,7 @@ from codesum_pipeline.ground.store.buckets.repository_files import (
     restore_ledger,
 )
 from codesum_pipeline.ground.store.layout import MANIFEST_NAME, HomeLayout
-from codesum_pipeline.ground.store.records import Entry
+from codesum_pipeline.ground.store.repository_record import Entry
 
 # What models cost a repository on a day. The amount is in the object's name, so that one listing gives the sum; within
 # a day it only rises.
