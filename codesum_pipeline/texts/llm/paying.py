@@ -26,7 +26,8 @@ Answer = TypeVar("Answer")
 
 
 class Cap(Struct, frozen=True):
-    """A cap in US dollars by its setting, and what is spent of it; a refusal names the amounts only with `is_told`."""
+    """A cap in US dollars by its setting, and what is spent of it; a refusal names the amounts only with
+    `names_amounts`."""
 
     setting: str
     most_usd: float

@@ -17,9 +17,9 @@ from codesum_pipeline.ground.model.errors import (
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend
-from codesum_pipeline.texts.llm.litellm_calls import StreamedMessage
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
+from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
