@@ -163,18 +163,18 @@ def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
     waiting, seen = deque([file]), {file.path}
     while waiting:
         current = waiting.popleft()
-        given = [] if current is file else [*_own(current)]
+        exported = [] if current is file else [*_own(current)]
         for row in current.reexports:
             values = [*resolver.taken(current, row)]
             if row.name != ALL:
                 targets = {target for value in values if (target := _document(resolver, value)) is not None}
-                given += [(row.name, target) for target in targets]
+                exported += [(row.name, target) for target in targets]
                 continue
             paths = [path for value in values if isinstance(value, ModuleValue) for path in resolver.files_of(value)]
             further = [path for path in dict.fromkeys(paths) if path not in seen][: MAX_FILES - len(seen)]
             seen.update(further)
             waiting.extend(resolver.files[path] for path in further)
-        for name, target in given:
+        for name, target in exported:
             if found.setdefault(name, target) != target:
                 found[name] = None
     return {name: target for name, target in found.items() if target is not None}

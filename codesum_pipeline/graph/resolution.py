@@ -150,8 +150,8 @@ def _resolve_family(
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
     facts = {}
     for path, row in family.rows.items():
-        said = canonical_json([row["exports"], row["reexports"]])
-        facts[path] = sha1_hex(f"{row['language']} {said}\n{row['references']}")
+        exported = canonical_json([row["exports"], row["reexports"]])
+        facts[path] = sha1_hex(f"{row['language']} {exported}\n{row['references']}")
     known = {
         path: file
         for path, file in (last.files if last else {}).items()
@@ -162,18 +162,18 @@ def _resolve_family(
         interfaces[path] = ""
         with guard.item(path):
             interfaces[path] = family.interface(path)
-    told = {path: file.telling for path, file in known.items()}
+    telling = {path: file.telling for path, file in known.items()}
     base = hash_of([family.surroundings(), interfaces])
     if last is None or last.families.get(family.name) != base:
         known = {}
     changed = [path for path in facts if path not in known]
-    for path in (path for path in facts if path not in told):
-        told[path] = {}
+    for path in (path for path in facts if path not in telling):
+        telling[path] = {}
         with guard.item(path):
-            told[path] = family.telling_names(path)
+            telling[path] = family.telling_names(path)
     tables: dict[str, EdgeTable] = {}
     if changed:
-        edges_of = family.resolver(told)
+        edges_of = family.resolver(telling)
         for path in changed:
             tell(len(tables))
             with guard.item(path):
@@ -186,7 +186,7 @@ def _resolve_family(
             interface=interfaces[path],
             outcomes=dict(table.outcomes),
             reasons=dict(table.reasons),
-            telling=told[path],
+            telling=telling[path],
             has_sites=path in compiled,
         )
     # Also files that failed while another file was resolved.

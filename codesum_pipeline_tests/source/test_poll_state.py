@@ -36,11 +36,11 @@ def test_the_last_look_of_each_repository_is_kept_and_what_left_the_registry_is_
         state.keep_polls([first, Poll("gone", "place", polled_at=1.0, due_at=2.0)])
         state.keep_polls([later])
         state.mark_due(["a", "gone"])
-        state.keep_told({"a": "away", "gone": "away"})
+        state.keep_reported_problems({"a": "away", "gone": "away"})
 
         state.forget_others(["a"])
 
-        assert (state.polls(), list(state.marks()), state.told()) == ({"a": later}, ["a"], {"a": "away"})
+        assert (state.polls(), list(state.marks()), state.reported_problems()) == ({"a": later}, ["a"], {"a": "away"})
 
 
 def test_a_host_that_answers_again_is_forgotten(tmp_path: Path) -> None:

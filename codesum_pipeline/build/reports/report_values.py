@@ -164,7 +164,7 @@ def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
     numbers["cached_share"] = numbers.pop("cached_tokens") / asked.input_tokens if asked.input_tokens else 0.0
     if asked.predicted_usd_with_cache:
         numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd_with_cache - 1
-    spared = [saving for cause, saving in asked.avoided.items() if cause is not AvoidanceReason.ASKED]
+    spared = [saving for cause, saving in asked.avoided.items() if cause is not AvoidanceReason.NOT_AVOIDED]
     numbers |= {f"avoided_{name}": value for name, value in to_builtins(sum(spared, CallTotals())).items()}
     found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
     for name in ("failures", "gates", "secrets_masked"):

@@ -241,7 +241,7 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[st
         "SELECT cause, sum(calls), sum(usd) FROM avoided WHERE run_id = ? AND cause <> ? GROUP BY cause "
         "HAVING sum(calls) > 0 ORDER BY 3 DESC, cause",
         ws.run_id,
-        AvoidanceReason.ASKED.value,
+        AvoidanceReason.NOT_AVOIDED.value,
     )
     share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
     saved = sum(dollars for _, _, dollars in spared)

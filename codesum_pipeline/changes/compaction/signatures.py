@@ -193,9 +193,9 @@ def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: st
             refusal = refusal or found
     if refusal:
         raise refusal
-    told = f" (not read: {'; '.join(unreadable)})" if unreadable else ""
+    unread = f" (not read: {'; '.join(unreadable)})" if unreadable else ""
     raise SignerNotAllowed(
-        f"{path} has no line for {principal!r} with the key {fingerprint(public_key)}{told}: "
+        f"{path} has no line for {principal!r} with the key {fingerprint(public_key)}{unread}: "
         "add one if they may attest, or have an allowed person sign it"
     )
 

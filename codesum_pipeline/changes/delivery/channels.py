@@ -75,8 +75,8 @@ def digest_post(id_: PostId, result: SummaryResult, *, links: Sequence[str | Non
 
 def notice_post(subject: str, text: str, *, created_at: str) -> Post:
     """The post of a notice. The same words on one day (UTC) are one notice: what fails each minute is said once."""
-    said = "\0".join((_ID_DOMAIN, subject, text, created_at[:10]))
-    id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
+    identity = "\0".join((_ID_DOMAIN, subject, text, created_at[:10]))
+    id_ = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
     return Post(
         PostId(f"notice-{id_}"), PostKind.NOTICE, shortened(one_line(subject), _SUBJECT_CHARS), text, created_at
     )

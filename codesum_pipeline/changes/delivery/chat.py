@@ -56,14 +56,14 @@ class ChatChannel:
             body_format=NotifyFormat.HTML if is_html else NotifyFormat.MARKDOWN,
             timeout=self._settings.timeout_s,
         ) as result:
-            said = one_line("; ".join(entry.message for entry in result.logs() if entry.level != "INFO"))
+            answer = one_line("; ".join(entry.message for entry in result.logs() if entry.level != "INFO"))
             if result:
-                return said or f"{self._service.service_name} took it"
-        statuses = [int(found) for found in _STATUS.findall(said)]
+                return answer or f"{self._service.service_name} took it"
+        statuses = [int(found) for found in _STATUS.findall(answer)]
         if statuses and 400 <= statuses[-1] < 500 and statuses[-1] not in _PASSING:
-            raise DeliveryRefused(said)
+            raise DeliveryRefused(answer)
         # A status says that the service answered; without one nobody knows whether it took the message.
-        raise DeliveryFailed(said or "Apprise says that it failed, and not why", may_have_arrived=not statuses)
+        raise DeliveryFailed(answer or "Apprise says that it failed, and not why", may_have_arrived=not statuses)
 
 
 def _service_of(name: str, kind: str, address: str, *, timeout_s: float) -> "NotifyBase":

@@ -69,9 +69,9 @@ def _uncalled(text: str) -> str:
 
 
 def _chat_code(text: str) -> str:
-    said = _uncalled(text)
-    ticks = "`" * (1 + max((len(found) for found in re.findall("`+", said)), default=0))
-    return f"{ticks}{said}{ticks}" if len(ticks) == 1 else f"{ticks} {said} {ticks}"
+    code = _uncalled(text)
+    ticks = "`" * (1 + max((len(found) for found in re.findall("`+", code)), default=0))
+    return f"{ticks}{code}{ticks}" if len(ticks) == 1 else f"{ticks} {code} {ticks}"
 
 
 def _chat_block(text: str) -> str:
@@ -86,7 +86,7 @@ PLAIN = Dialect(
     text=shown,
     code=shown,
     block=shown,
-    source=lambda name, said, url: f"{name}, {said}\n    {url}" if url else f"{name}, {said}",
+    source=lambda name, about, url: f"{name}, {about}\n    {url}" if url else f"{name}, {about}",
     bold=("", ""),
     italic=("", ""),
     number="[{}]",
@@ -96,7 +96,7 @@ CHAT = Dialect(
     text=_chat_text,
     code=_chat_code,
     block=_chat_block,
-    source=lambda name, said, url: f"[{name}]({url}), {said}" if url else f"{name}, {said}",
+    source=lambda name, about, url: f"[{name}]({url}), {about}" if url else f"{name}, {about}",
     bold=("**", "**"),
     italic=("*", "*"),
     number=r"\[{}\]",
@@ -106,7 +106,7 @@ HTML_CHAT = Dialect(
     text=_html,
     code=lambda text: f"<code>{_html(text)}</code>",
     block=lambda text: f"<pre>{_html(text)}</pre>",
-    source=lambda name, said, url: f'<a href="{escape(url)}">{name}</a>, {said}' if url else f"{name}, {said}",
+    source=lambda name, about, url: f'<a href="{escape(url)}">{name}</a>, {about}' if url else f"{name}, {about}",
     bold=("<b>", "</b>"),
     italic=("<i>", "</i>"),
     number="[{}]",
@@ -127,10 +127,10 @@ def written(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat
     room = limit
     while room > 0:
         text = cut(post.text, room).removesuffix(CUT_MARK).rstrip() if room < len(post.text) else post.text
-        said = _joined(post, text, sources, dialect, is_repeat)
-        if len(said) <= limit:
-            return said
-        room = min(room, len(text)) - max(1, len(said) - limit)
+        body = _joined(post, text, sources, dialect, is_repeat)
+        if len(body) <= limit:
+            return body
+        room = min(room, len(text)) - max(1, len(body) - limit)
     return _joined(post, "", 0, dialect, is_repeat)[:limit]
 
 
@@ -163,9 +163,9 @@ def _body(post: Post, text: str, dialect: Dialect) -> str:
 def _sources(post: Post, dialect: Dialect) -> str:
     lines = []
     for source in sources_of(post):
-        said = ", ".join([dialect.code(source.place), *map(dialect.text, source.about)])
+        about = ", ".join([dialect.code(source.place), *map(dialect.text, source.about)])
         lines.append(
-            f"{dialect.number.format(source.number)} {dialect.source(dialect.text(source.name), said, source.url)}"
+            f"{dialect.number.format(source.number)} {dialect.source(dialect.text(source.name), about, source.url)}"
         )
     return "\n".join(lines)
 
@@ -187,8 +187,8 @@ def sources_of(post: Post) -> Iterator[ShownSource]:
         if CitedPlace.parse(place):
             place, _, commit = place.rpartition("@")
         source = one_line(citation.source_name or citation.repository)
-        told = (f"{source} at {commit[:_COMMIT_DIGITS]}" if commit else source, one_line(citation.date or "")[:10])
-        yield ShownSource(number, one_line(citation.name), place, tuple(each for each in told if each), url)
+        about = (f"{source} at {commit[:_COMMIT_DIGITS]}" if commit else source, one_line(citation.date or "")[:10])
+        yield ShownSource(number, one_line(citation.name), place, tuple(each for each in about if each), url)
 
 
 def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
@@ -211,19 +211,19 @@ def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
                     lines = []
             case "inline" | "fence" | "code_block":
                 is_heading = token.level == 1 and tokens[place - 1].type == "heading_open"
-                said = _said(token, dialect, is_heading=is_heading)
+                text = _text_of(token, dialect, is_heading=is_heading)
                 if lists:
-                    lines.append(f"{mark}{said}" if mark else "  " * len(lists) + said)
+                    lines.append(f"{mark}{text}" if mark else "  " * len(lists) + text)
                     mark = ""
                 else:
-                    yield said
+                    yield text
 
 
-def _said(token: Token, dialect: Dialect, *, is_heading: bool) -> str:
+def _text_of(token: Token, dialect: Dialect, *, is_heading: bool) -> str:
     if token.type != "inline":
         return dialect.block(token.content.rstrip("\n"))
-    said = "".join(_inline(token.children or (), dialect, is_heading=is_heading))
-    return said.join(dialect.bold) if is_heading and said else said
+    text = "".join(_inline(token.children or (), dialect, is_heading=is_heading))
+    return text.join(dialect.bold) if is_heading and text else text
 
 
 def _inline(tokens: Sequence[Token], dialect: Dialect, *, is_heading: bool) -> Iterator[str]:
@@ -331,8 +331,8 @@ def _code(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> s
 
 def _block(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
     text = shown(tokens[place].content)
-    said = "".join(map(_diff_line, text.rstrip("\n").split("\n"))) if tokens[place].info == "diff" else escape(text)
-    return f'<pre style="{_STYLES["pre"]}">{said}</pre>\n'
+    content = "".join(map(_diff_line, text.rstrip("\n").split("\n"))) if tokens[place].info == "diff" else escape(text)
+    return f'<pre style="{_STYLES["pre"]}">{content}</pre>\n'
 
 
 def _diff_line(line: str) -> str:
@@ -346,12 +346,12 @@ def _html_sources(post: Post) -> str:
     rows = []
     for source in sources_of(post):
         name = escape(shown(source.name))
-        said = " · ".join([escape(shown(source.place)), *(escape(shown(each)) for each in source.about)])
+        about = " · ".join([escape(shown(source.place)), *(escape(shown(each)) for each in source.about)])
         rows.append(
             f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;{_STYLES["number"]}">'
             f'[{source.number}]</td><td style="padding:3px 0;font-size:14px;overflow-wrap:anywhere">'
             f"{_link(source.url, name) if source.url else name}"
-            f'<br><span class="quiet" style="{_STYLES["quiet"]}">{said}</span></td></tr>'
+            f'<br><span class="quiet" style="{_STYLES["quiet"]}">{about}</span></td></tr>'
         )
     if not rows:
         return ""

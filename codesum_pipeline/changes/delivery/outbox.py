@@ -156,15 +156,15 @@ class Outbox(SqliteFile):
         Where the channel said when, everything waits for that which is to be sent there.
         """
         delay = min(FIRST_DELAY * _GROWTH ** min(claimed.tries - 1, 10), LONGEST_DELAY)
-        asked = min(timedelta(seconds=retry_after_s or 0), _LONGEST_RETRY_AFTER)
-        due = iso_moment(self.now() + max(delay, asked))
+        channel_delay = min(timedelta(seconds=retry_after_s or 0), _LONGEST_RETRY_AFTER)
+        due = iso_moment(self.now() + max(delay, channel_delay))
         state = DeliveryState.UNKNOWN if may_have_arrived else DeliveryState.FAILED
         with self.together():
             self.end(claimed, state, detail, due_at=due)
-            if asked:
+            if channel_delay:
                 self.connection.execute(
                     f"UPDATE deliveries SET due_at = max(due_at, ?) WHERE channel = ? AND {_WAITING}",
-                    (iso_moment(self.now() + asked), claimed.channel),
+                    (iso_moment(self.now() + channel_delay), claimed.channel),
                 )
 
     def say_why_it_waits(self, channel: str, detail: str) -> None:

@@ -100,8 +100,8 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
     filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further)
     shown = []
     for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1):
-        said = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
-        shown.append(Article(number, f"[{number}]\n{enclose(said, _LABEL)}", tuple(body.sources(entry.body))))
+        text = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
+        shown.append(Article(number, f"[{number}]\n{enclose(text, _LABEL)}", tuple(body.sources(entry.body))))
     return Articles(tuple(shown), filled.left_out)
 
 

@@ -109,8 +109,8 @@ def result_of(
         for claim in checked.claims
     )
     lines = "\n".join(dict.fromkeys(f"- {_composed(claim)}" for claim in claims))
-    told = [lines, *_left_out(checked, untold=items - len(used), items=items)]
-    return SummaryResult(intent_name, "\n\n".join(told), tuple(citations[number] for number in used), claims)
+    paragraphs = [lines, *_left_out(checked, unreported=items - len(used), items=items)]
+    return SummaryResult(intent_name, "\n\n".join(paragraphs), tuple(citations[number] for number in used), claims)
 
 
 def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestClaim | None, list[int]]:
@@ -160,11 +160,11 @@ def _prose(text: str) -> str:
     return f"{start}{prose(inner, limit=2 * _MAX_CLAIM_CHARS)}{end}" if inner else text
 
 
-def _left_out(checked: CheckedClaims, *, untold: int, items: int) -> Iterable[str]:
+def _left_out(checked: CheckedClaims, *, unreported: int, items: int) -> Iterable[str]:
     """The last line: what is left out, if anything is."""
-    said = [f"{untold:,} of {items:,} changes"] if untold else []
+    omissions = [f"{unreported:,} of {items:,} changes"] if unreported else []
     if checked.dropped:
         what = "1 statement" if checked.dropped == 1 else f"{checked.dropped} statements"
-        said.append(f"{what} of the model without a quote from a change that it names")
-    if said:
-        yield f"(Not in this digest: {'; '.join(said)}.)"
+        omissions.append(f"{what} of the model without a quote from a change that it names")
+    if omissions:
+        yield f"(Not in this digest: {'; '.join(omissions)}.)"

@@ -29,7 +29,7 @@ from codesum_pipeline.ground.model.errors import (
     TemplateNotFound,
     TemplateRenderError,
 )
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.standing_question import Intent
@@ -157,7 +157,7 @@ def sorted_failure(error: Exception) -> TickFailure:
 
 def reason_of(error: Exception) -> str:
     """An error in one line; of our own errors the message alone."""
-    return one_line(str(error)) if isinstance(error, CodesumError) else told(error)
+    return one_line(str(error)) if isinstance(error, CodesumError) else describe_error(error)
 
 
 def tell_held(sender: OutboxSender, earlier: Sequence[TickRow], held: TickRow) -> None:

@@ -277,15 +277,15 @@ class DigestStore(SqliteFile):
         self._rewrite(found.id, replace(change, before=found.change.before, renamed_from=was), best)
 
     def _handle(self, kept: KeptMatch, digest_id: str) -> None:
-        told = kept.change
+        reported = kept.change
         is_as_read = self.connection.execute(
-            "UPDATE matches SET digest_id = ? WHERE id = ? AND change = ?", (digest_id, kept.id, storable(told))
+            "UPDATE matches SET digest_id = ? WHERE id = ? AND change = ?", (digest_id, kept.id, storable(reported))
         ).rowcount
         if is_as_read:
             return
         for found in self.select(KeptMatch, "FROM matches WHERE id = ? AND digest_id IS NULL", (kept.id,)):
-            was = told.document_id if told.document_id != found.change.document_id else None
-            self._rewrite(kept.id, replace(found.change, before=told.after, renamed_from=was), found.score)
+            was = reported.document_id if reported.document_id != found.change.document_id else None
+            self._rewrite(kept.id, replace(found.change, before=reported.after, renamed_from=was), found.score)
 
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self.connection.execute(

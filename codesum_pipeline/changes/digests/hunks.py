@@ -188,8 +188,8 @@ def closer(lines: Sequence[str]) -> list[str]:
 
 def without_blank_ends(lines: Sequence[str]) -> list[str]:
     """Lines with marks, without blank ones at both ends."""
-    said = [place for place, line in enumerate(lines) if line[1:].strip()]
-    return [*lines[said[0] : said[-1] + 1]] if said else []
+    filled = [place for place, line in enumerate(lines) if line[1:].strip()]
+    return [*lines[filled[0] : filled[-1] + 1]] if filled else []
 
 
 def _cut(difference: Sequence[str]) -> Hunk:

@@ -55,10 +55,10 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     digest.add(_gist(main))
     detailed = {id(item) for item in shown[: len(_HUNK_LINES)]}
     for subjects, members in sections.items():
-        if told := [item for item in members if id(item) in detailed]:
+        if in_detail := [item for item in members if id(item) in detailed]:
             if len(sections) > 1:
                 digest.add(f"## {listed(_commits(subjects)) or 'Commit not known'}")
-            for item in told:
+            for item in in_detail:
                 digest.tell(item)
             digest.list([item for item in members if id(item) not in detailed])
     if others := [item for item in shown if not any(id(member) in detailed for member in sections[item.subjects])]:
@@ -66,7 +66,7 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
         digest.list(others)
     digest.add_beside(beside)
     digest.add_rest(main[_MOST_SHOWN:])
-    digest.add(f"*Asked: “{wording.said(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")
+    digest.add(f"*Asked: “{wording.quote_words(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")
     return SummaryResult(intent.name, digest.text, tuple(item.citation for item in digest.cited))
 
 
@@ -120,8 +120,8 @@ class _PlainDigest(Struct):
         lines = []
         for item in items:
             is_quoted = item.hunk is not None and wording.is_prose(item) and item.happening is ChangeNature.CHANGED
-            told = wording.quotes(item.hunk, 1) if is_quoted and item.hunk else wording.details(item)
-            lines.append(": ".join([self._headed(item), *told[:1]]))
+            words = wording.quotes(item.hunk, 1) if is_quoted and item.hunk else wording.details(item)
+            lines.append(": ".join([self._headed(item), *words[:1]]))
         self._add_list(lines)
 
     def add_beside(self, items: Sequence[Item]) -> None:
@@ -144,11 +144,11 @@ class _PlainDigest(Struct):
         if not counts:
             return
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        said = [f"{count:,} in {code(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
+        counts_by_folder = [f"{count:,} in {code(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
         if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
-            said.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
+            counts_by_folder.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
         total = sum(counts.values())
-        self.add(f"**Not shown here:** {counted(total, 'more change')}: {', '.join(said)}.")
+        self.add(f"**Not shown here:** {counted(total, 'more change')}: {', '.join(counts_by_folder)}.")
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
@@ -204,15 +204,15 @@ def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterat
     for happening in ChangeNature:
         counts = Counter(change.level for change in changes if happenings[id(change)] is happening)
         examples = {change.level: change for change in changes if happenings[id(change)] is happening}
-        said = [
+        counts_by_level = [
             f"{counts[level]:,} {wording.noun(examples[level], counts[level])}" for level in LEVELS if counts[level]
         ]
-        if said:
-            yield f"{listed(said)} {wording.verb(happening, sum(counts.values()))}"
+        if counts_by_level:
+            yield f"{listed(counts_by_level)} {wording.verb(happening, sum(counts.values()))}"
 
 
 def _commits(subjects: Sequence[str]) -> list[str]:
-    shown = [f"“{wording.said(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
+    shown = [f"“{wording.quote_words(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
     more = len(subjects) - len(shown)
     return [*shown, counted(more, "more commit")] if more else shown
 

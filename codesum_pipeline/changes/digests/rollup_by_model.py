@@ -199,8 +199,8 @@ def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: Dige
         result = result_of(intent.name, claims, dict(enumerate(block.citations, start=1)), items=len(used))
         if not left_out:
             return result
-        told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
-        return replace(result, summary=f"{result.summary}\n\n{told}")
+        note = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
+        return replace(result, summary=f"{result.summary}\n\n{note}")
 
     return ask_model(job, request, compose)
 

@@ -183,5 +183,5 @@ def _id_of(intent: Intent, window: Window, rows: Sequence[DigestRow]) -> str:
     """The bounds of an open window are its first and last digest: with a new digest it is another roll-up."""
     since = window.since or (rows[0].created_at if rows else "")
     until = window.until or (f"with {rows[-1].id}" if rows else "")
-    said = "\0".join((_ID_DOMAIN, intent.name, since, until))
-    return f"rollup-{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_CHARS]}"
+    identity = "\0".join((_ID_DOMAIN, intent.name, since, until))
+    return f"rollup-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_CHARS]}"

@@ -49,7 +49,7 @@ from codesum_pipeline.changes.digests.plain_digest import PLAIN_LANGUAGE, write_
 from codesum_pipeline.changes.matching.grouping import group
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.errors import DigestGatedOff
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import Cadence, Intent
 from codesum_pipeline.ground.store.sqlite_tables import to_json
@@ -232,7 +232,7 @@ def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
     try:
         return {entry.key: entry for entry in desk.registry.survey().entries}
     except Exception as error:
-        _log.error("sources have no names in digests: %s", told(error))
+        _log.error("sources have no names in digests: %s", describe_error(error))
         return {}
 
 
@@ -264,7 +264,7 @@ def _newness(date: str | None) -> float:
 
 def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
     """An id that is the same for the same matches: by it, answers that a killed process paid for are found."""
-    said = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
+    hashed = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
     for kept in pending:
-        said.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
-    return said.hexdigest()[:_ID_CHARS]
+        hashed.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
+    return hashed.hexdigest()[:_ID_CHARS]

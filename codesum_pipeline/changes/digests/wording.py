@@ -63,8 +63,8 @@ def differences(before: str, after: str) -> tuple[list[str], list[str]]:
     names = (_listed(label, were[label], are[label]) for label in are if label in were)
     now, then = (" ".join(each for each in side if not is_listing(each)) for side in (come, gone))
     start = _shared(now, then)
-    told = (("Now", now), ("Before", then))
-    words = [f"{word}: “{'… ' if start else ''}{text[start:]}”" for word, text in told if text[start:]]
+    labelled = (("Now", now), ("Before", then))
+    words = [f"{word}: “{'… ' if start else ''}{text[start:]}”" for word, text in labelled if text[start:]]
     return words, [line for line in names if line]
 
 
@@ -75,9 +75,9 @@ def _shared(now: str, then: str) -> int:
     return now.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
 
 
-def _listings(said: Iterable[str]) -> dict[str, list[str]]:
+def _listings(sentences: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for each in said:
+    for each in sentences:
         listing = _LISTING.fullmatch(each)
         if listing and listing[1] in _WHOLE_LISTINGS and not _OTHERS.search(each):
             names = [name.strip() for name in listing[2].split(", ")]
@@ -163,7 +163,7 @@ _MANY[ChangeNature.REMOVED] = "were removed"
 _MANY[ChangeNature.REWORDED] = "are described otherwise; their code is as it was"
 
 
-def said(text: str, *, limit: int = _TEXT_CHARS) -> str:
+def quote_words(text: str, *, limit: int = _TEXT_CHARS) -> str:
     """Words of others within a line of ours. A number in brackets would be read as our citation."""
     return prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
 
@@ -263,28 +263,28 @@ def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]
     """
     match item.happening:
         case ChangeNature.ADDED:
-            told = words_about(item) or ("" if shown else _whole_sentences(sentences(item.after or "")))
-            return [] if not told or _within(told, shown) else [said(told)]
+            text = words_about(item) or ("" if shown else _whole_sentences(sentences(item.after or "")))
+            return [] if not text or _within(text, shown) else [quote_words(text)]
         case ChangeNature.REMOVED:
-            told = _whole_sentences(sentences(item.before or ""))
-            return [f"It was: {said(told)}"] if told else []
+            text = _whole_sentences(sentences(item.before or ""))
+            return [f"It was: {quote_words(text)}"] if text else []
         case _:
             words, names = differences(item.before or "", item.after or "")
             lines = [*(line for line in words if not _within(line, shown)), *([] if is_whole else names)]
-            return [*([] if shown else _parameters(item)), *map(said, lines)][:_MOST_DETAILS]
+            return [*([] if shown else _parameters(item)), *map(quote_words, lines)][:_MOST_DETAILS]
 
 
 def words_about(item: Item) -> str:
     """What somebody wrote about something new: its facts and the words of its own name apart."""
-    told = [each for each in sentences(item.after or "") if not is_listing(each)]
+    plain_sentences = [each for each in sentences(item.after or "") if not is_listing(each)]
     name = _letters(item.change.state.name.rpartition(".")[2])
-    return _whole_sentences([each for each in told if _letters(each) != name])
+    return _whole_sentences([each for each in plain_sentences if _letters(each) != name])
 
 
-def _whole_sentences(told: Sequence[str]) -> str:
+def _whole_sentences(candidates: Sequence[str]) -> str:
     """As many sentences as fit; the first one in any case."""
     text = ""
-    for each in told:
+    for each in candidates:
         if text and len(text) + len(each) >= _TEXT_CHARS:
             break
         text = f"{text} {each}" if text else each
@@ -333,7 +333,7 @@ def quotes(hunk: Hunk, most: int) -> list[str]:
     telling = [line for line in changed if len(line.split()) >= _TELLING_WORDS]
     changed = telling if len(telling) >= most else changed
     shown = [
-        f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip().removeprefix('- '))}”"
+        f"{'Now' if line[0] == '+' else 'Before'}: “{quote_words(line[1:].strip().removeprefix('- '))}”"
         for line in changed[:most]
     ]
     return [*shown, *_rest(hunk, len(shown))]

@@ -176,8 +176,8 @@ class Intents(Struct, frozen=True):
         except FieldProblem as error:
             raise self._error(entry, str(error), path=error.path) from error
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            told = with_shown_locations(str(getattr(error, "problem", None) or error))
-            raise self._error(entry, f"cannot be read: {told}") from error
+            problem = with_shown_locations(str(getattr(error, "problem", None) or error))
+            raise self._error(entry, f"cannot be read: {problem}") from error
 
     def _error(self, entry: WrittenEntry, problem: str, *, path: tuple[str, ...] = ()) -> ConfigurationError:
         line = entry.lines_of(path[0])[0] if path else entry.line

@@ -177,7 +177,7 @@ def _plain(text: str) -> dict[str, Any]:
         loader = _Loader(text)
         content = loader.get_single_data() or {}
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigurationError(f"line {_line_of(error, text) or 1}: {_told(error)}") from error
+        raise ConfigurationError(f"line {_line_of(error, text) or 1}: {_describe_problem(error)}") from error
     if not isinstance(content, dict) or set(content) - {ROOT} or not isinstance(content.get(ROOT) or {}, dict):
         raise ConfigurationError(f"it is no mapping whose only key is {ROOT!r}")
     return content.get(ROOT) or {}
@@ -203,8 +203,8 @@ def _entries_of(file: str, root: yaml.Node | None) -> tuple[list[WrittenEntry], 
             )
             continue
         if first_line:
-            told = f"{place}: {ROOT!r} is in line {first_line} already: put all intents below one"
-            problems[ROOT] = ConfigurationError(told)
+            message = f"{place}: {ROOT!r} is in line {first_line} already: put all intents below one"
+            problems[ROOT] = ConfigurationError(message)
         first_line = first_line or key.start_mark.line + 1
         if isinstance(value, yaml.MappingNode):
             entries += [WrittenEntry(*pair) for pair in _pairs(value)]
@@ -226,12 +226,14 @@ def _read_pieces(file: str, text: str, error: Exception) -> WrittenIntents:
         except ConfigurationError as wrong:
             problems[name] = wrong
         except (yaml.YAMLError, RecursionError) as wrong:
-            problems[name] = ConfigurationError(f"{file}:{_line_of(wrong, piece) or start}: {name!r}: {_told(wrong)}")
+            problems[name] = ConfigurationError(
+                f"{file}:{_line_of(wrong, piece) or start}: {name!r}: {_describe_problem(wrong)}"
+            )
         else:
             entries += found
             problems.update(more)
     if not problems:
-        raise ConfigurationError(f"{file}:{_line_of(error, text) or 1}: {_told(error)}") from error
+        raise ConfigurationError(f"{file}:{_line_of(error, text) or 1}: {_describe_problem(error)}") from error
     return WrittenIntents(text, tuple(entries), problems)
 
 
@@ -291,9 +293,9 @@ def _line_of(error: Exception, text: str) -> int:
     return len(_lines(text[: error.position + 1])) if isinstance(error, yaml.reader.ReaderError) else 0
 
 
-def _told(error: Exception) -> str:
+def _describe_problem(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "not valid YAML: nested deeper than any intent is"
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    way_out = "put the text into quotes" if "mapping values" in str(said) else "mend the entry there"
-    return f"not valid YAML: {with_shown_locations(str(said))}: {way_out}"
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    way_out = "put the text into quotes" if "mapping values" in str(problem) else "mend the entry there"
+    return f"not valid YAML: {with_shown_locations(str(problem))}: {way_out}"

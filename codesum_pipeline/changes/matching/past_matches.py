@@ -69,9 +69,9 @@ def past_matches(
             )
             (scored,) = score_changes(changes, [intent], index, embedder, read)
             matched = choose(intent, scored)
-            told = {found.change.document_id for found in matched}
+            matched_ids = {found.change.document_id for found in matched}
             others = sorted(
-                (found for found in scored if found.change.document_id not in told),
+                (found for found in scored if found.change.document_id not in matched_ids),
                 key=lambda found: (-score_of(found), found.change.document_id),
             )
             yield PastMatches(commit, tuple(matched), tuple(others))

@@ -113,7 +113,7 @@ class ChangeWords(Struct, frozen=True):
     """
 
     named: frozenset[str]
-    said: frozenset[str]
+    anywhere: frozenset[str]
     text: str
 
 
@@ -128,7 +128,7 @@ def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
     head = [] if is_partial and lines else [*filter(None, (state.signature, state.summary))]
     named = frozenset(tokenize(f"{state.name} {state.file_path}"))
     text = "\n".join((*head, *lines))
-    return ChangeWords(named=named, said=named | frozenset(tokenize(text)), text=f"{state.name}\n{text}")
+    return ChangeWords(named=named, anywhere=named | frozenset(tokenize(text)), text=f"{state.name}\n{text}")
 
 
 def _lines(state: DocumentState | None, change: DocumentChange, read: ReadBlob) -> list[str]:
@@ -186,7 +186,7 @@ class ChangeEvidence(Struct, frozen=True):
 
     nearness: Numbers
     named: Numbers
-    said: Numbers
+    anywhere: Numbers
 
 
 def gather(
@@ -201,14 +201,14 @@ def gather(
     weights = weights.reshape(len(subjects), len(tokens))
 
     def shares(of: Sequence[frozenset[str]]) -> Numbers:
-        there = np.array([[token in said for said in of] for token in tokens], dtype=np.float64)
+        there = np.array([[token in one for one in of] for token in tokens], dtype=np.float64)
         found: Numbers = np.minimum(weights @ there.reshape(len(tokens), len(of)), 1.0)
         return found
 
     return ChangeEvidence(
         nearness=_nearness(subjects, changes, words, index, embedder),
         named=shares([each.named for each in words]),
-        said=shares([each.said for each in words]),
+        anywhere=shares([each.anywhere for each in words]),
     )
 
 
@@ -219,10 +219,10 @@ def _nearness(
     index: PublishedIndex,
     embedder: Embedder | None,
 ) -> Numbers:
-    asked = [subject.vector for subject in subjects if subject.vector is not None]
-    if embedder is None or len(asked) < len(subjects) or not changes:
+    vectors = [subject.vector for subject in subjects if subject.vector is not None]
+    if embedder is None or len(vectors) < len(subjects) or not changes:
         return np.full((len(subjects), len(changes)), np.nan)
-    queries = np.array(asked)
+    queries = np.array(vectors)
     cosines = (queries @ _vectors(changes, words, index, embedder).T).astype(np.float64)
     mean, deviation = _background(queries, index)
     nearness: Numbers = (cosines - mean[:, None]) / deviation[:, None]
@@ -278,11 +278,11 @@ class ScoreWeights(Struct, frozen=True):
 
     base: float
     nearness: float
-    said: float
+    anywhere: float
     named: float
 
     def of(self, evidence: ChangeEvidence) -> Numbers:
-        total = self.base + self.said * evidence.said + self.named * evidence.named
+        total = self.base + self.anywhere * evidence.anywhere + self.named * evidence.named
         if self.nearness:
             total = total + self.nearness * evidence.nearness
         scores: Numbers = 1 / (1 + np.exp(-total))
@@ -290,8 +290,8 @@ class ScoreWeights(Struct, frozen=True):
 
 
 # Logistic regressions on 472 judged matches of 59 intents in six repositories; checked on 318 of six others.
-WITH_VECTORS = ScoreWeights(base=-3.33, nearness=0.51, said=1.4, named=5.47)
-WORDS_ALONE = ScoreWeights(base=-1.92, nearness=0.0, said=1.16, named=5.69)
+WITH_VECTORS = ScoreWeights(base=-3.33, nearness=0.51, anywhere=1.4, named=5.47)
+WORDS_ALONE = ScoreWeights(base=-1.92, nearness=0.0, anywhere=1.16, named=5.69)
 
 
 def match(
@@ -331,8 +331,8 @@ def score_changes(
 def choose(intent: Intent, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
     """The matches that an intent asks for, best first; ties break by repository and document."""
     ordered = sorted(matches, key=lambda found: (-score_of(found), found.change.repository, found.change.document_id))
-    told = [found for found in ordered if score_of(found) >= _least(intent)]
-    return told if intent.top_k is None else told[: intent.top_k]
+    reaching = [found for found in ordered if score_of(found) >= _least(intent)]
+    return reaching if intent.top_k is None else reaching[: intent.top_k]
 
 
 def score_of(found: IntentMatch) -> float:

@@ -54,7 +54,7 @@ class DeclaredMembers:
         self._objects: dict[tuple[Scope, TypeName], Value] = resolver.answers()
         self._own: dict[tuple[Scope, str], Sequence[Scope]] = {}
         self.extended: defaultdict[str, list[tuple[Scope, Value]]] = defaultdict(list)
-        self._given_bases: defaultdict[Scope, list[Value]] = defaultdict(list)
+        self._bases_from_outside: defaultdict[Scope, list[Value]] = defaultdict(list)
 
     def take_in(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         """Give classes the bases that files state outside of the class, as Rust's `impl Trait for Type` does."""
@@ -65,7 +65,7 @@ class DeclaredMembers:
             for class_, base in found:
                 # One from outside says less than the bases that a class itself names.
                 if isinstance(base, ClassValue):
-                    self._given_bases[class_].append(base)
+                    self._bases_from_outside[class_].append(base)
 
     def attribute(self, scope: Scope, value: Value, name: str) -> Value:
         """The member of a value that a name in a scope refers to."""
@@ -129,8 +129,8 @@ class DeclaredMembers:
         return self._resolver.once(self._fields, (class_, name), self._find_field, class_, name)
 
     def _find_field(self, class_: Scope, name: str) -> Value:
-        said = [said for said in self._tree.fields(class_.key, name) if self._rules.is_of(class_, said[0])]
-        value = self._resolver.names.settle(said)
+        declared = [field for field in self._tree.fields(class_.key, name) if self._rules.is_of(class_, field[0])]
+        value = self._resolver.names.settle(declared)
         for base in class_.bases if value is UNKNOWN and self._rules.has_embedded else ():
             if base.names[-1] == name:
                 return self.of_type(class_, base)
@@ -139,7 +139,7 @@ class DeclaredMembers:
     def all_bases(self, class_: Scope) -> list[Value]:
         """The bases of a class: also of its other parts where it is written in several, and those given elsewhere."""
         parts = self._tree.derived.get(class_.key, ()) if self._rules.is_merged else (class_,)
-        return [*(base for part in parts for base in self.bases(part)), *self._given_bases.get(class_, ())]
+        return [*(base for part in parts for base in self.bases(part)), *self._bases_from_outside.get(class_, ())]
 
     def bases(self, class_: Scope) -> list[Value]:
         """What a class derives from, as written."""
@@ -163,9 +163,9 @@ class DeclaredMembers:
                         if base != owner:
                             self.extended[owner.scope.file.path].append((owner.scope, base))
 
-    def of_type(self, scope: Scope, said: TypeName | None) -> Value:
+    def of_type(self, scope: Scope, written: TypeName | None) -> Value:
         """An object of a type. For a transparent type such as `Arc<Box<Foo>>`, an object of what it holds: a `Foo`."""
-        type_ = said
+        type_ = written
         while type_ is not None and type_.arguments and type_.names[-1] in self._rules.transparent:
             type_ = type_.arguments[0]
         if type_ is None:
@@ -193,10 +193,10 @@ class DeclaredMembers:
         is_map = type_.names[-1].lower().endswith("map") or any("dict" in name.lower() for name in type_.names)
         return ContainerValue("iterable", (self.of_type(scope, type_.arguments[-1 if is_map else 0]),))
 
-    def named(self, scope: Scope, said: Sequence[str]) -> Value:
+    def named(self, scope: Scope, path: Sequence[str]) -> Value:
         """The class, or the module around it, that a path of names leads to."""
         names = self._resolver.names
-        first, *others = said[1:] if said[0] == ROOT else said
+        first, *others = path[1:] if path[0] == ROOT else path
         if first in self._rules.class_words or first == "@This()":
             owner = self._resolver.owner(scope)
             value: Value = ClassValue(owner, Reason.SELF) if isinstance(owner, Scope) else owner

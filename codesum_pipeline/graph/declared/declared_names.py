@@ -99,8 +99,8 @@ class DeclaredNames:
         types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
         if types:
             return agree([self._resolver.members.of_type(scope, type_) for scope, type_ in types])
-        given = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
-        value = agree([self._resolver.value(scope, chain) for scope, chain in given if chain != ()])
+        assigned = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
+        value = agree([self._resolver.value(scope, chain) for scope, chain in assigned if chain != ()])
         return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
 
     def settled(self, value: Value) -> Value:
@@ -111,8 +111,8 @@ class DeclaredNames:
         inner = self.rules.local_key(value.module, value.name)[-1]
         if top.bound(inner, Bound.ANNOTATED, Bound.VALUE):
             return weakened(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
-        given = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
-        return weakened(self._resolver.agreed(top, [chain for chain in given if chain != ()]), Reason.IMPORT)
+        assigned = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
+        return weakened(self._resolver.agreed(top, [chain for chain in assigned if chain != ()]), Reason.IMPORT)
 
     # Definitions and imports
 
@@ -262,7 +262,7 @@ class DeclaredNames:
         inner = self.rules.local_key(key, name)[-1]
         rows = self._by_unit.get(key, ())
         named = [row for row in rows if not row.is_star and row.name == inner]
-        given: list[Value] = []
+        values: list[Value] = []
         for row in named or [row for row in rows if row.is_star]:
             match row.target:
                 case Member(other, wanted):
@@ -270,12 +270,12 @@ class DeclaredNames:
                 case ModuleValue(other) if row.is_star:
                     waiting.append((other, name))
                 case ModuleValue():
-                    given.append(row.target)
+                    values.append(row.target)
                 case Outside(package, taken) if not row.is_star:
-                    given.append(ExternalValue(self.rules.external_name(package, taken)))
+                    values.append(ExternalValue(self.rules.external_name(package, taken)))
                 case Outside():
-                    given.append(OUTSIDE)
-        return given
+                    values.append(OUTSIDE)
+        return values
 
 
 def definitions_of(value: ClassValue | FunctionValue) -> tuple[Scope, ...]:

@@ -220,8 +220,8 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
                 return field
             if (top := scope.file.top).bound(name, Bound.ANNOTATED, Bound.VALUE):
                 imported = self.names.settled(self.names.lookup(top, name))
-                is_told = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
-                return imported if is_told else self.names.variable(top, name)
+                is_known = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
+                return imported if is_known else self.names.variable(top, name)
         found = self._plain(scope, name)
         is_call = step.arguments != NO_CALL
         return rules.fallback(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
@@ -244,7 +244,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         value = self._handed(value)
         if isinstance(value, FunctionValue):
             value = self._chosen(value, step.arguments)
-            return self._given_back(value.scope, step, receiver) if isinstance(value, FunctionValue) else UNKNOWN
+            return self._returned_value(value.scope, step, receiver) if isinstance(value, FunctionValue) else UNKNOWN
         if isinstance(value, OneOf):
             return agree([self._result(one, step, receiver) for one in value.values])
         if isinstance(value, ClassValue):
@@ -256,7 +256,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             return value if step.name in GIVING else UNKNOWN
         return OUTSIDE if isinstance(value, ExternalValue) or value is OUTSIDE else UNKNOWN
 
-    def _given_back(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
+    def _returned_value(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
         if step.is_new and self.rules.has_modules:
             return ObjectValue(called.key, Reason.CONSTRUCTOR_TYPE)
         value = self.once(self._results, called, self._work_out, called)

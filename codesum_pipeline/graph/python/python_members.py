@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _PROPERTIES = library_names("python", "property_decorators")
 _CONTEXT_MANAGERS = library_names("python", "context_decorators")
 _TRANSPARENT = _PROPERTIES | _CONTEXT_MANAGERS | library_names("python", "other_decorators")
-_GIVEN = ("file", "str", "int", "list", "bool")
-_GIVES = {name: class_ for class_ in _GIVEN for name in library_names("python", f"giving_{class_}")}
+_CLASSES_OF_RESULTS = ("file", "str", "int", "list", "bool")
+_GIVES = {name: class_ for class_ in _CLASSES_OF_RESULTS for name in library_names("python", f"giving_{class_}")}
 
 
 class Members:
@@ -162,15 +162,15 @@ class Members:
             annotated = self._resolver.types.value(scope.parent or scope, scope.returns)
             return ContainerValue("context", (self.iterated(annotated),)) if enters else annotated
         if scope.is_generator:
-            yielded = not_own(self._given(scope, YIELD))
+            yielded = not_own(self._agreed_on(scope, YIELD))
             kind = "context" if enters else "iterable"
             return ContainerValue(kind, (yielded,)) if is_inside(yielded) else UNKNOWN
-        given = self._given(scope, RETURN)
-        if isinstance(given, InstanceValue) and given.is_own:
+        returned = self._agreed_on(scope, RETURN)
+        if isinstance(returned, InstanceValue) and returned.is_own:
             return NoValue.SELF
-        return weakened(not_own(given), Reason.INFERRED_RETURN)
+        return weakened(not_own(returned), Reason.INFERRED_RETURN)
 
-    def _given(self, scope: Scope, word: str) -> Value:
+    def _agreed_on(self, scope: Scope, word: str) -> Value:
         """What all return or yield statements of a function agree on."""
         return agree([self._resolver.alternatives(scope, shape) for _, shape in scope.names.get(word, ())])
 

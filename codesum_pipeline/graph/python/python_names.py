@@ -43,7 +43,7 @@ class PythonNames:
     def __init__(self, resolver: "PythonResolver") -> None:
         self._resolver = resolver
         self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.answers()
-        self._star_given: dict[tuple[str, str], Value | None] = resolver.answers()
+        self._star_answers: dict[tuple[str, str], Value | None] = resolver.answers()
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
         # Which modules imports name, and which of those may give a name: nothing else bears on that.
@@ -107,18 +107,18 @@ class PythonNames:
         """The one value of a name that has all these bindings."""
         bindings = _without_accessors(bindings)
         declared = [self._value(*placed) for placed in bindings if placed[1][0] == Bound.ANNOTATED]
-        given = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
+        assigned = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
         if not declared:
-            return agree(given)
+            return agree(assigned)
         value = agree(declared)
-        if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in given):
+        if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in assigned):
             return AMBIGUOUS
         return value
 
-    def _may_be(self, declared: InstanceValue, given: Value) -> bool:
-        if isinstance(given, InstanceValue):
-            return declared.scope in self._resolver.ancestors(given.scope)
-        return not isinstance(given, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
+    def _may_be(self, declared: InstanceValue, assigned: Value) -> bool:
+        if isinstance(assigned, InstanceValue):
+            return declared.scope in self._resolver.ancestors(assigned.scope)
+        return not isinstance(assigned, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
 
     def _value(self, scope: Scope, binding: Binding) -> Value:
         resolver = self._resolver
@@ -210,8 +210,8 @@ class PythonNames:
         if not file.stars:
             return None
         key = (file.path, name)
-        if key in self._star_given:
-            return self._star_given[key]
+        if key in self._star_answers:
+            return self._star_answers[key]
         if key in self._stars_in_progress:
             self._star_cycles += 1
             return None
@@ -220,13 +220,13 @@ class PythonNames:
         cycles = self._star_cycles
         self._stars_in_progress.add(key)
         self._resolver.depth += 1
-        given = self._from_stars(file, name)
+        value = self._from_stars(file, name)
         self._resolver.depth -= 1
         self._stars_in_progress.discard(key)
         # An answer that a cycle cut short is not the whole answer.
         if cycles == self._star_cycles:
-            self._star_given[key] = given
-        return given
+            self._star_answers[key] = value
+        return value
 
     def _from_stars(self, file: ScopedFile, name: str) -> Value | None:
         key = (file.path, name)

@@ -55,15 +55,15 @@ class PythonResolver(Resolver[str, str]):
         self.names = PythonNames(self)
         self.members = Members(self)
         self.types = Types(self)
-        self._told = telling
+        self._telling_by_file = telling
 
     @cached_property
     def _methods(self) -> dict[str, tuple[str, int] | None]:
         """Where the method is that a name identifies; files whose methods are already known are not read."""
         found: dict[str, tuple[str, int] | None] = {}
         for path in sorted(self.files):
-            told = self._told.get(path)
-            for name, number in (telling_names(self.files[path]) if told is None else told).items():
+            known = self._telling_by_file.get(path)
+            for name, number in (telling_names(self.files[path]) if known is None else known).items():
                 found[name] = None if name in found or number == _NO_METHOD else (path, number)
         return found
 
@@ -101,8 +101,8 @@ class PythonResolver(Resolver[str, str]):
         values = [self.value(scope, item) for item in items.split(";")]
         kind = _DISPLAYS[mark]
         if mark == ",":
-            is_told = any(is_inside(value) for value in values)
-            return ContainerValue(kind, tuple(values)) if is_told else BuiltinValue(kind, is_instance=True)
+            has_own = any(is_inside(value) for value in values)
+            return ContainerValue(kind, tuple(values)) if has_own else BuiltinValue(kind, is_instance=True)
         value = agree(values)
         if not is_inside(value):
             return BuiltinValue(kind, is_instance=True)

@@ -37,13 +37,13 @@ class Failure(Struct, frozen=True):
     @classmethod
     def of(cls, item: str, error: BaseException) -> Self:
         """An unexpected error."""
-        return cls(item, told(error), _storable("".join(traceback.format_exception(error))))
+        return cls(item, describe_error(error), _storable("".join(traceback.format_exception(error))))
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error in one line: its kind and what it says."""
-    said = shortened(" ".join(str(error).split()), _MOST_CHARACTERS)
-    return _storable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+    message = shortened(" ".join(str(error).split()), _MOST_CHARACTERS)
+    return _storable(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
 def _storable(text: str) -> str:

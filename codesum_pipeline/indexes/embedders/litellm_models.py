@@ -170,15 +170,15 @@ class LiteLlmEmbedder:
         found: list[str] = litellm_client().validate_environment(self._model)["missing_keys"]
         return found
 
-    def _checked(self, response: Any, asked: int) -> npt.NDArray[np.float64]:
+    def _checked(self, response: Any, count: int) -> npt.NDArray[np.float64]:
         """The vectors of an answer in the order of the texts; raises `UnusableVectors`."""
         tokens = int(getattr(getattr(response, "usage", None), "prompt_tokens", 0) or 0)
         with self._lock:
             self.billed_tokens += tokens
         name = f"embedder 'litellm/{self._model}'"
         data = sorted(response.data, key=lambda item: int(item["index"]))
-        if [int(item["index"]) for item in data] != list(range(asked)):
-            raise UnusableVectors(f"{name}: {len(data)} vectors came for {asked} texts")
+        if [int(item["index"]) for item in data] != list(range(count)):
+            raise UnusableVectors(f"{name}: {len(data)} vectors came for {count} texts")
         lengths = sorted({len(item["embedding"]) for item in data})
         with self._lock:
             if self._length is None and len(lengths) == 1:

@@ -155,8 +155,8 @@ class TokenSums:
     def __init__(self, definition: bytes, tokens: npt.NDArray[np.int8], scales: Rows) -> None:
         self._definition = definition
         self._tokens = tokens
-        said = json.decode(definition)
-        added, vocabulary = said["added_tokens"], said["model"]["vocab"]
+        content = json.decode(definition)
+        added, vocabulary = content["added_tokens"], content["model"]["vocab"]
         if isinstance(vocabulary, list):
             vocabulary = {token: number for number, (token, _) in enumerate(vocabulary)}
         # Searched in a text before it is cut into words.

@@ -100,7 +100,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     """Add the candidate's figures to `evaluations`, unless evaluation is off or they are up to date."""
     ensure_tables(ws)
     if not ws.settings.evaluation.enabled or (not ws.force and is_evaluated(ws)):
-        return _report(ws, asked=0)
+        return _report(ws, answered=0)
     candidate = _candidate(ws)
     try:
         index = PublishedIndex.of_version(ws.layout.versions(ws.key) / candidate["digest"])
@@ -118,9 +118,9 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     keep_answers(ws, rows)
     lift = lift_of_answers(ws, answers, progress=progress)
     # Figures without a failed question are incomplete: the next build asks again.
-    asked = f"{_asked(ws, candidate)} failed" if guard.failed else _asked(ws, candidate)
-    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, asked=asked)
-    report = _report(ws, asked=len({answer.question.id for answer in answers}))
+    questions_hash = f"{_questions_hash(ws, candidate)} failed" if guard.failed else _questions_hash(ws, candidate)
+    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, questions_hash=questions_hash)
+    report = _report(ws, answered=len({answer.question.id for answer in answers}))
     return replace(report, failed=len(guard.failed), failures=guard.failures)
 
 
@@ -131,7 +131,7 @@ def is_evaluated(ws: Workspace) -> bool:
     if ws.tables.readable_path("evaluations", ws.key) is None:
         return False
     candidate = _candidate(ws)
-    wanted = (candidate["content_digest"], _asked(ws, candidate))
+    wanted = (candidate["content_digest"], _questions_hash(ws, candidate))
     return any((row["content_digest"], row["asked"]) == wanted for row in last_figures(ws))
 
 
@@ -146,7 +146,7 @@ def questions_digest(settings: EvaluationSettings) -> str:
     return hash_of([EVALUATION_VERSION, hashlib.sha256(content).hexdigest()])
 
 
-def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
+def _questions_hash(ws: Workspace, candidate: dict[str, Any]) -> str:
     """A hash of the questions and the embedder; a repository's own questions change with its history, too."""
     settings = ws.settings.evaluation
     history = "" if settings.questions else candidate["commit"]
@@ -188,7 +188,7 @@ def _candidate(ws: Workspace) -> dict[str, Any]:
     return candidate
 
 
-def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
+def _report(ws: Workspace, *, answered: int) -> EvaluationReport:
     """The figures of the last evaluation."""
     enabled = ws.settings.evaluation.enabled
     rows = [row for row in (last_figures(ws) if enabled else ()) if row["questions"]]
@@ -202,7 +202,7 @@ def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
     return EvaluationReport(
         enabled=enabled,
         questions=max((row["questions"] for (setup, _), row in every.items() if setup == ALL.name), default=0),
-        asked=asked,
+        asked=answered,
         ndcg_at_10=mean(NDCG),
         file_mrr_at_10=mean("file_mrr@10"),
         file_recall_at_10=mean("file_recall@10"),

@@ -65,8 +65,8 @@ class DocumentedCode(Struct, frozen=True):
     def group_of(self, question: Question) -> str:
         """The group of most documents that answer."""
         targets = question.symbols or question.relevant
-        told = sum(self.group(self._id_of(target)) == DOCUMENTED for target in targets)
-        return DOCUMENTED if 2 * told >= len(targets) else UNDOCUMENTED
+        documented = sum(self.group(self._id_of(target)) == DOCUMENTED for target in targets)
+        return DOCUMENTED if 2 * documented >= len(targets) else UNDOCUMENTED
 
     def _id_of(self, target: AnswerPlace) -> str:
         """The smallest symbol of a place's name or around its lines, else its file."""
@@ -154,9 +154,9 @@ def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progres
         return lift_of([*arms, Arm(EXTRACTIVE, texts)])
     embedder = embedder_of(ws.settings)
     if texts and embedder.usd_per_token == 0:
-        asked = [answer.question for answer in texts]
+        questions = [answer.question for answer in texts]
         with extractive_copy(ws, progress=progress) as copy:
-            extractive = evaluate([copy], asked, embedder=embedder, setups=[ALL], progress=progress)
+            extractive = evaluate([copy], questions, embedder=embedder, setups=[ALL], progress=progress)
         arms.append(Arm(EXTRACTIVE, extractive))
     documentation = DocumentedCode.of(ws)
     groups = {answer.question.id: documentation.group_of(answer.question) for answer in answers}

@@ -53,7 +53,13 @@ def ensure_tables(ws: Workspace) -> None:
 
 
 def add_figures(
-    ws: Workspace, answers: Sequence[QuestionResult], lift: Lift, *, commit: str, content_digest: str, asked: str
+    ws: Workspace,
+    answers: Sequence[QuestionResult],
+    lift: Lift,
+    *,
+    commit: str,
+    content_digest: str,
+    questions_hash: str,
 ) -> None:
     """Append one evaluation's figures and its lift ledger."""
     table = ws.tables.read("evaluations", ws.key)
@@ -64,7 +70,7 @@ def add_figures(
         "evaluated_at": ws.timestamp(),
         "commit": commit,
         "content_digest": content_digest,
-        "asked": asked,
+        "asked": questions_hash,
     }
     rows = pa.Table.from_pylist([when | row for row in _figures(answers) or [_NOTHING]], schema=table.schema)
     kept = table.filter(pc.greater(table["sequence"], sequence - KEPT))

@@ -59,11 +59,11 @@ def model_words(ws: Workspace, root: str, *, readme: str) -> ModelWords:
     if row is None:
         return NO_WORDS
     known = _KnownNames(ws, readme)
-    unknown = {said: tuple(known.lacking(said)) for said in (row["summary"], *row["responsibilities"])}
+    unknown = {text: tuple(known.lacking(text)) for text in (row["summary"], *row["responsibilities"])}
     return ModelWords(
         is_by_model=True,
         summary="" if unknown[row["summary"]] else row["summary"],
-        responsibilities=tuple(said for said in row["responsibilities"] if not unknown[said]),
+        responsibilities=tuple(text for text in row["responsibilities"] if not unknown[text]),
         unknown_names=tuple(sorted({name for names in unknown.values() for name in names})),
     )
 
@@ -200,7 +200,7 @@ def recent_commits(ws: Workspace, commit: str, ref: str) -> list[Commit]:
     form = "--format=%H%x00%cs%x00%s%x00%b%x00"
     arguments = ["log", "--no-walk=unsorted", "--first-parent", "-m", "--name-only", "--no-renames", "-z", form, *found]
     try:
-        said = run_git(
+        output = run_git(
             ["-c", "core.quotePath=false", *arguments, "--"],
             git_dir=ws.layout.mirror(ws.key),
             timeout_s=ws.settings.git_timeout_s,
@@ -208,7 +208,7 @@ def recent_commits(ws: Workspace, commit: str, ref: str) -> list[Commit]:
     except RepositoryUnavailable:
         return []
     inside = f"{ws.entry.subdir}/" if ws.entry.subdir else ""
-    return _read(said.decode("utf-8", "replace").split("\0"), frozenset(found), inside)
+    return _read(output.decode("utf-8", "replace").split("\0"), frozenset(found), inside)
 
 
 def _read(fields: Sequence[str], known: frozenset[str], inside: str) -> list[Commit]:
@@ -314,7 +314,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
                 "importing_files": each.importing_files,
                 "places": each.places,
                 "evidence": [
-                    {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said}
+                    {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.name}
                     for one in each.evidence
                 ],
             }

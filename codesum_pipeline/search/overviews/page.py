@@ -104,7 +104,7 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _head(overview: Overview) -> str:
     opening = overview.opening
-    said = prose(opening.text, limit=_OPENING)
+    opening_words = prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = [f"{profile_of(name).title} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
@@ -118,9 +118,9 @@ def _head(overview: Overview) -> str:
     words = overview.words
     # A model's text about the whole repository, unless it is the opening already.
     summary = prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
-    told = "\n".join(f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
-    source = "(By a model, from the texts of its parts.)" if summary or told else ""
-    blocks = (f"# {prose(overview.repo)}", f"{said}{where}", summary, told, source, stands, size)
+    responsibilities = "\n".join(f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
+    source = "(By a model, from the texts of its parts.)" if summary or responsibilities else ""
+    blocks = (f"# {prose(overview.repo)}", f"{opening_words}{where}", summary, responsibilities, source, stands, size)
     return "\n\n".join(part for part in blocks if part)
 
 
@@ -171,8 +171,8 @@ def _parts(overview: Overview) -> Iterator[str]:
         named = ", ".join(code(each.removeprefix(folder)) for each in used[:_USES])
         uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
         size = "" if not part.folder else f", {counted(len(part.paths), 'file')}"
-        told = " ".join(filter(None, (text, uses)))
-        yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if told else ''}{told}"
+        description = " ".join(filter(None, (text, uses)))
+        yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
     if division.others:
         yield f"- {counted(division.others, 'smaller part')}"
 
@@ -193,9 +193,9 @@ def _starts(starts: Sequence[Start]) -> Iterator[str]:
     for number, start in enumerate(starts, start=1):
         first, *others = start.definitions
         text = _first_sentence(start.file.summary, start.file.name) or _first_sentence(first.summary, first.name)
-        told = f": {text.rstrip('.')}" if text else ""
+        description = f": {text.rstrip('.')}" if text else ""
         also = f"; also {', '.join(f'{_name(each)} (line {each.line})' for each in others)}" if others else ""
-        yield f"{number}. {_at(first.path, first.line)} {_name(first)}{told}{also}."
+        yield f"{number}. {_at(first.path, first.line)} {_name(first)}{description}{also}."
 
 
 def _name(place: RankedDocument) -> str:

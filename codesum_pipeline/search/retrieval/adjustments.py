@@ -136,18 +136,18 @@ class ScorePenalty(Struct, frozen=True):
     factor: float
 
 
-def penalties_of(asked: DocumentQuery, candidates: Candidates) -> Iterator[ScorePenalty]:
+def penalties_of(question: DocumentQuery, candidates: Candidates) -> Iterator[ScorePenalty]:
     """The penalties for a question; roles that it asks for have none."""
-    weights = asked.weights
-    if asked.shelf.filters.tests is not WhichTests.ONLY and not asked.asks_for_tests:
+    weights = question.weights
+    if question.shelf.filters.tests is not WhichTests.ONLY and not question.asks_for_tests:
         yield ScorePenalty("test code, lowered", candidates.is_test, weights.test_factor)
     yield ScorePenalty("vendored, lowered", candidates.is_vendored, weights.vendored_factor)
     are = candidates.only_reexports.copy()
-    for place in are.nonzero()[0].tolist() if "." in asked.query.text else ():
-        are[place] = asked.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in asked.query.text
+    for place in are.nonzero()[0].tolist() if "." in question.query.text else ():
+        are[place] = question.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in question.query.text
     yield ScorePenalty("only re-exports, lowered", are, weights.reexport_factor)
     for role in weights.role_factors:
-        if role in _NOTES and (factor := role_factor(role, asked.query.words, weights)) != 1:
+        if role in _NOTES and (factor := role_factor(role, question.query.words, weights)) != 1:
             yield ScorePenalty(f"{_NOTES[role]}, lowered", candidates.roles == ROLES.index(role), factor)
 
 
@@ -191,10 +191,10 @@ def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Sc
     is_ranked = numbers.take(places, mode="clip") == found
     callers, called = places[is_ranked], np.repeat(best, counts)[is_ranked]
     shares = np.repeat(scores[best] / np.maximum(counts, 1), counts)[is_ranked]
-    given = weights.caller_share * np.bincount(callers, weights=shares, minlength=len(scores))
+    gains = weights.caller_share * np.bincount(callers, weights=shares, minlength=len(scores))
     limits = np.zeros(len(scores))
     np.maximum.at(limits, callers, weights.caller_factor * scores[called])
-    raised = np.minimum(scores + given * factors, limits)
+    raised = np.minimum(scores + gains * factors, limits)
     is_raised = raised > scores
     counted = is_raised[callers]
     return RaisedScores(np.where(is_raised, raised, scores), callers[counted], called[counted])
@@ -257,9 +257,9 @@ def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
 def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:
     """The rows of the twins of some documents, ascending; without the documents that have none."""
     ids = {row: index.ids[row] for row in rows}
-    asked = {row: _name_of(id_) for row, id_ in ids.items()}
-    called = index.names.rows_by_name([*dict.fromkeys(asked.values())])
-    several = ((row, called.get(name, ())) for row, name in asked.items())
+    name_by_row = {row: _name_of(id_) for row, id_ in ids.items()}
+    called = index.names.rows_by_name([*dict.fromkeys(name_by_row.values())])
+    several = ((row, called.get(name, ())) for row, name in name_by_row.items())
     found = ((row, _same(index, row, ids[row], there)) for row, there in several if 1 < len(there) <= _MOST_OF_A_NAME)
     return {row: twins for row, twins in found if twins}
 

@@ -152,8 +152,8 @@ def compounds_in(text: str) -> tuple[str, ...]:
     words = [word.lower() for word in _WORD.findall(text)]
     names = {word for word in words if len(word) > 1 and word.isalpha() and word not in STOP_WORDS}
     neighbours = (words[start : start + count] for count in _COMPOUND_WORDS for start in range(len(words) + 1 - count))
-    said = [some for some in neighbours if names.issuperset(some)]
-    return tuple(dict.fromkeys(joint.join(some) for some in said for joint in ("", "_")))
+    compounds = [some for some in neighbours if names.issuperset(some)]
+    return tuple(dict.fromkeys(joint.join(some) for some in compounds for joint in ("", "_")))
 
 
 def _words_of_names(text: str) -> list[str]:
@@ -265,9 +265,9 @@ def scored_by_name(
             rows.append(longer)
             scores.append(1.0 / np.arange(1, len(longer) + 1))
     # The id of a file or a folder is one of its names.
-    asked = index.row(text) if text.lower() in called or SEPARATOR in text else None
-    if asked is not None:
-        rows.append(np.array([asked]))
+    row_of_id = index.row(text) if text.lower() in called or SEPARATOR in text else None
+    if row_of_id is not None:
+        rows.append(np.array([row_of_id]))
         scores.append(np.array([SAME_ID]))
     if not rows:
         return NO_NUMBERS, NO_SCORES

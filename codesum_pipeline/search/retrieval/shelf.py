@@ -84,26 +84,26 @@ def parse_filters(
 
 def check_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> None:
     """Raise `ConfigurationError` for a language that no document of any index has, and for a path that matches none."""
-    for _, told in unfit_filters(indexes, filters):
-        raise ConfigurationError(told)
+    for _, message in unfit_filters(indexes, filters):
+        raise ConfigurationError(message)
 
 
 def unfit_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> Iterator[tuple[str, str]]:
     """Each language that no document of any index has, and each path that matches none, with what is to be said."""
-    asked = ", ".join(dict.fromkeys(index.repo for index in indexes))
+    repositories = ", ".join(dict.fromkeys(index.repo for index in indexes))
     wanted = [pattern for pattern in filters.paths if not pattern.startswith(_EXCEPT)]
     if filters.languages:
         known = sorted({_language_of(index, row) for index in indexes for row in _places(index)})
         for language in filters.languages:
             if language not in known:
-                yield language, f"nothing in {asked} is in {language!r}; languages are: {', '.join(known)}"
+                yield language, f"nothing in {repositories} is in {language!r}; languages are: {', '.join(known)}"
     hints = _HINTS
     names = {_name(index, row) for index in indexes for row in _places(index)} if wanted else ()
     for pattern in wanted:
         if not any(map(_checked(_matcher([pattern])), names)):
             near, hints = _nearest(pattern, names) if hints else [], max(hints - 1, 0)
             hint = f"; nearest: {', '.join(near)}" if near else ""
-            yield pattern, f"path {pattern!r} matches nothing in {asked}{hint}"
+            yield pattern, f"path {pattern!r} matches nothing in {repositories}{hint}"
 
 
 def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:

@@ -77,9 +77,9 @@ class FusedRanking(Struct, Generic[R], frozen=True):
     def ranks_of(self, places: Iterable[int]) -> dict[int, dict[R, int]]:
         """For each of some places the rank, from 1, in each ranking that has it."""
         ranks: dict[int, dict[R, int]] = {place: {} for place in places}
-        is_asked = np.zeros(len(self.scores), dtype=np.bool_)
-        is_asked[[*ranks]] = True
-        found = is_asked[self._ranked].nonzero()[0]
+        is_wanted = np.zeros(len(self.scores), dtype=np.bool_)
+        is_wanted[[*ranks]] = True
+        found = is_wanted[self._ranked].nonzero()[0]
         for position, place in zip(found.tolist(), self._ranked[found].tolist(), strict=True):
             ranking = bisect_right(self._starts, position) - 1
             ranks[place][self.names[ranking]] = 1 + position - self._starts[ranking]

@@ -77,8 +77,8 @@ def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = Fal
     )
     for part in output.decode("utf-8", "replace").split("\x01")[1:]:
         head, *rest = part.split("\0")
-        told, _, subject = head.strip().partition("\x02")
-        id_, seconds, parent, *_ = told.split()
+        ids_and_time, _, subject = head.strip().partition("\x02")
+        id_, seconds, parent, *_ = ids_and_time.split()
         fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
         yield CommitChanges(id_, parent, mask_secrets(subject).text, moment_of(seconds), tuple(_file_changes(fields)))
 

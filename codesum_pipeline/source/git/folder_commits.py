@@ -204,8 +204,8 @@ def _read(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
 
 def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *, timeout_s: float) -> list[bytes]:
     """Every path whose blob a repository does not have yet: one of two with the same content may change meanwhile."""
-    asked = "".join(f"{blob}\n" for blob in sorted({file.blob for file in files.values()})).encode()
-    answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=asked)
+    blob_lines = "".join(f"{blob}\n" for blob in sorted({file.blob for file in files.values()})).encode()
+    answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
     lines = (line.split() for line in answers.decode().splitlines())
     missing = {line[0] for line in lines if line[1] == "missing"}
     return sorted(path for path, file in files.items() if file.blob in missing)

@@ -113,10 +113,10 @@ def _read(objects: Sequence[str], git_dir: Path) -> Iterator[_Object]:
             assert process.stdin is not None and process.stdout is not None
             try:
                 while at < len(objects):
-                    asked = objects[at : at + _AT_A_TIME]
-                    process.stdin.write("".join(f"{each}\n" for each in asked).encode())
+                    batch = objects[at : at + _AT_A_TIME]
+                    process.stdin.write("".join(f"{each}\n" for each in batch).encode())
                     process.stdin.flush()
-                    for each in asked:
+                    for each in batch:
                         yield _answer(each, process.stdout)
                         at += 1
             except (EOFError, BrokenPipeError):
@@ -155,13 +155,13 @@ def _answer(id_: str, answers: IO[bytes]) -> _Object:
     return _Object(id_, header[1], b"".join(kept)) if digest.hexdigest() == id_ else _Object(id_, b"")
 
 
-def _run(arguments: Sequence[str], given: Iterator[bytes], *, git_dir: Path) -> Iterator[bytes]:
+def _run(arguments: Sequence[str], data: Iterator[bytes], *, git_dir: Path) -> Iterator[bytes]:
     """What git writes once it has read all that it is given."""
     with tempfile.TemporaryFile() as complaints:
         process = start_git(arguments, git_dir=git_dir, stderr=complaints)
         assert process.stdin is not None and process.stdout is not None
         try:
-            process.stdin.writelines(given)
+            process.stdin.writelines(data)
             process.stdin.close()
             yield from _parts(process.stdout)
             status = process.wait()

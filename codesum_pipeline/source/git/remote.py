@@ -71,7 +71,7 @@ def serving_switches(entry: RepositoryEntry) -> list[str]:
     return [f"--upload-pack={environment} git -c pack.window=0 -c pack.compression=1 upload-pack"]
 
 
-def _given_to_git(entry: RepositoryEntry) -> tuple[str, Mapping[str, str]]:
+def _address_for_git(entry: RepositoryEntry) -> tuple[str, Mapping[str, str]]:
     """The location as git is given it, and the variables with its user and password."""
     address = take_apart(entry.location) if is_url(entry.location) else None
     return (address.for_git, address.environment) if address else (entry.location, {})
@@ -138,7 +138,7 @@ def _branches_and_tags(entry: RepositoryEntry, *, timeout_s: float) -> list[str]
 def _ls_remote(entry: RepositoryEntry, patterns: list[str], *, timeout_s: float) -> dict[str, str]:
     """Object ids by ref name."""
     try:
-        place, environment = _given_to_git(entry)
+        place, environment = _address_for_git(entry)
         arguments = ["ls-remote", "--quiet", *serving_switches(entry), "--", place, *patterns]
         output = run_git(arguments, timeout_s=timeout_s, environment=environment)
     except RepositoryUnavailable as error:
@@ -163,7 +163,7 @@ def fetch(
     """Fetch refs or commits of an entry; nothing unfinished is there before, and nothing after a failure."""
     drop_unfinished(git_dir)
     switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
-    place, environment = _given_to_git(entry)
+    place, environment = _address_for_git(entry)
     arguments = ["fetch", *switches, *serving_switches(entry), *depth, "--prune", "--", place, *wanted]
     finished = None
     try:

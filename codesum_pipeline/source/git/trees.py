@@ -103,9 +103,9 @@ def tree_entries(tree: bytes | None, *, id_bytes: int) -> list[TreeFile] | None:
 
 
 def _with_sizes(files: list[TreeFile], git_dir: Path, *, timeout_s: float) -> Iterator[TreeFile]:
-    asked = "".join(f"{file.blob}\n" for file in files).encode()
-    told = run_git(["cat-file", "--batch-check=%(objectsize)"], git_dir=git_dir, timeout_s=timeout_s, data=asked)
-    for file, size in zip(files, told.decode().splitlines(), strict=True):
+    blob_lines = "".join(f"{file.blob}\n" for file in files).encode()
+    sizes = run_git(["cat-file", "--batch-check=%(objectsize)"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
+    for file, size in zip(files, sizes.decode().splitlines(), strict=True):
         # Git says `ID missing` of what is not there.
         is_file = size.isdigit() and file.mode != FOLDER_MODE
         yield file._replace(size=int(size)) if is_file else file

@@ -348,8 +348,8 @@ class Registry(Struct, frozen=True):
         parts = [part for part in data.subdir.split("/") if part not in ("", ".")]
         if ".." in parts or data.subdir.startswith("/"):
             raise self._error(key, f"subdir {data.subdir!r} is not a folder below the git root")
-        told = {"key": key, "location": location, "ref": ref, "subdir": "/".join(parts), "scip": scip}
-        return convert(data.model_dump(exclude={"path", "url"}) | told, RepositoryEntry)
+        resolved = {"key": key, "location": location, "ref": ref, "subdir": "/".join(parts), "scip": scip}
+        return convert(data.model_dump(exclude={"path", "url"}) | resolved, RepositoryEntry)
 
     def _error(self, key: str, problem: str) -> ConfigurationError:
         return ConfigurationError(f"{self.file.name}: {key!r}: {problem}")

@@ -22,7 +22,7 @@ from itertools import count
 from typing import Any
 
 from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.ground.workers.child import start_child
 from codesum_pipeline.ground.workers.pool import worker_count
@@ -272,6 +272,6 @@ async def _answer(calls: LiteLlmCalls, writer: StreamWriter, number: int, reques
         said = failure
     except Exception as error:
         # Its caller raises it again.
-        said = CallFault(without_secrets(told(error)))
+        said = CallFault(without_secrets(describe_error(error)))
         said.add_note(without_secrets(traceback.format_exc()))
     send(writer, (number, said))

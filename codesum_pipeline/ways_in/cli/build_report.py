@@ -388,7 +388,7 @@ def shut_out(reports: Iterable[ModelReport]) -> str | None:
 
 def _avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
     """What was not asked for, and why, in one line."""
-    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
+    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.NOT_AVOIDED}
     saving = sum(spared.values(), CallTotals())
     causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
     tokens = saving.input_tokens + saving.output_tokens

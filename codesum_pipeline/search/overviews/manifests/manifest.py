@@ -156,9 +156,9 @@ def image(line: int, named: str) -> Iterator[Dependency]:
 _CABAL_PACKAGE = re.compile(r"\s*+(?:,\s*+)?([A-Za-z][\w-]*+)(?::[\w{}, -]++)?\s*+([^,]*+)")
 
 
-def haskell_package(line: int, said: str, scope: DependencyScope) -> Iterator[Dependency]:
+def haskell_package(line: int, requirement: str, scope: DependencyScope) -> Iterator[Dependency]:
     """A package of Hackage with its bounds."""
-    if match := _CABAL_PACKAGE.fullmatch(said):
+    if match := _CABAL_PACKAGE.fullmatch(requirement):
         yield Dependency("hackage", match[1], match[2].strip() or None, line, scope)
 
 

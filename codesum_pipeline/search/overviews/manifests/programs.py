@@ -55,18 +55,18 @@ def read_go_mod(_path: str, text: str) -> Iterator[Fact]:
     """The module and what it requires itself; what others require (`// indirect`) is left out."""
     block = ""
     for number, line in short_lines(text):
-        said, _, comment = line.partition("//")
-        said = said.strip()
-        if said.endswith("("):
-            block = said[:-1].strip()
-        elif said == ")":
+        directive, _, comment = line.partition("//")
+        directive = directive.strip()
+        if directive.endswith("("):
+            block = directive[:-1].strip()
+        elif directive == ")":
             block = ""
-        elif match := _MODULE.fullmatch(said):
+        elif match := _MODULE.fullmatch(directive):
             yield match[1].strip('"')
         elif (
-            (match := _REQUIRED.fullmatch(said))
+            (match := _REQUIRED.fullmatch(directive))
             and "indirect" not in comment
-            and (block == "require" or said.startswith("require "))
+            and (block == "require" or directive.startswith("require "))
         ):
             yield Dependency("go", match[1].strip('"'), match[2], number)
 
@@ -192,21 +192,21 @@ def read_cabal(path: str, text: str) -> Iterator[Fact]:
     commands: list[EntryPoint] = []
     stanza, field, depth = "", "", 0
     for number, line in short_lines(text):
-        said = "" if line.lstrip().startswith("--") else line
-        if match := _CABAL_STANZA.fullmatch(said):
+        content = "" if line.lstrip().startswith("--") else line
+        if match := _CABAL_STANZA.fullmatch(content):
             stanza, field = match[1], ""
             if stanza == "executable":
                 commands.append(EntryPoint(match[2], EntryKind.COMMAND, path, number))
             continue
-        if (match := _CABAL_FIELD.fullmatch(said)) and (not field or len(match[1]) <= depth):
-            depth, field, said = len(match[1]), match[2].lower(), match[3]
+        if (match := _CABAL_FIELD.fullmatch(content)) and (not field or len(match[1]) <= depth):
+            depth, field, content = len(match[1]), match[2].lower(), match[3]
             if field == "name" and not stanza:
-                yield said.strip()
-        if field == "build-depends" and said.strip():
-            for part in re.split(r",(?![^{}]{0,2000}+\})", said):
+                yield content.strip()
+        if field == "build-depends" and content.strip():
+            for part in re.split(r",(?![^{}]{0,2000}+\})", content):
                 yield from haskell_package(number, part, DEV if stanza in ("test-suite", "benchmark") else RUN)
-        elif field == "main-is" and commands and stanza == "executable" and said.strip():
-            commands[-1] = replace(commands[-1], target=said.strip())
+        elif field == "main-is" and commands and stanza == "executable" and content.strip():
+            commands[-1] = replace(commands[-1], target=content.strip())
     yield from commands
 
 
@@ -286,13 +286,13 @@ def read_dockerfile(path: str, text: str) -> Iterator[Fact]:
     stages: set[str] = set()
     start: EntryPoint | None = None
     for number, line in short_lines(text):
-        said = line.strip()
-        if match := _FROM.fullmatch(said):
+        instruction = line.strip()
+        if match := _FROM.fullmatch(instruction):
             if match[1].lower() not in stages:
                 yield from image(number, match[1])
             stages.add((match[2] or "").lower())
             start = None
-        elif (match := _START.fullmatch(said)) and start is None and match[1] != "[]":
+        elif (match := _START.fullmatch(instruction)) and start is None and match[1] != "[]":
             start = EntryPoint(path, EntryKind.CONTAINER, path, number, match[1])
     if start:
         yield start

@@ -196,10 +196,10 @@ def read_version_catalogue(_path: str, text: str) -> Iterator[Fact]:
     """Gradle's libs.versions.toml."""
     content = read_toml(text)
     for alias, library in table(content, "libraries").items():
-        line, said = line_of(text, "[libraries]", alias), table(library)
-        if module := library if isinstance(library, str) else text_of(said, "module"):
+        line, fields = line_of(text, "[libraries]", alias), table(library)
+        if module := library if isinstance(library, str) else text_of(fields, "module"):
             yield from coordinate(line, module, "")
-        elif (group := text_of(said, "group")) and (name := text_of(said, "name")):
+        elif (group := text_of(fields, "group")) and (name := text_of(fields, "name")):
             yield Dependency("maven", f"{group}:{name}", None, line)
     for alias, plugin in table(content, "plugins").items():
         if id_ := plugin.partition(":")[0] if isinstance(plugin, str) else text_of(table(plugin), "id"):
@@ -218,8 +218,8 @@ def read_dotnet(path: str, text: str) -> Iterator[Fact]:
     scope = DEV if any((name or "").lower() == _TEST_SDK for _, name in named) else RUN
     for each, name in named:
         if name:
-            said = each.attributes
-            version = said.get("Version") or said.get("version") or each.text_of("Version")
+            attributes = each.attributes
+            version = attributes.get("Version") or attributes.get("version") or each.text_of("Version")
             yield Dependency("nuget", name, version, each.line, scope)
     for project in root.all("Project"):
         if sdk := project.attributes.get("Sdk"):

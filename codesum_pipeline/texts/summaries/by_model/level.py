@@ -235,7 +235,7 @@ class ModelLevel:
                 is_same = outcome.is_same_body
             else:
                 if outcome and outcome.calls:
-                    self._seen[job.id] = AvoidanceReason.ASKED
+                    self._seen[job.id] = AvoidanceReason.NOT_AVOIDED
                 continue
             self._seen[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
 
@@ -261,7 +261,7 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        asked = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
+        asked = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.NOT_AVOIDED}
         predicted = sum(usd for id_, usd in self._predicted.items() if id_ in asked)
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
