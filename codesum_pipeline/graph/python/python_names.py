@@ -1,9 +1,9 @@
 """What a name refers to in its place: scopes from the inside out, imports, star imports, builtins."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.graph.python.python_types import Types
+from codesum_pipeline.graph.resolver import MAX_DEPTH, Resolver
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
 from codesum_pipeline.ground.model.possible_values import (
     AMBIGUOUS,
@@ -22,12 +22,9 @@ from codesum_pipeline.ground.model.possible_values import (
     agree,
     found_by,
 )
-from codesum_pipeline.ground.model.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.ground.model.scopes import Binding, Key, LazyFiles, Scope, ScopedFile
 from codesum_pipeline.ground.profiles.language_profiles import library_names
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath
-
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.python.python_resolver import PythonResolver
+from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
@@ -40,8 +37,11 @@ Placed = tuple[Scope, Binding]
 class PythonNames:
     """Looks names up; a name that depends on itself adds nothing to its own answer."""
 
-    def __init__(self, resolver: "PythonResolver") -> None:
+    def __init__(self, resolver: Resolver[str, str], types: Types, files: LazyFiles, paths: ModulePaths) -> None:
         self._resolver = resolver
+        self._types = types
+        self._files = files
+        self._paths = paths
         self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.answers()
         self._star_answers: dict[tuple[str, str], Value | None] = resolver.answers()
         self._stars_in_progress: set[tuple[str, str]] = set()
@@ -121,12 +121,11 @@ class PythonNames:
         return not isinstance(assigned, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
 
     def _value(self, scope: Scope, binding: Binding) -> Value:
-        resolver = self._resolver
         match binding:
             case [Bound.VALUE | Bound.NARROWED, shapes]:
-                return resolver.alternatives(scope, shapes)
+                return value_of_alternatives(self._resolver, scope, shapes)
             case [Bound.ANNOTATED, annotation]:
-                value = resolver.types.value(scope, annotation)
+                value = self._types.value(scope, annotation)
                 return UNKNOWN if value is NONE else value
             case [Bound.DEFINED, number]:
                 defined = scope.file.scopes[number]
@@ -160,8 +159,7 @@ class PythonNames:
         return value
 
     def _find_module(self, path: str, dotted: str, level: int) -> Value:
-        paths = self._resolver.paths
-        found = paths.relative(path, level, dotted) if level else paths.absolute(path, dotted)
+        found = self._paths.relative(path, level, dotted) if level else self._paths.absolute(path, dotted)
         if isinstance(found, ModulePath):
             return ModuleValue(found)
         return ExternalValue(dotted) if found is Absent.EXTERNAL else UNKNOWN
@@ -193,13 +191,13 @@ class PythonNames:
     def member(self, module: Key, name: str) -> Value:
         """What a module's attribute is: bound in it, by a star import of it, or its submodule."""
         path, folder = module
-        file = self._resolver.files.get(path)
+        file = self._files.get(path)
         is_bound = file is not None and name in file.top.names
         if file is not None:
             value = self.bound(file.top, name) if is_bound else self._starred(file, name)
             if value is not None:
                 return found_by(value, Reason.IMPORT)
-        child = self._resolver.paths.child(folder, name)
+        child = self._paths.child(folder, name)
         if child is not None:
             return ModuleValue(child)
         # A module that imports a name from itself says nothing new about it.
@@ -253,10 +251,15 @@ class PythonNames:
 
     def _exports(self, module: Key, name: str) -> bool:
         path = module[0]
-        if path not in self._resolver.files:
+        if path not in self._files:
             return False
-        exports = self._resolver.exports(path)
+        exports = self._files.exports(path)
         return not name.startswith("_") if exports is None else name in exports
+
+
+def value_of_alternatives(resolver: Resolver[str, str], scope: Scope, shapes: str) -> Value:
+    """The value of an expression with alternatives, if they agree."""
+    return resolver.agreed(scope, shapes.split("|")) if "|" in shapes else resolver.value(scope, shapes)
 
 
 def _without_accessors(bindings: list[Placed]) -> list[Placed]:

@@ -1,5 +1,4 @@
-"""Resolves Python's expressions. Names, attributes, annotations and calls each resolve one part and reach the others
-through this class."""
+"""Resolves Python's expressions: names, annotations, and attributes and calls are each resolved by one part."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -50,11 +49,10 @@ class PythonResolver(Resolver[str, str]):
 
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
         super().__init__(files, TELLING)
-        self.exports = files.exports
         self.paths = paths
-        self.names = PythonNames(self)
-        self.members = Members(self)
         self.types = Types(self)
+        self.names = PythonNames(self, self.types, files, paths)
+        self.members = Members(self, self.names, self.types)
         self._telling_by_file = telling
 
     @cached_property
@@ -73,10 +71,6 @@ class PythonResolver(Resolver[str, str]):
 
     def taken_in(self, file: ScopedFile) -> Set[str]:
         return {target for target, is_external in self.imports(file) if not is_external}
-
-    def alternatives(self, scope: Scope, shapes: str) -> Value:
-        """The value of an expression with alternatives, if they agree."""
-        return self.agreed(scope, shapes.split("|")) if "|" in shapes else self.value(scope, shapes)
 
     def steps(self, expression: str) -> Sequence[str]:
         return split_shape(expression)

@@ -5,9 +5,8 @@ An annotation is a dotted name with its arguments; `|` holds alternatives. What 
 
 import ast
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.graph.resolver import MAX_DEPTH, Resolver
 from codesum_pipeline.ground.model.expression import TypeName, type_of
 from codesum_pipeline.ground.model.possible_values import (
     NONE,
@@ -24,9 +23,6 @@ from codesum_pipeline.ground.model.possible_values import (
 )
 from codesum_pipeline.ground.model.scopes import Scope
 from codesum_pipeline.ground.profiles.language_profiles import library_names
-
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.python.python_resolver import PythonResolver
 
 UNION = "|"
 
@@ -92,7 +88,7 @@ def _dotted(node: ast.expr) -> str:
 class Types:
     """Evaluates annotations in the scope that contains them."""
 
-    def __init__(self, resolver: "PythonResolver") -> None:
+    def __init__(self, resolver: Resolver[str, str]) -> None:
         self._resolver = resolver
         self._known: dict[tuple[Scope, str], Value] = resolver.answers()
 
