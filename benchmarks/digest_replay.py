@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.replay import MovingBranch
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.dialects import html_mail
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.delivery.web_links import web_url
 from codesum_pipeline.changes.digests.change_sources import RepositorySource
 from codesum_pipeline.changes.digests.material import items_of

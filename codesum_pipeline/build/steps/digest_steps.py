@@ -17,8 +17,8 @@ from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.build.reports.report_values import rows_of
 from codesum_pipeline.build.steps.reuse import PUBLISHED, keep_failures
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickOutcome, TickRow
 from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests, open_digests
 from codesum_pipeline.changes.intents.intents_file import IntentSurvey

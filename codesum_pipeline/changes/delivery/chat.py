@@ -9,8 +9,8 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.changes.delivery.channels import OutgoingMessage
 from codesum_pipeline.changes.delivery.dialects import CHAT, HTML_CHAT, shown, written
+from codesum_pipeline.changes.delivery.posts import OutgoingMessage
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.settings.channel_settings import ChatSettings

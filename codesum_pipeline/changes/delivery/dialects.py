@@ -19,7 +19,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.delivery.channels import Post, PostKind
+from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.ground.model.digest_record import CitedPlace
 from codesum_pipeline.ground.model.markdown import unlinked
 from codesum_pipeline.ground.model.printable import clean, one_line

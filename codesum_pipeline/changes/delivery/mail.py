@@ -17,8 +17,8 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from pathlib import Path
 
-from codesum_pipeline.changes.delivery.channels import OutgoingMessage
 from codesum_pipeline.changes.delivery.dialects import PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.posts import OutgoingMessage
 from codesum_pipeline.ground.model.errors import DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.settings.channel_settings import EmailSettings, mail_address

@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.delivery.channels import Post, PostKind
+from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.ground.model.decoding import convert
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.errors import ConfigurationError

@@ -11,8 +11,9 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
-from codesum_pipeline.changes.delivery.channels import Channel, OutgoingMessage, Post, notice_post, open_channel
+from codesum_pipeline.changes.delivery.channels import open_channel
 from codesum_pipeline.changes.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
+from codesum_pipeline.changes.delivery.posts import Channel, OutgoingMessage, Post, notice_post
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.moments import iso_moment

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import httpx
 from msgspec import to_builtins
 
-from codesum_pipeline.changes.delivery.channels import OutgoingMessage, Post, PostKind
+from codesum_pipeline.changes.delivery.posts import OutgoingMessage, Post, PostKind
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.settings.channel_settings import WebhookChannelSettings

@@ -13,8 +13,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.digest_hooks import HookFailed, tell_after
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.delivery.sending import OutboxSender, SendingReport
 from codesum_pipeline.changes.digests.digest_by_model import DigestJob
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState, TickFailure, TickRow

@@ -20,7 +20,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, UnusableVec
 from codesum_pipeline.ground.store.atomic import read_json
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, content_digest, module_folders
 from codesum_pipeline.indexes.embedders.protocol import unit_rows
-from codesum_pipeline.indexes.embedders.static import cut_to_tokens, encodable, token_ids
+from codesum_pipeline.indexes.embedders.tokenizer_calls import cut_to_tokens, encodable, token_ids
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.embedders.static import Lists, encodable
+from codesum_pipeline.indexes.embedders.number_lists import Lists
+from codesum_pipeline.indexes.embedders.tokenizer_calls import encodable
 from codesum_pipeline.indexes.formats.arrow_bytes import byte_kinds, has_bytes, split_words, utf8_and_offsets
 
 _KINDS = byte_kinds(parts=string.ascii_lowercase + string.digits, marks=string.punctuation)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.delivery.channels import Post, digest_post, notice_post
 from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, written
 from codesum_pipeline.changes.delivery.outbox import open_outbox
+from codesum_pipeline.changes.delivery.posts import Post, digest_post, notice_post
 from codesum_pipeline.changes.delivery.web_links import web_url
 from codesum_pipeline.ground.model.digest_record import CitedPlace, DigestCitation, PostId, SummaryResult
 from codesum_pipeline.ground.model.moments import utc_now

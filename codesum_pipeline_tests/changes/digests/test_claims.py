@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.articles import fill_articles
 from codesum_pipeline.changes.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.ground.model.digest_record import DigestClaim, PostId, SummaryResult
