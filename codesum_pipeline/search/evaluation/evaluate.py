@@ -28,6 +28,7 @@ from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Weights, has_lane
 
 CUTOFFS = (1, 3, 5, 10, 20)
@@ -259,9 +260,6 @@ def _ask(
     embedder: Embedder,
 ) -> QuestionResult:
     start = time.perf_counter()
-    # A build whose evaluation is off imports no search.
-    from codesum_pipeline.search.retrieval.searching import search
-
     hits = search(
         indexes,
         question.query,
