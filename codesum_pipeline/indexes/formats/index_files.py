@@ -22,12 +22,15 @@ from codesum_pipeline.indexes.formats.stored_zip import Array, map_npz, write_np
 _HEAD_BYTES = 8
 
 
-class StringTable(Struct, frozen=True, dict=True):
+class StringTable:
     """The UTF-8 bytes of string k are `content[offsets[k]:offsets[k + 1]]`. `find` and `with_prefix` need the strings
-    sorted by those bytes, which is how Python sorts strings."""
+    sorted by those bytes, which is how Python sorts strings. Once it is searched, it remembers their first bytes."""
 
-    content: Array
-    offsets: Array
+    def __init__(self, content: Array, offsets: Array) -> None:
+        self.content = content
+        self.offsets = offsets
+        # A query looks at hundreds of strings, and an array takes its time for a single number.
+        self._views = (content.data, offsets.data)
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> "StringTable":
@@ -89,11 +92,6 @@ class StringTable(Struct, frozen=True, dict=True):
 
     def _first_not_below(self, wanted: bytes, low: int, high: int) -> int:
         return bisect_left(range(high), wanted, low, high, key=self._bytes_at)
-
-    @cached_property
-    def _views(self) -> tuple[memoryview, memoryview]:
-        """A query looks at hundreds of strings, and an array takes its time for a single number."""
-        return self.content.data, self.offsets.data
 
     def _bytes_at(self, position: int) -> bytes:
         content, offsets = self._views
@@ -297,7 +295,7 @@ TEXTS = ("qualified_name", "summary", "signature_summary")
 NO_LINE = -1
 
 
-class ShownFields(MappedArrays, frozen=True, dict=True):
+class ShownFields(MappedArrays, frozen=True):
     """`lines` has a row of `LINES` for each document, -1 for none. The UTF-8 bytes of its texts lie one behind the
     other between `offsets[3 * k]`, ... `offsets[3 * k + 3]`; `is_there` has a row that says which it has."""
 
@@ -306,17 +304,13 @@ class ShownFields(MappedArrays, frozen=True, dict=True):
     offsets: Array
     is_there: Array
 
-    @cached_property
-    def _views(self) -> tuple[memoryview, memoryview]:
-        """For a single row they are faster than arrays."""
-        return self.texts.data, self.offsets.data
-
     def __len__(self) -> int:
         return len(self.lines)
 
     def of_row(self, row: int) -> dict[str, Any]:
         first = len(TEXTS) * row
-        texts, offsets = self._views
+        # For a single row, views of the memory are faster than arrays.
+        texts, offsets = self.texts.data, self.offsets.data
         ends = offsets[first : first + len(TEXTS) + 1].tolist()
         content = texts[ends[0] : ends[-1]].tobytes()
         there = self.is_there[row].tolist()

@@ -68,11 +68,13 @@ def model_words(ws: Workspace, root: str, *, readme: str) -> ModelWords:
     )
 
 
-class _KnownNames(Struct, frozen=True, dict=True):
-    """The names of a repository: those of its documents, of external code that it uses, and of its README."""
+class _KnownNames:
+    """The names of a repository: those of its documents, of external code that it uses, and of its README. They are
+    read where a text needs them, and remembered."""
 
-    ws: Workspace
-    readme: str
+    def __init__(self, ws: Workspace, readme: str) -> None:
+        self._ws = ws
+        self._readme = readme
 
     def lacking(self, text: str) -> Iterator[str]:
         """The names in a text that look like code and are unknown."""
@@ -84,14 +86,14 @@ class _KnownNames(Struct, frozen=True, dict=True):
 
     @cached_property
     def _own(self) -> frozenset[str]:
-        return names_in(self.readme, *self._column("documents", "id"))
+        return names_in(self._readme, *self._column("documents", "id"))
 
     @cached_property
     def _used(self) -> frozenset[str]:
         return self._own | names_in(*self._column("edges", "dst"))
 
     def _column(self, table: str, column: str) -> Iterator[str]:
-        for part in self.ws.tables.read_parts(table, self.ws.key, columns=[column]):
+        for part in self._ws.tables.read_parts(table, self._ws.key, columns=[column]):
             yield from part.column(column).to_pylist()
 
 

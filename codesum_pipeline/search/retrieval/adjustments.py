@@ -17,7 +17,6 @@ have the same name, file name and nearly the same content. They are shown as one
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
@@ -41,7 +40,7 @@ Levels = tuple[Level, ...]
 Wanted = tuple[Signal, Levels]
 
 
-class DocumentQuery(Struct, frozen=True, dict=True):
+class DocumentQuery(Struct, frozen=True):
     """One question about some documents: `signals` rank these one by one, `file_signals` the files with them."""
 
     shelf: Shelf
@@ -53,7 +52,7 @@ class DocumentQuery(Struct, frozen=True, dict=True):
     is_one_lane: bool
     asks_for_tests: bool
 
-    @cached_property
+    @property
     def inside(self) -> Levels:
         """The wanted levels whose documents are in files."""
         return tuple(level for level in self.levels if level in IN_FILES)
@@ -157,7 +156,7 @@ def role_factor(role: FileRole, words: Collection[str], weights: Weights) -> flo
     return 1.0 if is_asked_for else weights.role_factors.get(role, 1.0)
 
 
-class RaisedScores(Struct, frozen=True, dict=True):
+class RaisedScores(Struct, frozen=True):
     """Scores of some functions and classes, and the calls that raised some of them: callers and called, as places among
     them."""
 
@@ -169,14 +168,8 @@ class RaisedScores(Struct, frozen=True, dict=True):
     def unchanged(cls, scores: Scores) -> "RaisedScores":
         return cls(scores, NO_NUMBERS, NO_NUMBERS)
 
-    @cached_property
-    def _are_raised(self) -> frozenset[int]:
-        return frozenset(self.callers.tolist())
-
     def called_by(self, place: int) -> list[int]:
         """What a caller was raised by, best first; nothing for one that was not raised."""
-        if place not in self._are_raised:
-            return []
         called = self.called[self.callers == place]
         places: list[int] = called[np.argsort(-self.scores[called], kind="stable")].tolist()
         return places

@@ -19,9 +19,7 @@ from codesum_pipeline.search.retrieval.adjustments import (
     Levels,
     NameShares,
     RaisedScores,
-    ScorePenalty,
     TwinGroup,
-    Wanted,
     fold_twins,
     penalties_of,
     raise_callers,
@@ -76,39 +74,14 @@ def _lowest_shown(of_files: Scores, top: int) -> float:
     return float(-np.partition(-of_files, top - 1)[top - 1]) if len(of_files) > top else 0.0
 
 
-class Answer(Struct, frozen=True, dict=True):
-    """All rankings of a question, and the hits that they give."""
+class Answer:
+    """All rankings of a question, and the hits that they give.
 
-    question: DocumentQuery
-    top: int
-    lookup: Lookup
-    candidates: Candidates
-    rankings: Mapping[Wanted, Ranking]
-    passages: Ranking
-    called_in_prose: Places
-    pointed: Places
-    lowered: tuple[ScorePenalty, ...]
-    shares: NameShares
-    # The files of the best passages, with the share of the question's words that each passage has.
-    together: Ranking
-    # The files with words that few files have, with the share of the question that these words make up.
-    rare: Ranking
+    It looks up what may be among the best `top`, at most `limit` documents in each ranking. What scores rest on is
+    worked out when a hit first needs it, and remembered.
+    """
 
-    @classmethod
-    def to(cls, question: DocumentQuery, *, top: int) -> "Answer":
-        """Look up what may be among the best `top`. Modules are seldom among them, and score at most their weight: they
-        are looked up only where the other hits leave room for one."""
-        limit = max(question.weights.depth, top)
-        lookup = Lookup(question.shelf, question.query, limit=limit, related_weight=question.weights.related_words)
-        if question.inside and Level.MODULE in question.levels and not question.is_one_lane:
-            answer = cls._of(replace(question, levels=question.inside), lookup, top, limit)
-            if len(answer.hits) == top and answer.hits[-1].score > question.weights.module_weight:
-                return answer
-        return cls._of(question, lookup, top, limit)
-
-    @classmethod
-    def _of(cls, question: DocumentQuery, lookup: Lookup, top: int, limit: int) -> "Answer":
-        """Look up all rankings, of at most `limit` documents each."""
+    def __init__(self, question: DocumentQuery, lookup: Lookup, *, top: int, limit: int) -> None:
         found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(question.rankings())}
         passages, called, pointed = NOTHING, NOTHING.numbers, NOTHING.numbers
         if question.inside and not question.is_one_lane:
@@ -123,20 +96,19 @@ class Answer(Struct, frozen=True, dict=True):
         rare = lookup.rare_words(shares.typed) if len(passages.numbers) else NOTHING
         named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed, rare.numbers]
         candidates = Candidates.of(question.shelf, named)
-        return cls(
-            question=question,
-            top=top,
-            lookup=lookup,
-            candidates=candidates,
-            rankings=candidates.rank_all(found, limit=limit),
-            passages=candidates.rank_files(passages, limit=limit),
-            called_in_prose=candidates.places(called),
-            pointed=candidates.places(pointed),
-            lowered=tuple(penalties_of(question, candidates)),
-            shares=shares,
-            together=Ranking(candidates.places(together.numbers), together.scores.astype(np.float64)),
-            rare=Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64)),
-        )
+        self.question = question
+        self.top = top
+        self.candidates = candidates
+        self.rankings = candidates.rank_all(found, limit=limit)
+        self.passages = candidates.rank_files(passages, limit=limit)
+        self.called_in_prose = candidates.places(called)
+        self.pointed = candidates.places(pointed)
+        self.lowered = tuple(penalties_of(question, candidates))
+        self.shares = shares
+        # The files of the best passages, with the share of the question's words that each passage has.
+        self.together = Ranking(candidates.places(together.numbers), together.scores.astype(np.float64))
+        # The files with words that few files have, with the share of the question that these words make up.
+        self.rare = Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64))
 
     @cached_property
     def hits(self) -> list[Hit]:
@@ -397,3 +369,15 @@ class Answer(Struct, frozen=True, dict=True):
             if len(shown) == self.top or len(best) == len(scores):
                 return shown
             limit *= 2
+
+
+def find_answer(question: DocumentQuery, *, top: int) -> Answer:
+    """Look up what may be among the best `top`. Modules are seldom among them, and score at most their weight: they are
+    looked up only where the other hits leave room for one."""
+    limit = max(question.weights.depth, top)
+    lookup = Lookup(question.shelf, question.query, limit=limit, related_weight=question.weights.related_words)
+    if question.inside and Level.MODULE in question.levels and not question.is_one_lane:
+        answer = Answer(replace(question, levels=question.inside), lookup, top=top, limit=limit)
+        if len(answer.hits) == top and answer.hits[-1].score > question.weights.module_weight:
+            return answer
+    return Answer(question, lookup, top=top, limit=limit)

@@ -72,7 +72,7 @@ def name_of_file(path: str) -> str:
     return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
 
 
-class PublishedIndex(Struct, frozen=True, dict=True):
+class PublishedIndex(Struct, dict=True, eq=False):
     """One repository's index; row k is the same document in every array but the vectors.
 
     Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
@@ -81,6 +81,9 @@ class PublishedIndex(Struct, frozen=True, dict=True):
 
     Only documents that are `visible` are returned; None means all. `home` is the home that the index was built in, if
     it differs from the home that is searched: then the index is an overlay, stored beside its base.
+
+    What questions need again and again is worked out at the first one and remembered: which documents pass a filter,
+    files by their names, the order by importance, and where levels and passages begin.
     """
 
     version: Version

@@ -13,7 +13,7 @@ test applications with" asks for something else.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import as_file, files
 
 import numpy as np
@@ -33,13 +33,15 @@ from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Num
 STEPS = 255
 
 
-class RelatedWords(Struct, frozen=True, dict=True):
+class RelatedWords:
     """`related[k]` are the positions, in the sorted `words`, of the words nearest to word k, with -1 behind the last;
-    `likeness` are their cosines in `STEPS`."""
+    `likeness` are their cosines in `STEPS`. What was read of a word is remembered."""
 
-    words: StringTable
-    related: Array
-    likeness: Array
+    def __init__(self, words: StringTable, related: Array, likeness: Array) -> None:
+        self._words = words
+        self._related = related
+        self._likeness = likeness
+        self._known: dict[str, list[tuple[str, float]]] = {}
 
     def of(self, text: str) -> dict[str, float]:
         """The tokens related to the words of a text, each with its highest cosine; none of the text's own."""
@@ -53,19 +55,15 @@ class RelatedWords(Struct, frozen=True, dict=True):
                     found[token] = max(found.get(token, 0.0), likeness)
         return found
 
-    @cached_property
-    def _known(self) -> dict[str, list[tuple[str, float]]]:
-        return {}
-
     def _read(self, words: Sequence[str]) -> None:
-        for word, position in zip(words, self.words.find_all(words), strict=True):
+        for word, position in zip(words, self._words.find_all(words), strict=True):
             if position is not None:
-                of_word = zip(self.related[position].tolist(), self.likeness[position].tolist(), strict=True)
+                of_word = zip(self._related[position].tolist(), self._likeness[position].tolist(), strict=True)
                 self._known[word] = [
                     (token, steps / STEPS)
                     for other, steps in of_word
                     if other >= 0
-                    for token in tokens_of_word(self.words[other]).split()
+                    for token in tokens_of_word(self._words[other]).split()
                 ]
 
 
@@ -86,7 +84,7 @@ _SHORT_QUERY_WORDS = 2
 _COMPOUND_WORDS = (2, 3)
 
 
-class Query(Struct, frozen=True, dict=True):
+class Query(Struct, frozen=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
     words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
     `related` are tokens of other words that mean nearly the same, with their likeness."""
@@ -100,7 +98,7 @@ class Query(Struct, frozen=True, dict=True):
     vector: Vectors | None
     related: Mapping[str, float]
 
-    @cached_property
+    @property
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
         return _NAME.fullmatch(self.text.strip()) is not None

@@ -17,7 +17,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.adjustments import DocumentQuery
-from codesum_pipeline.search.retrieval.answering import Answer
+from codesum_pipeline.search.retrieval.answering import find_answer
 from codesum_pipeline.search.retrieval.hits import Hit, ReadTexts, exact_hits
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests, check_says_something, parse_query
@@ -66,7 +66,7 @@ def answer(
     question = _question(indexes, query, embedder, levels, lanes, filters, weights)
     if question is None:
         return SearchAnswer([], fits_well=False)
-    found = Answer.to(question, top=top)
+    found = find_answer(question, top=top)
     hits = found.hits
     if set(lanes) != set(LANES):
         return SearchAnswer(hits, None, found.likeness)

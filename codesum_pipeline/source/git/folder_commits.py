@@ -10,7 +10,6 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import IO
 
@@ -48,16 +47,15 @@ class StoredFile(Struct, frozen=True):
     blob: str
 
 
-class FolderScan(Struct, frozen=True, dict=True):
+class FolderScan(Struct, frozen=True):
     """The files of a folder by path relative to it, and what was left out."""
 
     root: Path
-    files: dict[bytes, StoredFile]
+    files: Mapping[bytes, StoredFile]
     left_out: tuple[LeftOut, ...]
 
-    @cached_property
-    def commit(self) -> str:
-        """The id of the commit that these files make."""
+    def commit_id(self) -> str:
+        """The id of the commit that these files make, which is worked out from all of them."""
         lines = (b"tree " + tree_id(self.files).encode(), b"author " + _SIGNATURE, b"committer " + _SIGNATURE)
         return object_id("commit", b"\n".join(lines) + b"\n\n" + _MESSAGE)
 

@@ -73,12 +73,14 @@ class Mirror(Struct, frozen=True):
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
             scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
+            commit = scan.commit_id()
             self.create("sha1")
-            if self.resolve(scan.commit) is None or self.resolve(our_ref(entry)) != scan.commit:
+            if self.resolve(commit) is None or self.resolve(our_ref(entry)) != commit:
                 self._drop_dead_locks()
                 scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
+                commit = scan.commit_id()
                 self._tidy()
-            head = Head(scan.commit, _label(entry), scan.left_out)
+            head = Head(commit, _label(entry), scan.left_out)
         elif offline and is_url(entry.location):
             head = self._held(entry)
         else:
@@ -93,7 +95,7 @@ class Mirror(Struct, frozen=True):
         """
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
-            return scan_folder(Path(entry.location), timeout_s=self.timeout_s).commit
+            return scan_folder(Path(entry.location), timeout_s=self.timeout_s).commit_id()
         if offline and is_url(entry.location):
             return self._held(entry).commit
         if remote := find_ref(entry, timeout_s=self.timeout_s):

@@ -38,7 +38,8 @@ from codesum_pipeline.source.git.git import resolve, run_git
 from codesum_pipeline.source.git.locations import is_url, slug_of
 from codesum_pipeline.source.git.remote import is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.repositories.registry import Registry, Survey
+from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.source.repositories.surveys import Survey
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 from codesum_pipeline.ways_in.worktrees.settler import Settler
 

@@ -167,9 +167,10 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolu
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
-    entry = replace(scratch.entry, location=str(mirror.git_dir), ref=written.commit, worktree=False)
+    commit = written.commit_id()
+    entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
-    snapshot_of(scratch, mirror, Head(written.commit, written.commit))
+    snapshot_of(scratch, mirror, Head(commit, commit))
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.
