@@ -102,8 +102,8 @@ def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(shop: V
 
     texts = []
     for document in (documents[id_] for id_ in index_map):
-        said = with_name(document["id"].replace("::", "/").rpartition("/")[2], document["summary"])
-        texts.append(f"{document['qualified_name'] or document['file_path']}\n{document['business_intent']}\n{said}")
+        summary = with_name(document["id"].replace("::", "/").rpartition("/")[2], document["summary"])
+        texts.append(f"{document['qualified_name'] or document['file_path']}\n{document['business_intent']}\n{summary}")
     assert np.array_equal(embeddings, load_embedder("static").embed(texts))
     assert {id_ for id_ in documents if id_ not in index_map} == {"shop/auth.py::get_user"}
 

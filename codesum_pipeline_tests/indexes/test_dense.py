@@ -154,8 +154,8 @@ def test_a_long_summary_is_cut_and_name_and_intent_never(tmp_path: Path) -> None
         vectors[limit] = vector_of(workspace, "a.py::calculate_everything_at_once", "summary")
 
     assert vectors[1] == embedder.embed([head])[0].tolist()
-    told = f"{head}calculate everything at once. {wordy.summary}"
-    assert vectors[30] == embedder.embed([embedder.truncate(told, 30)])[0].tolist()
+    text = f"{head}calculate everything at once. {wordy.summary}"
+    assert vectors[30] == embedder.embed([embedder.truncate(text, 30)])[0].tolist()
 
 
 def test_a_repository_without_documents_has_no_vectors(tmp_path: Path) -> None:

@@ -134,10 +134,10 @@ def test_what_follows_the_longest_text_is_ignored(static):
 
 
 def test_progress_adds_up_to_the_number_of_texts(static):
-    told: list[int] = []
-    static.embed(["a word"] * (BATCH_SIZE + 3), progress=told.append)
+    steps: list[int] = []
+    static.embed(["a word"] * (BATCH_SIZE + 3), progress=steps.append)
 
-    assert told == [BATCH_SIZE, 3]
+    assert steps == [BATCH_SIZE, 3]
 
 
 def test_a_file_name_that_is_not_utf8_can_be_embedded(static):

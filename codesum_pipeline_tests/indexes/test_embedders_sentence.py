@@ -54,14 +54,14 @@ def model_of(minilm_folder: Path, tmp_path: Path) -> Callable[..., Path]:
 @pytest.mark.slow
 def test_minilm_gives_the_vectors_of_its_authors_in_any_order_and_with_any_neighbours(minilm_folder: Path) -> None:
     embedder = load_embedder("minilm")
-    told: list[int] = []
+    steps: list[int] = []
 
-    vectors = embedder.embed(TEXTS, progress=told.append)
+    vectors = embedder.embed(TEXTS, progress=steps.append)
 
     assert embedder.embed(TEXTS[::-1])[::-1].tobytes() == vectors.tobytes()
     assert np.stack([embedder.embed([text])[0] for text in TEXTS]).tobytes() == vectors.tobytes()
     assert embedder.embed_query(TEXTS[0]).tobytes() == vectors[0].tobytes()
-    assert (vectors.dtype, vectors.shape, sum(told)) == (np.float32, (len(TEXTS), 384), len(TEXTS))
+    assert (vectors.dtype, vectors.shape, sum(steps)) == (np.float32, (len(TEXTS), 384), len(TEXTS))
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
     from sentence_transformers import SentenceTransformer
 

@@ -86,12 +86,12 @@ def test_a_branch_tag_or_commit_can_be_asked_for(ref: str, git_repo: MakeRepo, m
     repo.git("tag", "-a", "v1-annotated", "-m", "one")
     if "main" not in ref:
         repo.commit({"a.py": "x = 2\n"})
-    asked = {"full": commit, "short": commit[:9]}.get(ref, ref)
+    wanted = {"full": commit, "short": commit[:9]}.get(ref, ref)
 
-    head = mirror.update(entry_of(repo, asked))
+    head = mirror.update(entry_of(repo, wanted))
 
-    assert (head.commit, head.ref) == (commit, asked)
-    assert mirror.head_commit(entry_of(repo, asked)) == commit
+    assert (head.commit, head.ref) == (commit, wanted)
+    assert mirror.head_commit(entry_of(repo, wanted)) == commit
 
 
 def test_a_branch_stands_before_a_tag_of_its_name(git_repo: MakeRepo, mirror: Mirror) -> None:

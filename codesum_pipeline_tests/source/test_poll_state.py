@@ -66,15 +66,15 @@ def test_what_follows_is_found_in_portions_of_any_size(
 ) -> None:
     monkeypatch.setattr(poll_state, "_PORTION", portion)
     seen = {"a": "1", "b": "2", "c": "3"}
-    asked: list[list[str]] = []
+    portions: list[list[str]] = []
 
     def derive(keys: Sequence[str]) -> dict[str, str | None]:
-        asked.append([*keys])
+        portions.append([*keys])
         return {key: f"of {key}" for key in keys}
 
     with open_poll_state(HomeLayout(tmp_path)) as state:
         found = [state.derived("heads", seen, derive, give_up_at=math.inf) for _ in range(2)]
 
     assert found == [{"a": "of a", "b": "of b", "c": "of c"}] * 2
-    assert [key for keys in asked for key in keys] == ["a", "b", "c"]
-    assert max(map(len, asked)) == min(portion, 3)
+    assert [key for keys in portions for key in keys] == ["a", "b", "c"]
+    assert max(map(len, portions)) == min(portion, 3)

@@ -54,7 +54,7 @@ def test_a_signature_of_openssh_holds(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "said"),
+    ("text", "message", "reason"),
     [
         pytest.param(recorded("plain.sig"), MESSAGE + b" ", "not the one that was signed", id="a changed byte"),
         pytest.param(recorded("other_namespace.sig"), MESSAGE, "'file', not for", id="for another purpose"),
@@ -66,13 +66,13 @@ def test_a_signature_of_openssh_holds(name: str) -> None:
         pytest.param(recorded("plain.sig")[:150] + "\n-----END SSH SIGNATURE-----", MESSAGE, ".", id="cut off"),
     ],
 )
-def test_what_is_no_signature_of_the_message_is_refused(text: str, message: bytes, said: str) -> None:
-    with pytest.raises(SignatureInvalid, match=f"^attestation_signature_invalid: .*({said})"):
+def test_what_is_no_signature_of_the_message_is_refused(text: str, message: bytes, reason: str) -> None:
+    with pytest.raises(SignatureInvalid, match=f"^attestation_signature_invalid: .*({reason})"):
         read_signature(text).check(message, namespace=NAMESPACE)
 
 
 @pytest.mark.parametrize(
-    ("name", "passphrase", "said"),
+    ("name", "passphrase", "reason"),
     [
         pytest.param("encrypted_key", "another", "another passphrase", id="a wrong passphrase"),
         pytest.param("encrypted_key", "", "another passphrase", id="no passphrase"),
@@ -81,8 +81,8 @@ def test_what_is_no_signature_of_the_message_is_refused(text: str, message: byte
         pytest.param("plain_key.pub", "", "no OpenSSH private key", id="a public key"),
     ],
 )
-def test_a_key_that_cannot_sign_is_named(name: str, passphrase: str, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{name}.*{said}"):
+def test_a_key_that_cannot_sign_is_named(name: str, passphrase: str, reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name}.*{reason}"):
         load_key(KEYS / name, lambda: passphrase)
 
 

@@ -101,7 +101,7 @@ def test_killed_while_the_model_writes_nothing_is_sent_and_the_next_tick_tells_i
     shop: Shop, hook: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    with ScriptedServer(lambda asked: Hangs() if asked.number == 1 else Answers(answer(1))) as server:
+    with ScriptedServer(lambda request: Hangs() if request.number == 1 else Answers(answer(1))) as server:
         with running(shop, base=server.base):
             wait_for(lambda: server.seen)
         assert (states(shop), shop.pending(), posts(shop)) == ([], 1, 0)
@@ -118,12 +118,12 @@ def test_killed_after_the_model_wrote_it_the_text_is_not_paid_for_again(
     shop: Shop, hook: WebhookReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    asked = tmp_path / "asked"
-    body = f"import time\ndef hook(result):\n    open({str(asked)!r}, 'w').close()\n    time.sleep(3600)\n"
+    hook_began = tmp_path / "asked"
+    body = f"import time\ndef hook(result):\n    open({str(hook_began)!r}, 'w').close()\n    time.sleep(3600)\n"
     slow = install_hook(tmp_path / "slow", "slow", "pre_push", body)
-    with ScriptedServer(lambda _asked: Answers(answer(1))) as server:
+    with ScriptedServer(lambda _request: Answers(answer(1))) as server:
         with running(shop, slow, base=server.base):
-            wait_for(asked.exists)
+            wait_for(hook_began.exists)
         assert (states(shop), shop.pending(), posts(shop)) == ([], 1, 0)
         shop.ask(server.base)
         run_after_build(shop.desk, "shop")

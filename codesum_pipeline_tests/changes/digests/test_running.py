@@ -275,7 +275,7 @@ def test_two_processes_at_once_make_one_digest(shop: Shop) -> None:
     for program in programs:
         assert program.stdout is not None
         assert program.stdout.readline() == "ready\n"
-    said = sorted(program.communicate("\n", timeout=120)[0] for program in programs)
+    outputs = sorted(program.communicate("\n", timeout=120)[0] for program in programs)
 
-    assert said == ["['unsent']\n", "[]\n"]
+    assert outputs == ["['unsent']\n", "[]\n"]
     assert len(shop.digests()) == 1

@@ -97,14 +97,14 @@ def test_a_question_about_what_is_not_indexed_is_refused(shop):
 
 
 def test_progress_counts_every_question_of_every_setup(shop):
-    told = []
+    steps = []
 
     ask(
         [shop],
         [TOTAL, LOGIN],
         ALL,
         EvaluationSetup("files", levels=(Level.FILE,)),
-        progress=lambda *step: told.append(step),
+        progress=lambda *step: steps.append(step),
     )
 
-    assert told == [("questions", done, 4) for done in (1, 2, 3, 4)]
+    assert steps == [("questions", done, 4) for done in (1, 2, 3, 4)]

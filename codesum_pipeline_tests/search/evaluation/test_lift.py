@@ -209,9 +209,10 @@ def as_row(question: Question) -> dict[str, Any]:
 
 
 def answers(*values: float, level: Level | None = None) -> list[QuestionResult]:
-    asked = [dataclasses.replace(QUESTIONS[number], level=level) for number in range(len(values))]
+    questions = [dataclasses.replace(QUESTIONS[number], level=level) for number in range(len(values))]
     return [
-        QuestionResult(question, "", {"ndcg@10": value}, 0.0, ()) for question, value in zip(asked, values, strict=True)
+        QuestionResult(question, "", {"ndcg@10": value}, 0.0, ())
+        for question, value in zip(questions, values, strict=True)
     ]
 
 

@@ -8,8 +8,8 @@ from codesum_pipeline.search.evaluation.report import as_json, markdown, plain, 
 
 
 def answer(id_, setup, measures, *, category="where", language="python", repo="shop", ms=2.0):
-    asked = Question(id_, "q", (AnswerPlace("a.py"),), category=category, language=language, repo=repo)
-    return QuestionResult(asked, setup, measures, ms, ())
+    question = Question(id_, "q", (AnswerPlace("a.py"),), category=category, language=language, repo=repo)
+    return QuestionResult(question, setup, measures, ms, ())
 
 
 BOTH = [

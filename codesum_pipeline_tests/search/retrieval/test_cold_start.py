@@ -32,9 +32,9 @@ def test_a_search_imports_nothing_heavy(tmp_path: Path) -> None:
         cwd=Path(__file__).parents[3],
     )
 
-    said = json.loads(done.stdout)
-    assert said["first"] == "shop/cart.py::total_price"
-    assert _HEAVY.intersection(said["modules"]) == set()
+    report = json.loads(done.stdout)
+    assert report["first"] == "shop/cart.py::total_price"
+    assert _HEAVY.intersection(report["modules"]) == set()
 
 
 def test_the_search_command_imports_nothing_that_only_homes_in_buckets_need() -> None:

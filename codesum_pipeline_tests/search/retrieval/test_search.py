@@ -37,18 +37,18 @@ def by_default(tmp_path: Path) -> PublishedIndex:
 def test_a_search_reads_no_vectors_that_are_not_built_by_default(
     by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
 ) -> None:
-    asked = "put an article into the cart"
+    text = "put an article into the cart"
 
     assert sorted(by_default.vectors) == [Lane.FUSED, Lane.SUMMARY]
-    assert search([by_default], asked, embedder=embedder) == search([shop], asked, embedder=embedder)
+    assert search([by_default], text, embedder=embedder) == search([shop], text, embedder=embedder)
 
 
 def test_the_lane_code_speaks_by_its_words_where_its_vectors_are_not_built(
     by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
 ) -> None:
-    asked = "total price with tax"
+    text = "total price with tax"
 
-    alone, both = (search(indexes, asked, embedder=embedder, lanes=[Lane.CODE]) for indexes in ([by_default], [shop]))
+    alone, both = (search(indexes, text, embedder=embedder, lanes=[Lane.CODE]) for indexes in ([by_default], [shop]))
     assert {hit.why.partition(" #")[0] for hit in alone} == {"code words"}
     assert any("code meaning" in hit.why for hit in both)
 
@@ -77,7 +77,7 @@ def test_why_says_the_ranks_that_the_lanes_really_gave(shop: PublishedIndex, emb
     hits = search([shop], text, embedder=embedder, top=20)
 
     for hit in hits:
-        said = {name.strip(): int(rank) for name, rank in re.findall(r"([a-z ]+) #(\d+)", hit.why)}
+        stated = {name.strip(): int(rank) for name, rank in re.findall(r"([a-z ]+) #(\d+)", hit.why)}
         levels = [Level.MODULE] if hit.type == Level.MODULE else [Level.FUNCTION, Level.CLASS, Level.FILE]
         actual = {}
         for signal in [signal for signal, weight in DEFAULT_WEIGHTS.signals.items() if weight]:
@@ -85,7 +85,7 @@ def test_why_says_the_ranks_that_the_lanes_really_gave(shop: PublishedIndex, emb
             ids = [shop.ids[row] for row in ranking.numbers]
             if hit.id in ids:
                 actual[str(signal)] = 1 + ids.index(hit.id)
-        assert said == actual
+        assert stated == actual
 
 
 @pytest.mark.parametrize("lane", LANES, ids=str)
@@ -146,7 +146,7 @@ def test_a_name_as_it_is_written_comes_before_the_same_letters_in_another_case(
     index = published(tmp_path, SESSIONS)
 
     small, capital = (
-        [hit.qualified_name for hit in search([index], asked, embedder=embedder)] for asked in ("session", "Session")
+        [hit.qualified_name for hit in search([index], text, embedder=embedder)] for text in ("session", "Session")
     )
 
     assert small[:2] == ["session", "Session"]
@@ -242,10 +242,10 @@ def test_tests_are_lowered_unless_they_are_asked_for(shop: PublishedIndex, embed
         hits = search([shop], text, embedder=embedder, levels=[Level.FUNCTION])
         return next(hit for hit in hits if hit.id == id_)
 
-    lowered, asked = hit_of("check the sum of prices"), hit_of("test of the sum of prices")
+    lowered, raised = hit_of("check the sum of prices"), hit_of("test of the sum of prices")
     assert lowered.why.endswith("; test code, lowered")
-    assert "lowered" not in asked.why
-    assert asked.score > lowered.score
+    assert "lowered" not in raised.why
+    assert raised.score > lowered.score
 
 
 def test_vendored_code_is_lowered(tmp_path: Path, embedder: Embedder) -> None:
@@ -333,15 +333,15 @@ def test_few_hits_are_the_first_of_many(
         assert search([shop], text, embedder=embedder, levels=levels, top=top) == many[:top]
 
 
-@pytest.mark.parametrize("asked", ["shop", "put an article into the cart", "total_price", "who may log in to the shop"])
+@pytest.mark.parametrize("text", ["shop", "put an article into the cart", "total_price", "who may log in to the shop"])
 @pytest.mark.parametrize("module_weight", [0.2, 0.6, 1.0])
 def test_few_hits_are_the_first_of_many_modules_too(
-    shop: PublishedIndex, embedder: Embedder, asked: str, module_weight: float
+    shop: PublishedIndex, embedder: Embedder, text: str, module_weight: float
 ) -> None:
     weights = replace(DEFAULT_WEIGHTS, module_weight=module_weight)
-    many = search([shop], asked, embedder=embedder, weights=weights, top=len(shop))
+    many = search([shop], text, embedder=embedder, weights=weights, top=len(shop))
 
-    few = [search([shop], asked, embedder=embedder, weights=weights, top=top) for top in range(1, len(many))]
+    few = [search([shop], text, embedder=embedder, weights=weights, top=top) for top in range(1, len(many))]
 
     assert Level.MODULE in {hit.type for hit in many}
     assert few == [many[:top] for top in range(1, len(many))]
