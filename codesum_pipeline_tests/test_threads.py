@@ -26,7 +26,7 @@ from codesum_pipeline.ground.store.workspace import connect
 from codesum_pipeline.indexes.embedders import named, static
 from codesum_pipeline.search.overviews.manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.git.git import resolve
+from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.symbols.languages.python.literals import literal_value
 from codesum_pipeline.texts.summaries.documentation import prose
 from codesum_pipeline.ways_in.serving.audit import AuditLog, read_audit
@@ -164,7 +164,7 @@ def test_no_thread_goes_without_the_sources_that_another_one_fetches(tmp_path: P
 
     def commit_there(_: int) -> bool:
         bring_mirror(catalogue, index, tell=told.append)
-        return bool(resolve(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
+        return bool(find_object_id(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
 
     try:
         assert at_once(commit_there) == [True] * 4

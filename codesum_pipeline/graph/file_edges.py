@@ -137,7 +137,7 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
         table.add_call(CallRow(file.path, number, scope.caller_id, callee, *_outcome_of(value)))
     for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
-    table.aliases = [Alias(file.path, name, target) for name, target in handed_on(resolver, file).items()]
+    table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
     return table
 
 
@@ -157,7 +157,7 @@ def _outcome_of(value: Value) -> tuple[CallOutcome, str | None, Reason | None]:
     return (CallOutcome.AMBIGUOUS if is_ambiguous else CallOutcome.UNKNOWN), None, None
 
 
-def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
+def find_reexports(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
     """The documents that a file re-exports, by their names there; a name with two meanings has none."""
     found: dict[str, str | None] = {}
     waiting, seen = deque([file]), {file.path}

@@ -104,7 +104,7 @@ class Coverage(Struct, frozen=True):
         )
 
 
-def resolve(
+def resolve_files(
     families: Sequence[LanguageFamily],
     last: Resolution | None,
     guard: FailureGuard,

@@ -27,7 +27,7 @@ from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.markdown import code, plain, table
+from codesum_pipeline.ground.model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.ground.model.standing_question import Intent, IntentMatch
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -223,7 +223,7 @@ def show_digest_step(step: str, ws: Workspace) -> Values:
     if step != "intent_matches":
         return {PREVIEW: show_digests(digests)}
     heads = ["standing question", "waiting", "document", "place", "change", "score"]
-    return {PREVIEW: Markdown(table(heads, rows) if rows else "No change waits for a digest.")}
+    return {PREVIEW: Markdown(markdown_table(heads, rows) if rows else "No change waits for a digest.")}
 
 
 def show_digests(digests: Sequence[DigestRow]) -> Markdown:
@@ -273,10 +273,10 @@ def _shown(row: DigestRow) -> str:
     from codesum_pipeline.changes.delivery.dialects import CHAT, written
 
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
-    writer = plain(row.model) if row.model else "no model"
-    state = f"{row.state.value} for {plain(', '.join(row.channels))}" if row.channels else "no channel"
+    writer = escape_text(row.model) if row.model else "no model"
+    state = f"{row.state.value} for {escape_text(', '.join(row.channels))}" if row.channels else "no channel"
     return (
-        f"**{plain(row.intent_name)}** about {plain(', '.join(row.repositories))}, written {plain(row.created_at)} by "
-        f"{writer}, ${row.cost_usd:.4f}\n\nchanges: {row.matches:,}, items: {row.items:,}, {state}, {code(row.id)}"
+        f"**{escape_text(row.intent_name)}** about {escape_text(', '.join(row.repositories))}, "
+        f"written {escape_text(row.created_at)} by {writer}, ${row.cost_usd:.4f}\n\nchanges: {row.matches:,}, items: {row.items:,}, {state}, {code_span(row.id)}"
         f"\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"
     )

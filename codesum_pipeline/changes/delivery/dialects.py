@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.ground.model.digest_record import CitedPlace
-from codesum_pipeline.ground.model.markdown import unlinked
+from codesum_pipeline.ground.model.markdown import break_links
 from codesum_pipeline.ground.model.printable import clean, one_line
 from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut
 
@@ -56,7 +56,7 @@ def read_markdown(text: str) -> list[Token]:
 
 def shown(text: str) -> str:
     """A text of others, printable (its entities decoded, too), and such that no program makes a link of it."""
-    return unlinked(clean(text))
+    return break_links(clean(text))
 
 
 def _chat_text(text: str) -> str:

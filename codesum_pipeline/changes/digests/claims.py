@@ -17,7 +17,7 @@ from pydantic import Field
 
 from codesum_pipeline.changes.digests.articles import LEAST_QUOTE_CHARS, Article
 from codesum_pipeline.ground.model.digest_record import DigestCitation, DigestClaim, SummaryResult
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.texts.llm.answer_shapes import AnswerPart, AnswerTool, tool_for
 from codesum_pipeline.texts.llm.checking import complain, object_of, validated
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse
@@ -150,14 +150,14 @@ def _composed(claim: DigestClaim) -> str:
 def _pieces(text: str) -> Iterator[str]:
     for place, part in enumerate(_SPAN.split(text)):
         if part:
-            yield code(part, limit=_MAX_CLAIM_CHARS) if place % 2 else _prose(part)
+            yield code_span(part, limit=_MAX_CLAIM_CHARS) if place % 2 else _prose(part)
 
 
 def _prose(text: str) -> str:
     """The text with Markdown escaped; white space at the ends is kept."""
     inner = text.strip()
     start, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{start}{prose(inner, limit=2 * _MAX_CLAIM_CHARS)}{end}" if inner else text
+    return f"{start}{escape_prose(inner, limit=2 * _MAX_CLAIM_CHARS)}{end}" if inner else text
 
 
 def _left_out(checked: CheckedClaims, *, unreported: int, items: int) -> Iterable[str]:

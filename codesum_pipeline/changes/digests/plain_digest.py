@@ -18,7 +18,7 @@ from codesum_pipeline.changes.matching.scores import subject_text
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, module_path_of
-from codesum_pipeline.ground.model.markdown import code
+from codesum_pipeline.ground.model.markdown import code_span
 from codesum_pipeline.ground.model.printable import counted, listed
 from codesum_pipeline.ground.model.standing_question import DocumentChange, Intent
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -144,7 +144,7 @@ class _PlainDigest(Struct):
         if not counts:
             return
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        counts_by_folder = [f"{count:,} in {code(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
+        counts_by_folder = [f"{count:,} in {code_span(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
         if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
             counts_by_folder.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
         total = sum(counts.values())
@@ -161,7 +161,7 @@ class _PlainDigest(Struct):
         return "; ".join(shown)
 
     def _headed(self, item: Item) -> str:
-        where = f" of {code(item.citation.source_name or item.citation.repository)}" if self.has_many else ""
+        where = f" of {code_span(item.citation.source_name or item.citation.repository)}" if self.has_many else ""
         return f"{wording.heading(item)}{where} {self._cite(item)}"
 
     def _cite(self, item: Item) -> str:
@@ -177,7 +177,7 @@ def _gist(items: Sequence[Item]) -> str:
     """What changed, in one sentence: what or how many, with which commits, and the names that are new in most of it."""
     changes = [change for item in items for change in (item.change, *item.alike)]
     repositories = sorted({item.citation.source_name or item.citation.repository for item in items})
-    where = [code(name) for name in repositories[:_MOST_REPOSITORIES]]
+    where = [code_span(name) for name in repositories[:_MOST_REPOSITORIES]]
     if len(repositories) > _MOST_REPOSITORIES:
         where.append(f"{len(repositories) - _MOST_REPOSITORIES} other repositories")
     subjects = list(dict.fromkeys(subject for item in items for subject in item.subjects))
@@ -186,7 +186,7 @@ def _gist(items: Sequence[Item]) -> str:
     why = f", with {listed(commits)}" if commits else ""
     changed = [item for item in items if item.happening is ChangeNature.CHANGED and not wording.is_prose(item)]
     names = new_names([item.hunk.text for item in changed if item.hunk])
-    new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code, names))}." if names else ""
+    new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code_span, names))}." if names else ""
     if items and all(map(wording.is_renumbered, items)):
         new = " Nothing but numbers or dates is different."
     return f"In {listed(where)}, {what}{why}.{new}" if items else "Nothing changed."

@@ -12,7 +12,7 @@ from codesum_pipeline.changes.digests.digest_rows import DigestRow
 from codesum_pipeline.changes.digests.rollup_by_model import MergedCitations, newest_first
 from codesum_pipeline.ground.model.digest_record import CitedPlace, DigestCitation, SummaryResult
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.ground.model.printable import counted, listed, one_line
 from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState
 from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut
@@ -113,10 +113,12 @@ def _places(reported: Sequence[_ReportedDocument]) -> str:
     for repository in ordered[:_MOST_REPOSITORIES]:
         folders = Counter(each.folder for each in reported if each.repository == repository)
         most = sorted(folders, key=lambda folder: (-folders[folder], folder))
-        shown = [f"{code(folder)} ({folders[folder]:,})" for folder in most[:_MOST_FOLDERS]]
+        shown = [f"{code_span(folder)} ({folders[folder]:,})" for folder in most[:_MOST_FOLDERS]]
         if rest := most[_MOST_FOLDERS:]:
             shown.append(f"{counted(len(rest), 'other folder')} ({sum(folders[folder] for folder in rest):,})")
-        lines.append(f"- {prose(repository)}: {counted(by_repository[repository], 'change')}, in {listed(shown)}")
+        lines.append(
+            f"- {escape_prose(repository)}: {counted(by_repository[repository], 'change')}, in {listed(shown)}"
+        )
     if rest := ordered[_MOST_REPOSITORIES:]:
         changes = counted(sum(by_repository[key] for key in rest), "change")
         lines.append(f"- {counted(len(rest), 'other repository', 'other repositories')}: {changes}")
@@ -136,7 +138,8 @@ def _document(times_reported: Sequence[_ReportedDocument], merged: MergedCitatio
     happened = "twice" if times == 2 else f"{times} times"
     when = days_between(first.day, last.day)
     number = merged.number(last.citation)
-    head = f"- {code(last.name)} in {prose(last.repository)}: {'' if times == 1 else f'{happened}, '}{when} [{number}]"
+    how_often = "" if times == 1 else f"{happened}, "
+    head = f"- {code_span(last.name)} in {escape_prose(last.repository)}: {how_often}{when} [{number}]"
     return [head, *(f"  - {line}" for line in _states(first.change, last.change))]
 
 
@@ -157,7 +160,7 @@ def _states(first: DocumentChange | None, last: DocumentChange | None) -> list[s
 def _short_summary(state: DocumentState | None) -> str:
     text = one_line(state.summary) if state else ""
     short = cut(text, _STATE_CHARS).removesuffix(CUT_MARK).rstrip()
-    return prose(f"{short} …" if len(short) < len(text) else short, limit=_STATE_CHARS + 2)
+    return escape_prose(f"{short} …" if len(short) < len(text) else short, limit=_STATE_CHARS + 2)
 
 
 def _folder(path: str, level: Level) -> str:

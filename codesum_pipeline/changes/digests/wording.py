@@ -14,7 +14,7 @@ from codesum_pipeline.changes.digests.hunks import PART, Hunk, closer, without_b
 from codesum_pipeline.changes.digests.material import ChangeNature, Item, happening_of
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.ground.model.printable import clean, counted, listed, shortened, some_of
 from codesum_pipeline.ground.model.standing_question import DocumentChange
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -165,7 +165,7 @@ _MANY[ChangeNature.REWORDED] = "are described otherwise; their code is as it was
 
 def quote_words(text: str, *, limit: int = _TEXT_CHARS) -> str:
     """Words of others within a line of ours. A number in brackets would be read as our citation."""
-    return prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
+    return escape_prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
 
 
 def verb(happening: ChangeNature, count: int) -> str:
@@ -180,7 +180,7 @@ def noun(change: DocumentChange, count: int = 1) -> str:
 
 def name_of(change: DocumentChange) -> str:
     """The name as code; of a file its path, of a test its own without what it is in."""
-    return code(_plain_name(change), limit=_NAME_CHARS)
+    return code_span(_plain_name(change), limit=_NAME_CHARS)
 
 
 def _plain_name(change: DocumentChange) -> str:
@@ -198,7 +198,7 @@ def heading(item: Item) -> str:
     lines = lines_of(item.hunk)
     if item.alike:
         return f"{_group(item)}{f'; the first: {lines}' if lines else ''}"
-    kind = "" if change.level in (Level.FILE, Level.MODULE) else f" in {code(change.state.file_path)}"
+    kind = "" if change.level in (Level.FILE, Level.MODULE) else f" in {code_span(change.state.file_path)}"
     if happening is ChangeNature.MOVED:
         return f"**{name_of(change)}** {_moved(change)}{f' ({lines})' if lines else ', unchanged'}"
     what = f"is a new {noun(change)}" if happening is ChangeNature.ADDED else _ONE[happening]
@@ -223,7 +223,7 @@ def _group(item: Item) -> str:
     kinds = {happening_of(each) for each in changes}
     levels = {each.level for each in changes}
     word = noun(item.change, 2) if len(levels) == 1 else "documents"
-    where = f" in {len(files)} files" if len(files) > 1 else f" in {code(item.change.state.file_path)}"
+    where = f" in {len(files)} files" if len(files) > 1 else f" in {code_span(item.change.state.file_path)}"
     what = verb(item.happening, len(changes)) if len(kinds) == 1 else "changed"
     return f"**{len(changes)} {word} {what} alike**{where}: {names(changes)}"
 
@@ -249,11 +249,11 @@ def _moved(change: DocumentChange) -> str:
         raise ValueError(f"{change.document_id}: what moved has a place before and one after")
     old, new = before.name.rpartition(SEPARATOR)[2], after.name.rpartition(SEPARATOR)[2]
     is_named_anew = old != new and change.level in (Level.FUNCTION, Level.CLASS)
-    was = f"was {code(old, limit=_NAME_CHARS)} before" if is_named_anew else ""
+    was = f"was {code_span(old, limit=_NAME_CHARS)} before" if is_named_anew else ""
     if before.file_path == after.file_path:
-        return f"{was}, in {code(after.file_path)}"
-    place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
-    return " and ".join(filter(None, (was, f"moved from {code(before.file_path)}{place}")))
+        return f"{was}, in {code_span(after.file_path)}"
+    place = f" to {code_span(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
+    return " and ".join(filter(None, (was, f"moved from {code_span(before.file_path)}{place}")))
 
 
 def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
@@ -306,7 +306,7 @@ def _parameters(item: Item) -> list[str]:
     if before is None or after is None or not before.signature or not after.signature:
         return []
     found = [
-        f"{word} {', '.join(code(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
+        f"{word} {', '.join(code_span(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
         for word, each_of in changed_parameters(before.signature, after.signature)
     ]
     return [f"Parameters: {'; '.join(found)}"] if found else []

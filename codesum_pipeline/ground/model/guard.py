@@ -94,7 +94,7 @@ def guarded(guard: FailureGuard | None, name: str) -> AbstractContextManager[Non
     return guard.item(name) if guard else nullcontext()
 
 
-def in_halves(
+def work_in_halves(
     items: Sequence[Item],
     work: Callable[[Sequence[Item]], Result],
     *,
@@ -122,4 +122,4 @@ def in_halves(
         return
     middle = len(items) // 2
     for half in (items[:middle], items[middle:]):
-        yield from in_halves(half, work, guard=guard, name=name, after_error=after_error)
+        yield from work_in_halves(half, work, guard=guard, name=name, after_error=after_error)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import BrokenStore
 from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.profiles.language_profiles import profile_of
@@ -104,7 +104,7 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _head(overview: Overview) -> str:
     opening = overview.opening
-    opening_words = prose(opening.text, limit=_OPENING)
+    opening_words = escape_prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = [f"{profile_of(name).title} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
@@ -113,14 +113,22 @@ def _head(overview: Overview) -> str:
     definitions = counted(overview.definitions, "function and class", "functions and classes")
     not_counted = "Tests, examples and copies of others' code are not counted."
     size = f"{', '.join(shown)}; {definitions}. {not_counted}" if shown else "No programs."
-    subject = f": {prose(overview.subject)}" if overview.subject else ""
-    stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
+    subject = f": {escape_prose(overview.subject)}" if overview.subject else ""
+    stands = f"Commit {code_span(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
     words = overview.words
     # A model's text about the whole repository, unless it is the opening already.
-    summary = prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
-    responsibilities = "\n".join(f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
+    summary = escape_prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
+    responsibilities = "\n".join(f"- {escape_prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
     source = "(By a model, from the texts of its parts.)" if summary or responsibilities else ""
-    blocks = (f"# {prose(overview.repo)}", f"{opening_words}{where}", summary, responsibilities, source, stands, size)
+    blocks = (
+        f"# {escape_prose(overview.repo)}",
+        f"{opening_words}{where}",
+        summary,
+        responsibilities,
+        source,
+        stands,
+        size,
+    )
     return "\n\n".join(part for part in blocks if part)
 
 
@@ -135,7 +143,7 @@ def _frameworks(frameworks: Sequence[Framework]) -> Iterator[str]:
 def _framework(framework: Framework) -> str:
     best = next((each for each in framework.evidence if each.constraint), framework.evidence[0])
     constraint = framework.constraint
-    versions = f" {code(constraint)}" if constraint and constraint != "*" else ""
+    versions = f" {code_span(constraint)}" if constraint and constraint != "*" else ""
     notes = [_at(best.path, best.line)]
     if framework.importing_files and best.known_by is KnownBy.MANIFEST:
         notes.append(f"imported by {counted(framework.importing_files, 'file')}")
@@ -145,13 +153,13 @@ def _framework(framework: Framework) -> str:
         notes[0] += _and_more(framework.places - 1, "file")
     if framework.is_for_development and framework.kind not in _DEVELOPING:
         notes.append("for development")
-    return f"**{prose(framework.name)}**{versions} ({', '.join(notes)})"
+    return f"**{escape_prose(framework.name)}**{versions} ({', '.join(notes)})"
 
 
 def _entry_points(entries: Sequence[EntryPoint]) -> Iterator[str]:
     for entry in entries[:_ENTRIES]:
-        target = f" → {code(entry.target, limit=80)}" if entry.target else ""
-        yield f"- {code(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
+        target = f" → {code_span(entry.target, limit=80)}" if entry.target else ""
+        yield f"- {code_span(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
     if len(entries) > _ENTRIES:
         yield f"- {len(entries) - _ENTRIES} more"
 
@@ -162,17 +170,17 @@ def _parts(overview: Overview) -> Iterator[str]:
         return
     folder = common_folder(division.parts)
     if folder:
-        yield f"In {code(folder)}:\n"
+        yield f"In {code_span(folder)}:\n"
     if drawn := mermaid(division, folder):
         yield f"```mermaid\n{drawn}\n```\n"
     for part in division.parts:
         text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
         used = division.uses_of(part.name)
-        named = ", ".join(code(each.removeprefix(folder)) for each in used[:_USES])
+        named = ", ".join(code_span(each.removeprefix(folder)) for each in used[:_USES])
         uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
         size = "" if not part.folder else f", {counted(len(part.paths), 'file')}"
         description = " ".join(filter(None, (text, uses)))
-        yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
+        yield f"- {code_span(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
     if division.others:
         yield f"- {counted(division.others, 'smaller part')}"
 
@@ -184,9 +192,9 @@ def _neighbourhoods(overview: Overview) -> Iterator[str]:
         return
     for each in overview.neighbourhoods[:_NEIGHBOURHOODS]:
         members = ", ".join(
-            f"{code(member.name)} ({_at(member.path, member.line)})" for member in each.members[:_MEMBERS]
+            f"{code_span(member.name)} ({_at(member.path, member.line)})" for member in each.members[:_MEMBERS]
         )
-        yield f"- **{prose(each.name)}**, {each.size} members, most in {code(each.folder)}: {members}"
+        yield f"- **{escape_prose(each.name)}**, {each.size} members, most in {code_span(each.folder)}: {members}"
 
 
 def _starts(starts: Sequence[Start]) -> Iterator[str]:
@@ -199,21 +207,21 @@ def _starts(starts: Sequence[Start]) -> Iterator[str]:
 
 
 def _name(place: RankedDocument) -> str:
-    return code(without_suffix(place.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
+    return code_span(without_suffix(place.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
 
 
 def _changes(overview: Overview) -> Iterator[str]:
     for commit in overview.commits[:MOST_COMMITS]:
         files = f" ({counted(len(commit.paths), 'file')})" if commit.paths else ""
-        yield f"- {commit.day} {code(commit.id[:_SHORT])} {prose(commit.subject, limit=100)}{files}"
+        yield f"- {commit.day} {code_span(commit.id[:_SHORT])} {escape_prose(commit.subject, limit=100)}{files}"
     if changed := most_changed(overview.commits)[:_CHANGED]:
-        shown = ", ".join(f"{code(path)} ({count})" for path, count in changed)
+        shown = ", ".join(f"{code_span(path)} ({count})" for path, count in changed)
         yield f"\nChanged most by the last {len(overview.commits)} commits: {shown}."
 
 
 def _unread(overview: Overview) -> Iterator[str]:
     for path, why in list(overview.malformed.items())[:_UNREAD]:
-        yield f"- {code(path)}: {prose(why.partition(': ')[2], limit=80)}"
+        yield f"- {code_span(path)}: {escape_prose(why.partition(': ')[2], limit=80)}"
     if len(overview.malformed) > _UNREAD:
         yield f"- {len(overview.malformed) - _UNREAD} more"
 
@@ -226,11 +234,11 @@ def _first_sentence(summary: str, name: str) -> str:
     of_name = {word.lower() for word in split_identifier(name)} | _OF_ANYTHING
     if {word.lower() for word in split_identifier(first)} <= of_name:
         return ""
-    return prose(first, limit=_SENTENCE)
+    return escape_prose(first, limit=_SENTENCE)
 
 
 def _at(path: str, line: int) -> str:
-    return code(f"{path}:{line}")
+    return code_span(f"{path}:{line}")
 
 
 def _and_more(number: int, noun: str = "") -> str:

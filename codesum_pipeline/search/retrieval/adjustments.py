@@ -25,7 +25,7 @@ from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.profiles.file_languages import ROLES, FileRole
-from codesum_pipeline.indexes.formats.nearest_vectors import highest
+from codesum_pipeline.indexes.formats.nearest_vectors import find_highest
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -178,7 +178,7 @@ class RaisedScores(Struct, frozen=True):
 def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Scores, weights: Weights) -> RaisedScores:
     """Raise the callers of the best among some functions and classes, which ascend by number. A caller's gain is
     multiplied by its factor, as its own score was."""
-    best = highest(scores, weights.sharing)
+    best = find_highest(scores, weights.sharing)
     counts, found = shelf.callers(numbers[best])
     places = numbers.searchsorted(found)
     is_ranked = numbers.take(places, mode="clip") == found

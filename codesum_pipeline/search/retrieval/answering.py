@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.indexes.formats.nearest_vectors import highest
+from codesum_pipeline.indexes.formats.nearest_vectors import find_highest
 from codesum_pipeline.search.retrieval.adjustments import (
     DocumentQuery,
     Levels,
@@ -357,7 +357,7 @@ class Answer:
         """The best of some places in their final order, twins as one."""
         limit = self.top
         while True:
-            best = highest(scores, limit)
+            best = find_highest(scores, limit)
             order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))].tolist()
             alone = (TwinGroup(at, float(scores[at]), ()) for at in order)
             folded = (

@@ -13,7 +13,12 @@ import numpy.typing as npt
 
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, highest, highest_above_zero
+from codesum_pipeline.indexes.formats.nearest_vectors import (
+    FEWEST_VECTORS,
+    NearestVectors,
+    find_highest,
+    highest_above_zero,
+)
 from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -93,7 +98,7 @@ class Lookup:
     def words_together(self, weights: Mapping[str, float]) -> ScoredDocuments:
         """The files of the best few passages, and the sum of the weights of the words that each passage has."""
         kept, scores = self._best_passages
-        best = kept[highest(scores, _PASSAGES_LOOKED_INTO)]
+        best = kept[find_highest(scores, _PASSAGES_LOOKED_INTO)]
         shares = np.zeros(len(best), dtype=np.float32)
         ends = best.searchsorted(self._shelf.passage_starts).tolist()
         for position, (first, last) in enumerate(pairwise(ends)):

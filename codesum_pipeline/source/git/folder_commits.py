@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import RepositoryUnavailable
 from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.source.git.git import last_line, run_git, start_git, stop
+from codesum_pipeline.source.git.git import last_line, run_git, start_git, stop_git
 
 # What a folder holds beside its sources (data, disk images) is not copied into the mirror.
 # A constant and no setting, so that the commit id is a function of the content.
@@ -222,7 +222,7 @@ def _fast_import(git_dir: Path) -> Iterator[IO[bytes]]:
         except BrokenPipeError:
             status = -1
         finally:
-            stop(process)
+            stop_git(process)
         if status != 0:
             complaints.seek(0)
             raise RepositoryUnavailable(f"{git_dir} cannot be written: {last_line(complaints.read())}")

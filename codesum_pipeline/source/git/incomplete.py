@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import ObjectsMissing, RepositoryUnavailable
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.source.git.git import last_line, resolve, start_git, stop, try_git
+from codesum_pipeline.source.git.git import last_line, find_object_id, start_git, stop_git, try_git
 from codesum_pipeline.source.git.remote import shallow_commits
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, tree_entries
 
@@ -55,7 +55,7 @@ def survey_commit(commit: str, *, git_dir: Path, timeout_s: float) -> Incomplete
         kinds = _walk(commit, git_dir)
     if not kinds.get(commit):
         return None
-    top = resolve(commit, git_dir=git_dir, timeout_s=timeout_s, kind="tree")
+    top = find_object_id(commit, git_dir=git_dir, timeout_s=timeout_s, kind="tree")
     return IncompleteCommit(
         commit=commit,
         present=tuple(each for each, kind in kinds.items() if kind),
@@ -124,7 +124,7 @@ def _read(objects: Sequence[str], git_dir: Path) -> Iterator[_Object]:
                 at += 1
                 damaged += 1
             finally:
-                stop(process)
+                stop_git(process)
         if damaged > MOST_DAMAGED:
             raise ObjectsMissing(
                 f"{git_dir}: more than {MOST_DAMAGED:,} objects of the commit are damaged: run `git fsck` there, or "
@@ -168,7 +168,7 @@ def _run(arguments: Sequence[str], data: Iterator[bytes], *, git_dir: Path) -> I
         except BrokenPipeError:
             status = -1
         finally:
-            stop(process)
+            stop_git(process)
         if status != 0:
             complaints.seek(0)
             raise RepositoryUnavailable(f"{git_dir} cannot be read: {last_line(complaints.read())}")

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import ChildPair, Level, PurposeSource, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import Failure, FailureGuard, work_in_halves
 from codesum_pipeline.ground.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.ground.model.patterns import any_of
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has
@@ -301,7 +301,7 @@ class Stamp(Struct, frozen=True):
 
     def stored(self, rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
         """The rows and their table; a row that no table can hold is replaced by that of a failed text."""
-        parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
+        parts = list(work_in_halves(rows, _table, guard=guard, name=lambda row: row.id))
         stored = {row.id for some, _ in parts for row in some}
         if len(parts) == 1 and len(stored) == len(rows):
             return rows, parts[0][1]

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.search.overviews.manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.search.overviews.overview import (
     Commit,
@@ -161,11 +161,16 @@ def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
 
 
 def test_a_code_span_holds_any_text_as_it_is():
-    assert [code("a.py:1"), code("`"), code("a``b"), code("")] == ["`a.py:1`", "`` ` ``", "``` a``b ```", "`  `"]
+    assert [code_span("a.py:1"), code_span("`"), code_span("a``b"), code_span("")] == [
+        "`a.py:1`",
+        "`` ` ``",
+        "``` a``b ```",
+        "`  `",
+    ]
 
 
 def test_prose_is_readable_as_it_is_written():
-    assert prose("Keeps charge_card, e.g. (a - b); 3 > 2.") == "Keeps charge_card, e.g. (a - b); 3 &gt; 2."
+    assert escape_prose("Keeps charge_card, e.g. (a - b); 3 > 2.") == "Keeps charge_card, e.g. (a - b); 3 &gt; 2."
 
 
 def test_a_page_states_its_commit_and_has_no_empty_section():

@@ -21,7 +21,7 @@ from codesum_pipeline.ground.model.document import (
     WrittenText,
 )
 from codesum_pipeline.ground.model.errors import CallFailure
-from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.rows import to_table
@@ -193,7 +193,7 @@ class ModelLevel:
                     rows.append(self._row(job, found.text, found.model, found.context, 0.0))
                 elif outcome and outcome.text:
                     rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
-        stored = in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
+        stored = work_in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
         return (row for some, _ in stored for row in some)
 
     def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
