@@ -50,7 +50,7 @@ from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, Nea
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 LINES = (100_000, 2_000_000)
@@ -156,7 +156,7 @@ def ask(
         walls, cpus = [], []
         for question in questions:
             wall, cpu = time.perf_counter(), time.process_time()
-            search(indexes, question, embedder=embedder)
+            search_indexes(indexes, question, embedder=embedder)
             cpus.append(1000 * (time.process_time() - cpu))
             walls.append(1000 * (time.perf_counter() - wall))
     return (float(np.median(walls)), float(np.percentile(walls, 95))), float(np.median(cpus))

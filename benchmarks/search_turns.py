@@ -57,7 +57,7 @@ from pathlib import Path
 from benchmarks.latency import questions_about
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 embedder, indexes, questions = load_embedder("static"), [], []
 for line in sys.stdin:
     told = json.loads(line)

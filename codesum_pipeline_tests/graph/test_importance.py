@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from codesum_pipeline.graph.importance import (
-    find_connections,
+    compute_pagerank,
     find_communities,
     find_components,
+    find_connections,
     graph_stats,
-    compute_pagerank,
 )
 from codesum_pipeline.ground.model.edge import Edge, EdgeKind
 

@@ -15,7 +15,7 @@ from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINIL
 from codesum_pipeline.indexes.embedders.named import load_embedder, make_embedder
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
@@ -140,6 +140,6 @@ def test_an_index_by_minilm_answers_queries_by_minilm_and_no_others(tmp_path: Pa
     assert again == replace(report, embedded=0, carried=24)
     assert static.model != report.model
     assert index.version.manifest["embedder"]["model_id"] == "minilm@53aa51172d14"
-    assert search([index], "total price", embedder=load_embedder("minilm"))[0].id == "shop/cart.py::total_price"
+    assert search_indexes([index], "total price", embedder=load_embedder("minilm"))[0].id == "shop/cart.py::total_price"
     with pytest.raises(ConfigurationError, match="set embedder to 'minilm', or run `codesum index shop`"):
-        search([index], "total price", embedder=load_embedder("static"))
+        search_indexes([index], "total price", embedder=load_embedder("static"))

@@ -242,14 +242,14 @@ def _move_on(ws: Workspace) -> None:
 
 
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
-    from codesum_pipeline.changes.matching.scores import match, reading
+    from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
     from codesum_pipeline.indexes.embedders.named import embedder_of
     from codesum_pipeline.search.retrieval.published_index import PublishedIndex
     from codesum_pipeline.source.git.git import BlobReader
 
     index = PublishedIndex.of_version(comparison.version.folder)
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
-        return match(comparison.changes, asking, index, embedder_of(ws.settings), reading(blobs))
+        return match_changes(comparison.changes, asking, index, embedder_of(ws.settings), make_blob_reader(blobs))
 
 
 def _best(store: DigestStore, question: str, repository: str) -> Iterator[tuple[object, ...]]:
@@ -270,13 +270,14 @@ def _best(store: DigestStore, question: str, repository: str) -> Iterator[tuple[
 
 def _shown(row: DigestRow) -> str:
     """Under what it is, the words of a digest as a chat would get them: without links and HTML."""
-    from codesum_pipeline.changes.delivery.dialects import CHAT, written
+    from codesum_pipeline.changes.delivery.dialects import CHAT, write_body
 
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
     writer = escape_text(row.model) if row.model else "no model"
     state = f"{row.state.value} for {escape_text(', '.join(row.channels))}" if row.channels else "no channel"
     return (
         f"**{escape_text(row.intent_name)}** about {escape_text(', '.join(row.repositories))}, "
-        f"written {escape_text(row.created_at)} by {writer}, ${row.cost_usd:.4f}\n\nchanges: {row.matches:,}, items: {row.items:,}, {state}, {code_span(row.id)}"
-        f"\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"
+        f"written {escape_text(row.created_at)} by {writer}, ${row.cost_usd:.4f}\n\n"
+        f"changes: {row.matches:,}, items: {row.items:,}, {state}, {code_span(row.id)}"
+        f"\n\n{write_body(post, CHAT, limit=_DIGEST_CHARS)}"
     )

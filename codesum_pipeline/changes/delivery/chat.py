@@ -9,7 +9,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.changes.delivery.dialects import CHAT, HTML_CHAT, shown, written
+from codesum_pipeline.changes.delivery.dialects import CHAT, HTML_CHAT, make_inert, write_body
 from codesum_pipeline.changes.delivery.posts import OutgoingMessage
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
@@ -45,14 +45,14 @@ class ChatChannel:
     def send(self, message: OutgoingMessage) -> str:
         from apprise import Apprise, NotifyFormat
 
-        title = shown(message.post.subject)
+        title = make_inert(message.post.subject)
         limit = max(_LEAST_CHARS, int(self._service.body_maxlen * _ROOM_SHARE) - len(title))
         is_html = self._service.service_name == "Telegram"
         caller = Apprise(asset=self._service.asset)
         caller.add(self._service)
         with caller.notify(
             title=title,
-            body=written(message.post, HTML_CHAT if is_html else CHAT, limit=limit, is_repeat=message.is_repeat),
+            body=write_body(message.post, HTML_CHAT if is_html else CHAT, limit=limit, is_repeat=message.is_repeat),
             body_format=NotifyFormat.HTML if is_html else NotifyFormat.MARKDOWN,
             timeout=self._settings.timeout_s,
         ) as result:

@@ -54,7 +54,7 @@ def read_markdown(text: str) -> list[Token]:
     return MarkdownIt("commonmark", {"html": False}).disable(list(_UNREAD)).parse(clean(text))
 
 
-def shown(text: str) -> str:
+def make_inert(text: str) -> str:
     """A text of others, printable (its entities decoded, too), and such that no program makes a link of it."""
     return break_links(clean(text))
 
@@ -65,7 +65,7 @@ def _chat_text(text: str) -> str:
 
 
 def _uncalled(text: str) -> str:
-    return _CALL.sub(f"@{_WORD_JOINER}", shown(text))
+    return _CALL.sub(f"@{_WORD_JOINER}", make_inert(text))
 
 
 def _chat_code(text: str) -> str:
@@ -83,9 +83,9 @@ def _html(text: str) -> str:
 
 
 PLAIN = Dialect(
-    text=shown,
-    code=shown,
-    block=shown,
+    text=make_inert,
+    code=make_inert,
+    block=make_inert,
     source=lambda name, about, url: f"{name}, {about}\n    {url}" if url else f"{name}, {about}",
     bold=("", ""),
     italic=("", ""),
@@ -113,7 +113,7 @@ HTML_CHAT = Dialect(
 )
 
 
-def written(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat: bool = False) -> str:
+def write_body(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat: bool = False) -> str:
     """The body of a post in a dialect, at most `limit` characters long.
 
     What does not fit is cut at the end of a sentence or line, and its last line says how much is left out.
@@ -282,7 +282,7 @@ _REFERENCE = re.compile(r"\[(\d{1,4})\]")
 def html_mail(post: Post, *, is_repeat: bool = False) -> str:
     """A whole page, 600 px wide at most."""
     repeat = f'<p class="quiet" style="{_STYLES["p"]};{_STYLES["quiet"]}">{MAY_BE_A_REPEAT}</p>' if is_repeat else ""
-    subject = escape(shown(post.subject))
+    subject = escape(make_inert(post.subject))
     return (
         '<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -298,7 +298,7 @@ def html_mail(post: Post, *, is_repeat: bool = False) -> str:
 
 def _html_body(post: Post) -> str:
     if post.kind is PostKind.NOTICE:
-        return f'<pre style="{_STYLES["pre"]}">{escape(shown(post.text.strip()))}</pre>'
+        return f'<pre style="{_STYLES["pre"]}">{escape(make_inert(post.text.strip()))}</pre>'
     reader = MarkdownIt("commonmark", {"html": False})
     for name, rule in (("text", _text), ("code_inline", _code), ("fence", _block), ("code_block", _block)):
         reader.add_render_rule(name, rule)
@@ -322,15 +322,15 @@ def _text(self: RendererHTML, tokens: Sequence[Token], place: int, _options: Any
         url = env["links"][number - 1] if 0 < number <= len(env["links"]) else None
         return _link(url, found[0]) if url else found[0]
 
-    return _REFERENCE.sub(link, escape(shown(tokens[place].content)))
+    return _REFERENCE.sub(link, escape(make_inert(tokens[place].content)))
 
 
 def _code(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    return f'<code style="{_STYLES["code"]}">{escape(shown(tokens[place].content))}</code>'
+    return f'<code style="{_STYLES["code"]}">{escape(make_inert(tokens[place].content))}</code>'
 
 
 def _block(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    text = shown(tokens[place].content)
+    text = make_inert(tokens[place].content)
     content = "".join(map(_diff_line, text.rstrip("\n").split("\n"))) if tokens[place].info == "diff" else escape(text)
     return f'<pre style="{_STYLES["pre"]}">{content}</pre>\n'
 
@@ -345,8 +345,8 @@ def _html_sources(post: Post) -> str:
     """A table, since some clients do not show the numbers of a list."""
     rows = []
     for source in sources_of(post):
-        name = escape(shown(source.name))
-        about = " · ".join([escape(shown(source.place)), *(escape(shown(each)) for each in source.about)])
+        name = escape(make_inert(source.name))
+        about = " · ".join([escape(make_inert(source.place)), *(escape(make_inert(each)) for each in source.about)])
         rows.append(
             f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;{_STYLES["number"]}">'
             f'[{source.number}]</td><td style="padding:3px 0;font-size:14px;overflow-wrap:anywhere">'

@@ -17,7 +17,7 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from pathlib import Path
 
-from codesum_pipeline.changes.delivery.dialects import PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.dialects import PLAIN, html_mail, write_body
 from codesum_pipeline.changes.delivery.posts import OutgoingMessage
 from codesum_pipeline.ground.model.errors import DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
@@ -57,7 +57,7 @@ class MailChannel:
         mail["Auto-Submitted"] = "auto-generated"
         if message.is_repeat:
             mail["X-Codesum-Repeat"] = str(message.attempt)
-        mail.set_content(written(post, PLAIN, is_repeat=message.is_repeat))
+        mail.set_content(write_body(post, PLAIN, is_repeat=message.is_repeat))
         mail.add_alternative(html_mail(post, is_repeat=message.is_repeat), subtype="html")
         return mail
 

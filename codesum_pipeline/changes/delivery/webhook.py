@@ -89,7 +89,7 @@ class WebhookChannel:
         self, client: httpx.AsyncClient, message: OutgoingMessage, addresses: list[str], *, host: str, port: int
     ) -> httpx.Response:
         """The answer of the first address that can be reached; of the certificate the name of the host is checked."""
-        body = json.dumps(payload(message.post), ensure_ascii=False).encode()
+        body = json.dumps(payload_of(message.post), ensure_ascii=False).encode()
         headers = {**self._headers(message, body), "Host": urlsplit(self._settings.url).netloc}
         for place, address in enumerate(addresses, 1):
             shown = f"[{address}]" if ":" in address else address
@@ -136,7 +136,7 @@ class WebhookChannel:
         return headers
 
 
-def payload(post: Post) -> dict[str, Any]:
+def payload_of(post: Post) -> dict[str, Any]:
     """The JSON of a post, which docs/webhook.schema.json describes."""
     fields: dict[str, Any] = {
         "schema": SCHEMA,

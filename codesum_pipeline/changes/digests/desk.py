@@ -76,7 +76,7 @@ def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
         yield
 
 
-def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
+def finish_digest(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
     """Put a recorded digest into the outbox, then call the hooks; must be inside `one_at_a_time`.
 
     A hook that was called when the process ended is called again.
@@ -101,12 +101,12 @@ def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
                 _log.warning(
                     "digest %s of %s: the process that wrote it ended; it goes on from here", digest.id, intent
                 )
-                finish(store, sender, digest)
+                finish_digest(store, sender, digest)
                 left.append(digest.id)
     return left
 
 
-def deliver(desk: DigestDesk) -> SendingReport:
+def deliver_digests(desk: DigestDesk) -> SendingReport:
     """Put into the outbox the digests that ended processes left half way, then send what is due."""
     if desk.layout.digests.exists():
         try:

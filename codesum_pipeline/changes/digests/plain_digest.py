@@ -101,26 +101,26 @@ class _PlainDigest(Struct):
         self.add(self._headed(item))
         hunk = item.hunk
         if hunk is None or not hunk.text or item.happening is ChangeNature.REMOVED:
-            self._add_list(wording.details(item))
+            self._add_list(wording.details_of(item))
             return
         if wording.is_prose(item):
-            self._add_list(wording.quotes(hunk, _MOST_QUOTES))
+            self._add_list(wording.quote_sentences(hunk, _MOST_QUOTES))
             return
         lines = wording.lines_to_show(hunk, next(self._rooms), self.words)
         is_whole = hunk.text.count("\n") < len(lines)
         # A part of something new says less than what somebody wrote about it.
         if not is_whole and item.happening is ChangeNature.ADDED and wording.words_about(item):
             lines = []
-        self._add_list(wording.details(item, shown="\n".join(lines), is_whole=is_whole))
+        self._add_list(wording.details_of(item, shown="\n".join(lines), is_whole=is_whole))
         if lines:
-            self.add(wording.block(hunk, lines))
+            self.add(wording.fenced_block(hunk, lines))
 
     def list(self, items: Sequence[Item]) -> None:
         """A line for each item."""
         lines = []
         for item in items:
             is_quoted = item.hunk is not None and wording.is_prose(item) and item.happening is ChangeNature.CHANGED
-            words = wording.quotes(item.hunk, 1) if is_quoted and item.hunk else wording.details(item)
+            words = wording.quote_sentences(item.hunk, 1) if is_quoted and item.hunk else wording.details_of(item)
             lines.append(": ".join([self._headed(item), *words[:1]]))
         self._add_list(lines)
 
@@ -157,12 +157,12 @@ class _PlainDigest(Struct):
                 numbers = " ".join(self._cite(item) for item in members[:_MOST_BESIDE])
                 changes = [change for item in members for change in (item.change, *item.alike)]
                 count = f"{len(changes):,} {'new' if happening is ChangeNature.ADDED else happening}"
-                shown.append(f"{count}: {wording.names(changes)} {numbers}")
+                shown.append(f"{count}: {wording.names_of_changes(changes)} {numbers}")
         return "; ".join(shown)
 
     def _headed(self, item: Item) -> str:
         where = f" of {code_span(item.citation.source_name or item.citation.repository)}" if self.has_many else ""
-        return f"{wording.heading(item)}{where} {self._cite(item)}"
+        return f"{wording.heading_of(item)}{where} {self._cite(item)}"
 
     def _cite(self, item: Item) -> str:
         self.cited.append(item)
@@ -196,7 +196,7 @@ def _named_ones(items: Sequence[Item]) -> Iterator[str]:
     for happening in ChangeNature:
         if members := [item for item in items if item.happening is happening]:
             named = listed([wording.name_of(item.change) for item in members])
-            yield f"{named} {wording.verb(happening, len(members))}"
+            yield f"{named} {wording.verb_of(happening, len(members))}"
 
 
 def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterator[str]:
@@ -205,10 +205,10 @@ def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterat
         counts = Counter(change.level for change in changes if happenings[id(change)] is happening)
         examples = {change.level: change for change in changes if happenings[id(change)] is happening}
         counts_by_level = [
-            f"{counts[level]:,} {wording.noun(examples[level], counts[level])}" for level in LEVELS if counts[level]
+            f"{counts[level]:,} {wording.noun_of(examples[level], counts[level])}" for level in LEVELS if counts[level]
         ]
         if counts_by_level:
-            yield f"{listed(counts_by_level)} {wording.verb(happening, sum(counts.values()))}"
+            yield f"{listed(counts_by_level)} {wording.verb_of(happening, sum(counts.values()))}"
 
 
 def _commits(subjects: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.digests.articles import Article, spaced, with_closed_fence
+from codesum_pipeline.changes.digests.articles import Article, with_closed_fence, with_single_spaces
 from codesum_pipeline.changes.digests.claims import CheckedClaims, result_of
 from codesum_pipeline.changes.digests.digest_by_model import (
     DigestJob,
@@ -106,10 +106,10 @@ class MergedCitations:
     def renumbered(self, result: SummaryResult) -> str:
         """The text of a digest with the numbers of this list; numbers without a citation are taken out."""
         numbers = {place: self.number(citation) for place, citation in enumerate(result.citations, start=1)}
-        return renumbered(result.summary, numbers)
+        return renumber_citations(result.summary, numbers)
 
 
-def renumbered(text: str, numbers: Mapping[int, int]) -> str:
+def renumber_citations(text: str, numbers: Mapping[int, int]) -> str:
     """The text with each `[N]` renumbered; a number without a new one is taken out."""
 
     def anew(found: re.Match[str]) -> str:
@@ -216,7 +216,7 @@ def _articles(block: PastBlock) -> list[Article]:
     """For each citation the texts that cite it, as a quote may give them: with and without our numbers and escapes."""
     texts: dict[int, list[str]] = {number: [] for number in range(1, len(block.citations) + 1)}
     for text in block.texts:
-        bare = _BEFORE_STOP.sub("", renumbered(text, {})).replace("\\", "")
+        bare = _BEFORE_STOP.sub("", renumber_citations(text, {})).replace("\\", "")
         for number in numbers_in(text):
-            texts[number] += [spaced(text), spaced(bare)]
+            texts[number] += [with_single_spaces(text), with_single_spaces(bare)]
     return [Article(number, "", tuple(sources)) for number, sources in texts.items()]

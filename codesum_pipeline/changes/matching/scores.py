@@ -152,7 +152,7 @@ def _only_in(lines: list[str], others: list[str]) -> list[str]:
     return found
 
 
-def reading(blobs: BlobReader) -> ReadBlob:
+def make_blob_reader(blobs: BlobReader) -> ReadBlob:
     """A reader of blobs through one git process. It keeps the last texts: documents of one file follow each other."""
 
     @lru_cache(maxsize=_BLOBS_KEPT)
@@ -189,7 +189,7 @@ class ChangeEvidence(Struct, frozen=True):
     anywhere: Numbers
 
 
-def gather(
+def gather_evidence(
     subjects: Sequence[Subject],
     changes: Sequence[DocumentChange],
     words: Sequence[ChangeWords],
@@ -294,7 +294,7 @@ WITH_VECTORS = ScoreWeights(base=-3.33, nearness=0.51, anywhere=1.4, named=5.47)
 WORDS_ALONE = ScoreWeights(base=-1.92, nearness=0.0, anywhere=1.16, named=5.69)
 
 
-def match(
+def match_changes(
     changes: Sequence[DocumentChange],
     intents: Sequence[Intent],
     index: PublishedIndex,
@@ -311,7 +311,9 @@ def match(
     return [
         found
         for intent, row in zip(intents, scores, strict=True)
-        for found in choose(intent, _matches(intent, changes, row, np.flatnonzero(row >= _least(intent)).tolist()))
+        for found in choose_matches(
+            intent, _matches(intent, changes, row, np.flatnonzero(row >= _least(intent)).tolist())
+        )
     ]
 
 
@@ -328,7 +330,7 @@ def score_changes(
     return [_matches(intent, changes, row, every) for intent, row in zip(intents, scores, strict=True)]
 
 
-def choose(intent: Intent, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
+def choose_matches(intent: Intent, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
     """The matches that an intent asks for, best first; ties break by repository and document."""
     ordered = sorted(matches, key=lambda found: (-score_of(found), found.change.repository, found.change.document_id))
     reaching = [found for found in ordered if score_of(found) >= _least(intent)]
@@ -363,7 +365,7 @@ def _scores(
         checkpoint()
         some = changes[start : start + _AT_ONCE]
         words = [words_of(change, read) for change in some]
-        evidence = gather(subjects, some, words, index, embedder)
+        evidence = gather_evidence(subjects, some, words, index, embedder)
         chances = np.where(np.isnan(evidence.nearness), WORDS_ALONE.of(evidence), WITH_VECTORS.of(evidence))
         found.append(np.round(chances * _factors(some, subjects), _DIGITS))
     return np.concatenate(found, axis=1)

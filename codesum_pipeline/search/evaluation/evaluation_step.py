@@ -35,7 +35,7 @@ from codesum_pipeline.search.evaluation.evaluate import (
     FUNCTION_MRR,
     NDCG,
     QuestionResult,
-    evaluate,
+    ask_questions,
     indexes_of,
     paired_interval,
     setups_for,
@@ -160,7 +160,7 @@ def _ask(ws: Workspace, index: PublishedIndex, guard: FailureGuard, progress: Pr
             ws, index, setups=setups, sample=settings.sample, commits=settings.commits, guard=guard, progress=progress
         )
     questions = [found for found in read_questions(settings.questions) if indexes_of([index], found)]
-    return evaluate(
+    return ask_questions(
         [index], questions, embedder=embedder_of(ws.settings), setups=setups, guard=guard, progress=progress
     )
 
@@ -178,7 +178,7 @@ def _published_answers(ws: Workspace, published: Version, questions: Sequence[Qu
     if not ws.settings.evaluation.gate or published.manifest["embedder"]["model_id"] != embedder.model_id:
         return stored
     index = PublishedIndex.of_version(published.folder)
-    answers = evaluate([index], unknown, embedder=embedder, setups=[ALL])
+    answers = ask_questions([index], unknown, embedder=embedder, setups=[ALL])
     again = {answer.question.id for answer in answers}
     return [row for row in stored if row["question"] not in again] + answer_rows(answers, content_digest=digest)
 

@@ -31,7 +31,7 @@ from codesum_pipeline.ground.store.rows import from_table, to_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, evaluate
+from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, ask_questions
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -351,8 +351,10 @@ def ask_own_questions(
     """
     embedder = embedder_of(ws.settings)
     questions = commit_questions(ws, commits=commits, guard=guard)
-    answers = evaluate([index], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
+    answers = ask_questions([index], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
     if wanted := sample_documented(ws, sample, guard=guard):
         with hold_out_docstrings(ws, wanted, guard=guard, progress=progress) as (without, questions):
-            answers += evaluate([without], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
+            answers += ask_questions(
+                [without], questions, embedder=embedder, setups=setups, guard=guard, progress=progress
+            )
     return answers

@@ -26,7 +26,7 @@ from codesum_pipeline.search.overviews.parts import (
     Community,
     Division,
     Start,
-    divide,
+    divide_into_parts,
     find_neighbourhoods,
     where_to_start,
 )
@@ -263,7 +263,7 @@ def make_overview(ws: Workspace) -> Overview:
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")
-    division = divide(view)
+    division = divide_into_parts(view)
     return Overview(
         repo=ws.key,
         commit=snapshot.commit,

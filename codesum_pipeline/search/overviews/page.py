@@ -35,13 +35,13 @@ _HARMLESS = re.compile(r"[^\w ./*-]")
 _LONGEST_LABEL = 40
 
 
-def mermaid(division: Division, folder: str) -> str:
+def draw_mermaid(division: Division, folder: str) -> str:
     """The parts as boxes and the links as arrows; names are without `folder`. Empty without links."""
     if not division.links:
         return ""
     linked = {name for link in division.links for name in (link.source, link.target)}
     numbers = {part.name: number for number, part in enumerate(division.parts) if part.name in linked}
-    boxes = [f'  p{number}["{label(name.removeprefix(folder))}"]' for name, number in numbers.items()]
+    boxes = [f'  p{number}["{label_of_box(name.removeprefix(folder))}"]' for name, number in numbers.items()]
     pairs = {(link.source, link.target) for link in division.links}
     arrows = [
         f"  p{numbers[source]} {'<-->' if (target, source) in pairs else '-->'} p{numbers[target]}"
@@ -51,7 +51,7 @@ def mermaid(division: Division, folder: str) -> str:
     return "\n".join(["graph LR", *boxes, *arrows])
 
 
-def label(name: str) -> str:
+def label_of_box(name: str) -> str:
     """A name as the text of a box."""
     shown = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
     return _HARMLESS.sub(lambda found: f"#{ord(found[0])};", shown)
@@ -83,7 +83,7 @@ _OF_ANYTHING = frozenset({
 _SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes: ", "Functions: ", "Imports ")
 
 
-def render(overview: Overview) -> str:
+def render_page(overview: Overview) -> str:
     blocks = [
         _head(overview),
         _section("Parts", _parts(overview)),
@@ -171,7 +171,7 @@ def _parts(overview: Overview) -> Iterator[str]:
     folder = common_folder(division.parts)
     if folder:
         yield f"In {code_span(folder)}:\n"
-    if drawn := mermaid(division, folder):
+    if drawn := draw_mermaid(division, folder):
         yield f"```mermaid\n{drawn}\n```\n"
     for part in division.parts:
         text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
@@ -275,7 +275,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     row = {
         "commit": published.manifest["commit"],
         "content_digest": published.manifest["content_digest"],
-        "page": render(overview),
+        "page": render_page(overview),
         "facts": json.dumps(facts, ensure_ascii=False, sort_keys=True),
     }
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()

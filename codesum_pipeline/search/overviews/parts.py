@@ -75,7 +75,7 @@ class Division(Struct, frozen=True):
         return [link.target for link in self.links if link.source == part]
 
 
-def divide(view: View) -> Division:
+def divide_into_parts(view: View) -> Division:
     sizes = {path: 1 + len(view.definitions[path]) for path in view.sources}
     parts = {"": list(view.sources)}
     while (divided := _to_divide(parts, sizes)) is not None:

@@ -29,7 +29,7 @@ from codesum_pipeline.search.retrieval.hits import DIGITS, Hit, explain_ranks, m
 from codesum_pipeline.search.retrieval.lookup import Lookup
 from codesum_pipeline.search.retrieval.published_index import name_of_file
 from codesum_pipeline.search.retrieval.query import EXACT_NAME, pointers_in
-from codesum_pipeline.search.retrieval.shelf import Candidates, Mask, joined
+from codesum_pipeline.search.retrieval.shelf import Candidates, Mask, join_arrays
 from codesum_pipeline.search.retrieval.weights import (
     IN_FILES,
     NOTHING,
@@ -40,12 +40,12 @@ from codesum_pipeline.search.retrieval.weights import (
     Ranking,
     Scores,
     Signal,
-    falling,
+    falling_powers,
     falling_ranks,
-    fuse,
+    find_runs,
+    fuse_rankings,
     highest_sums,
     mean_of_nearest,
-    runs,
     sums_by_file,
 )
 
@@ -213,10 +213,10 @@ class Answer:
             return of_file
         # Sorted by file, the best first in each.
         order = np.lexsort((are_files, -fit, files))
-        starts, groups = runs(files[order])
+        starts, groups = find_runs(files[order])
         rank: Numbers = np.arange(len(files)) - starts[groups]
         of_file, fit = of_file[order], fit[order]
-        shares = np.where(rank == 0, 1.0, falling(weights.sibling_factor, rank) * fit / fit[starts][groups])
+        shares = np.where(rank == 0, 1.0, falling_powers(weights.sibling_factor, rank) * fit / fit[starts][groups])
         shares[are_files[order] & (rank > 0)] = 0.0
         leads = np.sort(of_file[starts])[::-1]
         limit = leads[min(weights.files_before_siblings, len(leads)) - 1] * _JUST_BELOW
@@ -233,7 +233,7 @@ class Answer:
         fused, evidence = self._evidence()
         # The files whose names consist of words of the query.
         words, indexes = self.question.query.words, self.question.shelf.with_starts()
-        within = joined([index.file_names.within(words) + start for index, start in indexes])
+        within = join_arrays([index.file_names.within(words) + start for index, start in indexes])
         named_files = self.candidates.are_among(within).nonzero()[0]
         names = (name_of_file(self._id(place)) for place in named_files.tolist())
         named = Ranking(named_files, self.question.weights.name_boost * np.array(self.shares.of_names(names)))
@@ -321,7 +321,7 @@ class Answer:
 
     def _fuse(self, rankings: Mapping[Signal, Ranking], weights: Mapping[Signal, float]) -> FusedRanking[Signal]:
         offset, limit = self.question.weights.rank_offset, self.question.weights.depth
-        return fuse(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
+        return fuse_rankings(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
 
     @cached_property
     def _factors(self) -> Scores:

@@ -27,7 +27,7 @@ from codesum_pipeline.indexes.formats.index_files import StringTable
 from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, distinct
+from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, find_distinct
 
 # Cosines are kept in this many steps.
 STEPS = 255
@@ -209,7 +209,7 @@ def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[
         files = [row for row, count in shared.items() if count == most]
         for file in files if most and len(files) <= _MOST_FILES else ():
             levels = (Level.FUNCTION, Level.CLASS)
-            around = None if pointer.line is None else innermost(index, file, pointer.line, levels)
+            around = None if pointer.line is None else find_innermost(index, file, pointer.line, levels)
             found.add(file if around is None else around)
     return sorted(found)
 
@@ -224,7 +224,7 @@ def _shared(path: Sequence[str], parts: Sequence[str]) -> int:
     return count
 
 
-def innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
+def find_innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
     """The smallest document of these levels, other than the file, that has a line of it."""
     inside = [
         (document["end_line"] - document["start_line"], row)
@@ -269,7 +269,7 @@ def scored_by_name(
         scores.append(np.array([SAME_ID]))
     if not rows:
         return NO_NUMBERS, NO_SCORES
-    named, places = distinct(np.concatenate(rows).astype(np.int64))
+    named, places = find_distinct(np.concatenate(rows).astype(np.int64))
     best = np.zeros(len(named))
     np.maximum.at(best, places, np.concatenate(scores))
     return named, best

@@ -35,9 +35,9 @@ from codesum_pipeline.search.retrieval.weights import (
 DEFAULT_TOP = 10
 
 
-def search(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder, **options: Any) -> list[Hit]:
+def search_indexes(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder, **options: Any) -> list[Hit]:
     """The hits of `answer` without looking into sources."""
-    return answer(indexes, query, embedder=embedder, **options).hits
+    return answer_query(indexes, query, embedder=embedder, **options).hits
 
 
 class SearchAnswer(Struct, frozen=True):
@@ -48,7 +48,7 @@ class SearchAnswer(Struct, frozen=True):
     likeness: Likeness = Likeness(0.0, 0.0, 0)
 
 
-def answer(
+def answer_query(
     indexes: Sequence[PublishedIndex],
     query: str,
     *,

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import ObjectsMissing, RepositoryUnavailable
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.source.git.git import last_line, find_object_id, start_git, stop_git, try_git
+from codesum_pipeline.source.git.git import find_object_id, last_line, start_git, stop_git, try_git
 from codesum_pipeline.source.git.remote import shallow_commits
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, tree_entries
 

@@ -215,8 +215,8 @@ def objects_missing(entry: RepositoryEntry, finished: GitResult, what: str) -> O
     named = _OBJECT.search(finished.complaints)
     first = f" ({named[1].decode()} is the first)" if named else ""
     return ObjectsMissing(
-        f"{describe_entry(entry)} cannot be fetched: {what}: objects of it are missing there, or cannot be read{first}: "
-        f"{way_out(entry)}"
+        f"{describe_entry(entry)} cannot be fetched: {what}: objects of it are missing there, or cannot be read"
+        f"{first}: {way_out(entry)}"
     )
 
 

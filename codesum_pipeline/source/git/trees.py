@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codesum_pipeline.ground.model.errors import RepositoryUnavailable, TookTooLong
-from codesum_pipeline.source.git.git import BlobReader, read_records, find_object_id, run_git
+from codesum_pipeline.source.git.git import BlobReader, find_object_id, read_records, run_git
 
 # The modes of entries that are no files; a folder is listed only where it cannot be read.
 FOLDER_MODE = "040000"

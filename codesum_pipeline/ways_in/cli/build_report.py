@@ -345,10 +345,10 @@ class ModelReport(Struct, frozen=True, dict=True):
                 f"`codesum doctor {outcome.key}` says why"
             )
         if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
-            from codesum_pipeline.search.evaluation.lift import savings
+            from codesum_pipeline.search.evaluation.lift import find_savings
             from codesum_pipeline.search.evaluation.records import last_lift
 
-            yield from savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
+            yield from find_savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
 
     def as_json(self) -> dict[str, Any] | None:
         if not self.home.settings.llm.enabled:

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.changes.compaction.attestation import NAMESPACE
-from codesum_pipeline.changes.compaction.signatures import fingerprint, load_key, public_blob, read_signature, sign
+from codesum_pipeline.changes.compaction.signatures import (
+    fingerprint_of,
+    load_key,
+    public_blob,
+    read_signature,
+    sign_message,
+)
 from codesum_pipeline.ground.model.errors import ConfigurationError, SignatureInvalid
 from codesum_pipeline_tests.support.compaction_home import KEYS
 
@@ -36,11 +42,11 @@ def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_signature_is_byte_for_byte_the_one_that_openssh_makes() -> None:
-    assert sign(MESSAGE, load_key(KEYS / "plain_key", never), namespace=NAMESPACE) == recorded("plain.sig")
+    assert sign_message(MESSAGE, load_key(KEYS / "plain_key", never), namespace=NAMESPACE) == recorded("plain.sig")
 
 
 def test_an_encrypted_key_signs_as_the_plain_one_does() -> None:
-    assert sign(MESSAGE, load_key(KEYS / "encrypted_key", lambda: PASSPHRASE), namespace=NAMESPACE) == recorded(
+    assert sign_message(MESSAGE, load_key(KEYS / "encrypted_key", lambda: PASSPHRASE), namespace=NAMESPACE) == recorded(
         "plain.sig"
     )
 
@@ -88,7 +94,7 @@ def test_a_key_that_cannot_sign_is_named(name: str, passphrase: str, reason: str
 
 @needs_ssh_keygen
 def test_the_real_ssh_keygen_takes_our_signature(tmp_path: Path, key_file: Path) -> None:
-    (tmp_path / "m.sig").write_text(sign(MESSAGE, load_key(key_file, never), namespace=NAMESPACE))
+    (tmp_path / "m.sig").write_text(sign_message(MESSAGE, load_key(key_file, never), namespace=NAMESPACE))
     (tmp_path / "signers").write_text(f"ops@example.org {recorded('plain_key.pub')}")
 
     command = ["ssh-keygen", "-Y", "verify", "-f", "signers", "-I", "ops@example.org", "-n", NAMESPACE, "-s", "m.sig"]
@@ -113,4 +119,4 @@ def test_we_take_the_signature_of_the_real_ssh_keygen(tmp_path: Path, key_file: 
 def test_a_fingerprint_is_the_one_that_ssh_keygen_shows(key_file: Path) -> None:
     shown = subprocess.run(["ssh-keygen", "-l", "-f", KEYS / "plain_key.pub"], capture_output=True, text=True)
 
-    assert fingerprint(public_blob(load_key(key_file, never))) == shown.stdout.split()[1]
+    assert fingerprint_of(public_blob(load_key(key_file, never))) == shown.stdout.split()[1]

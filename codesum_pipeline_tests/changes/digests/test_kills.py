@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.changes.digests.desk import deliver, finish_left
+from codesum_pipeline.changes.digests.desk import deliver_digests, finish_left
 from codesum_pipeline.changes.digests.digest_rows import DigestState
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.changes.digests.running import run_after_build
@@ -139,7 +139,7 @@ def test_killed_before_it_is_in_the_outbox_a_digest_goes_there_with_the_next_del
     with blocked(shop.home / OUTBOX_FILE), running(shop):
         wait_for(lambda: states(shop))
     assert (states(shop), shop.pending(), posts(shop)) == (["written"], 0, 0)
-    deliver(shop.desk)
+    deliver_digests(shop.desk)
 
     assert (states(shop), ids(hook)) == (["queued"], [digest.id for digest in shop.digests()])
 
@@ -187,6 +187,6 @@ def test_what_a_living_process_has_in_hand_is_left_to_it(shop: Shop, hook: Webho
         wait_for(lambda: states(shop))
         with open_digests(shop.desk.layout.digests, now=shop.now) as store:
             assert finish_left(store, shop.sender) == []
-    deliver(shop.desk)
+    deliver_digests(shop.desk)
 
     assert len(ids(hook)) == 1

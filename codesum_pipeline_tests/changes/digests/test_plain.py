@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, write_body
 from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.hunks import hunk_of
 from codesum_pipeline.changes.digests.material import Item, items_of
 from codesum_pipeline.changes.digests.plain_digest import write_plain
-from codesum_pipeline.changes.digests.wording import changed_parameters, differences, new_names
+from codesum_pipeline.changes.digests.wording import changed_parameters, differences_between, new_names
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import Intent
@@ -233,7 +233,7 @@ def test_hostile_text_is_text_in_every_rendering() -> None:
 
         check_only_ours(page)
         assert page.count("<h3") + page.count("<h2") <= 4
-        for body in (written(post, PLAIN), written(post, CHAT)):
+        for body in (write_body(post, PLAIN), write_body(post, CHAT)):
             assert not {"\x1b", "\u202e", "\x00"} & set(body)
 
 
@@ -281,7 +281,7 @@ def test_nothing_that_changed_is_said_so() -> None:
     ],
 )
 def test_a_difference_of_texts_is_told_as_it_is(before: str, after: str, expected: tuple[list[str], list[str]]) -> None:
-    assert differences(before, after) == expected
+    assert differences_between(before, after) == expected
 
 
 @pytest.mark.parametrize(

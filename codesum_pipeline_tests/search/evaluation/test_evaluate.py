@@ -8,7 +8,14 @@ from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
-from codesum_pipeline.search.evaluation.evaluate import ALL, EACH_LANE, SETUPS, EvaluationSetup, evaluate, indexes_of
+from codesum_pipeline.search.evaluation.evaluate import (
+    ALL,
+    EACH_LANE,
+    SETUPS,
+    EvaluationSetup,
+    ask_questions,
+    indexes_of,
+)
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
@@ -36,7 +43,7 @@ def index(home: Path, *files, **names) -> PublishedIndex:
 
 
 def ask(indexes, questions, *setups, **more):
-    return evaluate(indexes, questions, embedder=load_embedder("static"), setups=setups or [ALL], **more)
+    return ask_questions(indexes, questions, embedder=load_embedder("static"), setups=setups or [ALL], **more)
 
 
 def test_each_answer_has_what_was_found_and_how_good_it_is(shop):

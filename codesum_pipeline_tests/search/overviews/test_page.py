@@ -17,7 +17,7 @@ from codesum_pipeline.search.overviews.overview import (
     opening_of,
 )
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, View
-from codesum_pipeline.search.overviews.page import label, mermaid, render
+from codesum_pipeline.search.overviews.page import draw_mermaid, label_of_box, render_page
 from codesum_pipeline.search.overviews.parts import (
     MOST_LINKS,
     MOST_PARTS,
@@ -25,7 +25,7 @@ from codesum_pipeline.search.overviews.parts import (
     Link,
     RepositoryPart,
     common_folder,
-    divide,
+    divide_into_parts,
     find_neighbourhoods,
     where_to_start,
 )
@@ -74,7 +74,7 @@ def overview_of(view: View, **more) -> Overview:
         "definitions": 0,
         "frameworks": [],
         "entry_points": [],
-        "division": divide(view),
+        "division": divide_into_parts(view),
         "part_texts": {},
         "neighbourhoods": [],
         "starts": where_to_start(view),
@@ -86,7 +86,7 @@ def overview_of(view: View, **more) -> Overview:
 
 
 def parts_of(*paths: str) -> list[str]:
-    return [part.name for part in divide(view_of(*paths)).parts]
+    return [part.name for part in divide_into_parts(view_of(*paths)).parts]
 
 
 def test_a_package_that_holds_nearly_everything_is_shown_by_what_is_in_it():
@@ -108,18 +108,18 @@ def test_a_diagram_is_bounded_and_says_how_much_it_leaves_out():
     paths = [f"f{n}/x.py" for n in range(40)]
     links = {(one, other): 5 for one in paths for other in paths if one != other}
 
-    division = divide(view_of(*paths, links=links))
+    division = divide_into_parts(view_of(*paths, links=links))
 
     assert (len(division.parts), division.others, len(division.links)) == (MOST_PARTS, 28, MOST_LINKS)
     assert division.links_left_out == MOST_PARTS * (MOST_PARTS - 1) - MOST_LINKS
-    assert len(mermaid(division, "").splitlines()) <= 1 + MOST_PARTS + MOST_LINKS
+    assert len(draw_mermaid(division, "").splitlines()) <= 1 + MOST_PARTS + MOST_LINKS
 
 
 def test_a_diagram_shows_who_uses_whom_and_mutual_use_as_one_arrow():
     parts = tuple(RepositoryPart(name, (name,), 1) for name in ("src/a/", "src/b/", "src/c/"))
     links = (Link("src/a/", "src/b/", 3), Link("src/b/", "src/a/", 2), Link("src/a/", "src/c/", 1))
 
-    drawn = mermaid(Division(parts, 0, links, 0), common_folder(parts))
+    drawn = draw_mermaid(Division(parts, 0, links, 0), common_folder(parts))
 
     assert drawn.splitlines() == [
         "graph LR",
@@ -133,19 +133,19 @@ def test_a_diagram_shows_who_uses_whom_and_mutual_use_as_one_arrow():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_breaks_out_of_a_box_of_a_diagram(name):
-    assert re.fullmatch(r"(?:[\w ./*-]|#\d+;)*", label(name))
+    assert re.fullmatch(r"(?:[\w ./*-]|#\d+;)*", label_of_box(name))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
     view = view_of(f"{text}/a.py", f"{text}/a.py::f", "b.py")
-    page = render(
+    page = render_page(
         overview_of(
             view,
             opening=OpeningText(text, f"A {text}", text, 1),
             words=ModelWords(is_by_model=True, summary=f"B {text}", responsibilities=(text, f"C {text}")),
             subject=text,
-            part_texts={name.name: f"A {text}" for name in divide(view).parts},
+            part_texts={name.name: f"A {text}" for name in divide_into_parts(view).parts},
             commits=[Commit("a" * 40, "2026-01-01", text, (text,)), Commit("b" * 40, "2026-01-01", text, (text,))],
             malformed={text: f"why: {text}"},
         )
@@ -174,7 +174,7 @@ def test_prose_is_readable_as_it_is_written():
 
 
 def test_a_page_states_its_commit_and_has_no_empty_section():
-    page = render(overview_of(view_of(), languages={}))
+    page = render_page(overview_of(view_of(), languages={}))
 
     assert page == "# shop\n\nA shop. (`README.md:3`)\n\nCommit `0123456789` of 2026-01-02: Begin\n\nNo programs.\n"
 

@@ -11,7 +11,7 @@ from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.adjustments import RaisedScores, raise_callers
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.shelf import Filters, Shelf, WhichTests
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Weights
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, Files, make_index_workspace, publish
@@ -103,7 +103,7 @@ def test_of_several_indexes_each_gives_to_its_own(bank: PublishedIndex, found: l
 
 
 def functions(bank: PublishedIndex, embedder: Embedder, text: str, **options: object) -> dict[str, Hit]:
-    hits = search([bank], text, embedder=embedder, levels=[Level.FUNCTION], **options)  # type: ignore[arg-type]
+    hits = search_indexes([bank], text, embedder=embedder, levels=[Level.FUNCTION], **options)  # type: ignore[arg-type]
     return {hit.id.rpartition("::")[2]: hit for hit in hits}
 
 
