@@ -194,7 +194,7 @@ def cells_row(vectors: Vectors, queries: Vectors) -> Sequence[str]:
         started = time.process_time()
         write_nearest(path, vectors)
         seconds, size = time.process_time() - started, path.stat().st_size
-        cells = NearestVectors.map(path)
+        cells = NearestVectors.map_file(path)
         recalls: dict[int, list[float]] = {10: [], 100: [], 400: []}
         costs: dict[str, list[float]] = {"all": [], "cells": []}
         for query in queries:

@@ -126,7 +126,7 @@ def folder_of(document_id: str) -> str:
 
 def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
     """The edges that start in a file, independent of the files resolved before."""
-    resolver.forget()
+    resolver.forget_answers()
     table = EdgeTable()
     for class_, base in resolver.bases(file):
         if isinstance(base, ClassValue) and class_.id is not None and base.scope.id is not None:
@@ -165,7 +165,7 @@ def find_reexports(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, 
         current = waiting.popleft()
         exported = [] if current is file else [*_own(current)]
         for row in current.reexports:
-            values = [*resolver.taken(current, row)]
+            values = [*resolver.reexported_values(current, row)]
             if row.name != ALL:
                 targets = {target for value in values if (target := _document(resolver, value)) is not None}
                 exported += [(row.name, target) for target in targets]

@@ -61,7 +61,7 @@ def poller(home: Path, *, at: float = NOW, policy: PlannerSettings = POLICY, **o
 
 
 def look(asker: Poller, state: PollState, *entries: RepositoryEntry, **options: Any) -> Looks:
-    return asker.look(entries, state, give_up_at=time.monotonic() + 30, **options)
+    return asker.look_at_due(entries, state, give_up_at=time.monotonic() + 30, **options)
 
 
 def test_a_remote_is_asked_when_its_time_has_come_and_its_last_head_is_known_meanwhile(tmp_path: Path) -> None:

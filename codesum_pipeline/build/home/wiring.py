@@ -215,7 +215,7 @@ class Home(Struct, frozen=True, dict=True):
         erase_ledger(layout.state(key))
         with kept_digests(layout.digests, now=utc_now) as digests:
             if digests:
-                digests.purge(key)
+                digests.purge_repository(key)
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 

@@ -160,7 +160,7 @@ class Outbox(SqliteFile):
         due = iso_moment(self.now() + max(delay, channel_delay))
         state = DeliveryState.UNKNOWN if may_have_arrived else DeliveryState.FAILED
         with self.together():
-            self.end(claimed, state, detail, due_at=due)
+            self.end_try(claimed, state, detail, due_at=due)
             if channel_delay:
                 self.connection.execute(
                     f"UPDATE deliveries SET due_at = max(due_at, ?) WHERE channel = ? AND {_WAITING}",
@@ -182,7 +182,7 @@ class Outbox(SqliteFile):
             held = f"FROM deliveries WHERE state = 'sending' AND holder IN ({', '.join('?' * len(gone))})"
             left = self.select(Delivery, held, gone)
             for claimed in left:
-                self.end(claimed, DeliveryState.UNKNOWN, ENDED_WHILE_SENDING, due_at=self.moment())
+                self.end_try(claimed, DeliveryState.UNKNOWN, ENDED_WHILE_SENDING, due_at=self.moment())
         for holder in gone:
             self._lock(holder).unlink(missing_ok=True)
         return left
@@ -244,7 +244,7 @@ class Outbox(SqliteFile):
             lock.unlink(missing_ok=True)
             os.close(handle)
 
-    def end(self, claimed: Delivery, state: DeliveryState, detail: str, *, due_at: str = "") -> None:
+    def end_try(self, claimed: Delivery, state: DeliveryState, detail: str, *, due_at: str = "") -> None:
         """Record what became of a try. What has no tries left is given up, and what may once have arrived stays so."""
         moment, key = self.moment(), (claimed.post_id, claimed.channel)
         ends = DeliveryState.GIVEN_UP if state is not DeliveryState.SENT and claimed.tries_left <= 0 else state

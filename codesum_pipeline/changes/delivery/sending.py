@@ -121,7 +121,7 @@ def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: Outgo
     try:
         answer = channel.send(message)
     except DeliveryRefused as error:
-        outbox.end(claimed, DeliveryState.GIVEN_UP, _safe(str(error), channel))
+        outbox.end_try(claimed, DeliveryState.GIVEN_UP, _safe(str(error), channel))
     except DeliveryFailed as error:
         outbox.mark_failed(
             claimed,
@@ -136,7 +136,7 @@ def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: Outgo
         )
         outbox.mark_failed(claimed, _safe(f"{type(error).__name__}: {error}", channel), may_have_arrived=True)
     else:
-        outbox.end(claimed, DeliveryState.SENT, _safe(answer, channel))
+        outbox.end_try(claimed, DeliveryState.SENT, _safe(answer, channel))
     (now,) = outbox.deliveries(post=claimed.post_id, channel=claimed.channel)
     level = {DeliveryState.SENT: logging.INFO, DeliveryState.GIVEN_UP: logging.ERROR}.get(now.state, logging.WARNING)
     outcome = (now.post_id, now.channel, now.state.value, now.tries, now.detail)

@@ -54,7 +54,7 @@ class Article(Struct, frozen=True):
     text: str
     sources: tuple[str, ...]
 
-    def has(self, quote: str) -> bool:
+    def has_quote(self, quote: str) -> bool:
         """Whether a quote occurs word for word in one of the texts; white space does not count."""
         return any(map(self._has, {with_single_spaces(quote), with_single_spaces(quote.strip().lstrip("+-"))}))
 

@@ -37,7 +37,7 @@ class RepositorySource(Struct, frozen=True):
     git_dir: Path
 
 
-class Files:
+class CitedFiles:
     """Reads the cited lines of documents, with one git process for each repository that is asked for."""
 
     def __init__(self, sources: Mapping[str, RepositorySource]) -> None:
@@ -49,7 +49,7 @@ class Files:
     def close(self) -> None:
         self._open.close()
 
-    def hunk(self, change: DocumentChange) -> Hunk | None:
+    def read_hunk(self, change: DocumentChange) -> Hunk | None:
         """How a document's lines changed; None if one side cannot be read, or has no lines."""
         before, after = (self._lines(change, state) for state in (change.before, change.after))
         if (change.before and before is None) or (change.after and after is None):

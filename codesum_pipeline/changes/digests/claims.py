@@ -120,9 +120,9 @@ def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestCl
     known, unknown = [n for n in numbers if n in shown], [n for n in numbers if n not in shown]
     if not known:
         # The quote shows which one was meant, if only one contains it.
-        holders = [number for number, article in shown.items() if article.has(claim.quote)]
+        holders = [number for number, article in shown.items() if article.has_quote(claim.quote)]
         known = holders if len(holders) == 1 else []
-    if not text or not any(shown[number].has(claim.quote) for number in known):
+    if not text or not any(shown[number].has_quote(claim.quote) for number in known):
         return None, unknown
     return DigestClaim(text, tuple(known), claim.quote), unknown
 

@@ -134,7 +134,7 @@ class DigestTemplates(Struct, frozen=True):
             f"'{self.instruction.name}{ROLLUP_SUFFIX}' with it, which roll-ups then use instead"
         )
 
-    def resolved(self, system: str, digest: str) -> ResolvedTemplate:
+    def resolve(self, system: str, digest: str) -> ResolvedTemplate:
         """The templates as a request needs them, with the system turn as it is sent, and what the request pins."""
         return ResolvedTemplate(LEVEL, system, self.instruction.text, digest, self.names, digest_tool())
 
@@ -179,7 +179,7 @@ def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> 
     """
     templates = DigestTemplates.of(intent, settings.prompts_dir)
     system, instruction = templates.system, templates.instruction
-    template = templates.resolved(
+    template = templates.resolve(
         system.for_digest(language=intent.language),
         digest_of_texts(system.text, instruction.text, language=intent.language),
     )

@@ -111,7 +111,7 @@ class DigestStore(SqliteFile):
         )
         return dict(rows.fetchall())
 
-    def forget(self, intent_name: str) -> int:
+    def forget_pending(self, intent_name: str) -> int:
         """Delete what waits for an intent, how much that was; its digests and ticks stay."""
         with self.together():
             self.connection.execute("DELETE FROM schedules WHERE intent_name = ?", (intent_name,))
@@ -119,7 +119,7 @@ class DigestStore(SqliteFile):
                 "DELETE FROM matches WHERE digest_id IS NULL AND intent_name = ?", (intent_name,)
             ).rowcount
 
-    def purge(self, repository: str) -> PurgeCounts:
+    def purge_repository(self, repository: str) -> PurgeCounts:
         """Delete all that is of a repository alone. A digest of several repositories stays."""
         with self.together():
             alone = storable((repository,))

@@ -16,7 +16,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.digests.change_sources import Files, RepositorySource, Subjects
+from codesum_pipeline.changes.digests.change_sources import CitedFiles, RepositorySource, Subjects
 from codesum_pipeline.changes.digests.hunks import Hunk
 from codesum_pipeline.ground.model.digest_record import DigestCitation
 from codesum_pipeline.ground.model.ids import SEPARATOR, parent_modules
@@ -98,13 +98,13 @@ def items_of(groups: Sequence[Sequence[IntentMatch]], sources: Mapping[str, Repo
     readable = {id(group) for group in sorted(reported, key=lambda group: _rank(group[0]))[:MOST_READ_ITEMS]}
     changes = [match.change for match in matches.values()]
     subjects = Subjects(sources, changes)
-    with closing(Files(sources)) as files:
+    with closing(CitedFiles(sources)) as files:
         return [
             _item(
                 group,
                 tuple(chain.from_iterable(parts.get(_key(match.change), ()) for match in group)),
                 sources.get(group[0].change.repository),
-                *((files.hunk(change), subjects.of(change)) if id(group) in readable else (None, ())),
+                *((files.read_hunk(change), subjects.of(change)) if id(group) in readable else (None, ())),
             )
             for group in reported
             for change in [group[0].change]

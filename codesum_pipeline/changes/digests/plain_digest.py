@@ -59,11 +59,11 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
             if len(sections) > 1:
                 digest.add(f"## {listed(_commits(subjects)) or 'Commit not known'}")
             for item in in_detail:
-                digest.tell(item)
-            digest.list([item for item in members if id(item) not in detailed])
+                digest.add_item(item)
+            digest.add_items([item for item in members if id(item) not in detailed])
     if others := [item for item in shown if not any(id(member) in detailed for member in sections[item.subjects])]:
         digest.add("## Other changes")
-        digest.list(others)
+        digest.add_items(others)
     digest.add_beside(beside)
     digest.add_rest(main[_MOST_SHOWN:])
     digest.add(f"*Asked: “{wording.quote_words(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")
@@ -96,7 +96,7 @@ class _PlainDigest(Struct):
     def add(self, paragraph: str) -> None:
         self._paragraphs.append(paragraph)
 
-    def tell(self, item: Item) -> None:
+    def add_item(self, item: Item) -> None:
         """An item with its lines, or what is said otherwise about it."""
         self.add(self._headed(item))
         hunk = item.hunk
@@ -115,7 +115,7 @@ class _PlainDigest(Struct):
         if lines:
             self.add(wording.fenced_block(hunk, lines))
 
-    def list(self, items: Sequence[Item]) -> None:
+    def add_items(self, items: Sequence[Item]) -> None:
         """A line for each item."""
         lines = []
         for item in items:

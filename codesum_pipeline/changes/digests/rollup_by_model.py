@@ -172,7 +172,7 @@ def request_for(
     system, prompt = _turns(templates, intent, block.text)
     # The history may be in the system turn, which then differs for each roll-up.
     digest = blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text}))
-    template = templates.resolved(system, digest)
+    template = templates.resolve(system, digest)
     return DigestRequest(template, prompt, _articles(block), block.rows_used), block
 
 

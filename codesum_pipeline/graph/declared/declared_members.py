@@ -52,15 +52,15 @@ class DeclaredMembers:
         self._names = names
         self._rules = rules
         self._tree = tree
-        self._variables: dict[tuple[Scope, str], Value] = resolver.answers()
-        self._bases: dict[Scope, list[Value]] = resolver.answers()
-        self._fields: dict[tuple[Scope, str], Value] = resolver.answers()
-        self._objects: dict[tuple[Scope, TypeName], Value] = resolver.answers()
+        self._variables: dict[tuple[Scope, str], Value] = resolver.make_answers()
+        self._bases: dict[Scope, list[Value]] = resolver.make_answers()
+        self._fields: dict[tuple[Scope, str], Value] = resolver.make_answers()
+        self._objects: dict[tuple[Scope, TypeName], Value] = resolver.make_answers()
         self._own: dict[tuple[Scope, str], Sequence[Scope]] = {}
         self.extended: defaultdict[str, list[tuple[Scope, Value]]] = defaultdict(list)
         self._bases_from_outside: defaultdict[Scope, list[Value]] = defaultdict(list)
 
-    def take_in(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
+    def add_outside_bases(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         """Give classes the bases that files state outside of the class, as Rust's `impl Trait for Type` does."""
         for path in sorted(files):
             with guard.item(path):
@@ -131,7 +131,7 @@ class DeclaredMembers:
     def variable(self, scope: Scope, name: str) -> Value:
         """The value of a scope's variable. The answer is kept, since many blocks ask for it."""
         placed = [(scope, binding) for binding in scope.names.get(name, ())]
-        return self._resolver.once(self._variables, (scope, name), self._settle, placed)
+        return self._resolver.answer_once(self._variables, (scope, name), self._settle, placed)
 
     def _settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
         """The value of a variable or field: an object of its type, or else its first assigned value.
@@ -147,7 +147,7 @@ class DeclaredMembers:
 
     def field(self, class_: Scope, name: str) -> Value:
         """The object in a field of a class."""
-        return self._resolver.once(self._fields, (class_, name), self._find_field, class_, name)
+        return self._resolver.answer_once(self._fields, (class_, name), self._find_field, class_, name)
 
     def _find_field(self, class_: Scope, name: str) -> Value:
         declared = [field for field in self._tree.fields(class_.key, name) if self._rules.is_of(class_, field[0])]
@@ -167,7 +167,7 @@ class DeclaredMembers:
         if not class_.bases:
             return []
         around = self._rules.scope_of_bases(class_)
-        found = self._resolver.once(self._bases, class_, self._named, around, class_.bases, meanwhile=())
+        found = self._resolver.answer_once(self._bases, class_, self._named, around, class_.bases, meanwhile=())
         others = () if isinstance(found, NoValue) else found
         return [value for value in others if not (isinstance(value, ClassValue) and value.scope is class_)]
 
@@ -191,7 +191,7 @@ class DeclaredMembers:
             type_ = type_.arguments[0]
         if type_ is None:
             return UNKNOWN
-        return self._resolver.once(self._objects, (scope, type_), self._object, scope, type_)
+        return self._resolver.answer_once(self._objects, (scope, type_), self._object, scope, type_)
 
     def _object(self, scope: Scope, type_: TypeName) -> Value:
         if type_.is_list:

@@ -66,7 +66,7 @@ class DeclaredNames:
             self._by_unit[tree.files[path].unit].extend(
                 resolved for scope, resolved in self.imports[path].rows if scope < 0 and resolved.is_handed_on
             )
-        self._looked_up: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._looked_up: dict[tuple[Scope, str], Value] = resolver.make_answers()
         self._members: dict[tuple[Key, str], Value] = {}
         self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
         self._owners: dict[Scope, Scope | ModuleValue] = {}

@@ -50,8 +50,8 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         rules.use(self.tree)
         self.names = DeclaredNames(self, rules, self.tree, guard)
         self.members = DeclaredMembers(self, self.names, rules, self.tree)
-        self._results: dict[Scope, Value] = self.answers()
-        self.members.take_in(files, guard)
+        self._results: dict[Scope, Value] = self.make_answers()
+        self.members.add_outside_bases(files, guard)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
 
     def only_method(self, name: str) -> Scope | None:
@@ -59,7 +59,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         is_method = len(found) == 1 and not found[0].is_class and found[0].key[:-1] in self.tree.classes
         return found[0] if is_method else None
 
-    def taken_in(self, file: ScopedFile) -> Set[str]:
+    def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
@@ -82,11 +82,11 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             yield from ((target, False) for target in resolved.files if target != file.path)
             if isinstance(resolved.target, Outside):
                 yield resolved.target.package, True
-        for target in sorted(self.names.used[file.path] - self.taken_in(file) - {file.path}):
+        for target in sorted(self.names.used[file.path] - self.imported_files(file) - {file.path}):
             if self.tree.files[target].unit != file.unit:
                 yield target, False
 
-    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+    def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         alias = row.name if row.name != row.original else None
         for resolved in self.rules.resolve_import(file, ImportRow(-1, row.source, row.original, alias, 0)):
             if isinstance(resolved.target, Member):
@@ -168,11 +168,11 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     def steps(self, expression: Chain | None) -> Chain:
         return expression or ()
 
-    def first(self, scope: Scope, step: ExpressionStep) -> Value:
+    def first_value(self, scope: Scope, step: ExpressionStep) -> Value:
         value = self._first(scope, step)
         return self._result(value, step, UNKNOWN) if step.arguments != NO_CALL or step.is_new else value
 
-    def further(self, scope: Scope, value: Value, step: ExpressionStep) -> Value:
+    def next_value(self, scope: Scope, value: Value, step: ExpressionStep) -> Value:
         member = self.members.attribute(scope, value, step.name)
         return self._result(member, step, value) if step.arguments != NO_CALL or step.is_new else member
 
@@ -236,7 +236,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     def _returned_value(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
         if step.is_new and self.rules.has_modules:
             return ObjectValue(called.key, Reason.CONSTRUCTOR_TYPE)
-        value = self.once(self._results, called, self._work_out, called)
+        value = self.answer_once(self._results, called, self._work_out, called)
         if value is NoValue.SELF:
             if isinstance(receiver, InstanceValue | ObjectValue | SuperValue):
                 value = receiver

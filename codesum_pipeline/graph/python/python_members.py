@@ -2,7 +2,7 @@
 value gives."""
 
 from codesum_pipeline.graph.python.python_names import PythonNames, value_of_alternatives
-from codesum_pipeline.graph.python.python_types import Types
+from codesum_pipeline.graph.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolver import Ancestor, Resolver
 from codesum_pipeline.ground.model.bindings import RETURN, YIELD
 from codesum_pipeline.ground.model.possible_values import (
@@ -37,15 +37,15 @@ _CLASSES_OF_RESULTS = ("file", "str", "int", "list", "bool")
 _GIVES = {name: class_ for class_ in _CLASSES_OF_RESULTS for name in library_names("python", f"giving_{class_}")}
 
 
-class Members:
+class PythonMembers:
     """Looks attributes up and follows values; every answer is kept, and a function's result adds nothing to itself."""
 
-    def __init__(self, resolver: Resolver[str, str], names: PythonNames, types: Types) -> None:
+    def __init__(self, resolver: Resolver[str, str], names: PythonNames, types: PythonTypes) -> None:
         self._resolver = resolver
         self._names = names
         self._types = types
-        self._own: dict[tuple[Scope, str], Value | None] = resolver.answers()
-        self._results: dict[Scope, Value] = resolver.answers()
+        self._own: dict[tuple[Scope, str], Value | None] = resolver.make_answers()
+        self._results: dict[Scope, Value] = resolver.make_answers()
 
     def attribute(self, value: Value, name: str) -> Value:
         """What `value.name` is."""
@@ -120,7 +120,7 @@ class Members:
         if not bindings:
             self._own[key] = None
             return None
-        return self._resolver.once(self._own, key, self._names.settle, bindings)
+        return self._resolver.answer_once(self._own, key, self._names.settle, bindings)
 
     def of_call(self, value: Value) -> Value:
         """The result of a call of the value."""
@@ -140,7 +140,7 @@ class Members:
         return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def _of_function(self, function: FunctionValue) -> Value:
-        result = self._resolver.once(self._results, function.scope, self._work_out, function.scope)
+        result = self._resolver.answer_once(self._results, function.scope, self._work_out, function.scope)
         if result is NoValue.SELF:
             result = self._receiver(function)
         return result if result is not NONE else UNKNOWN

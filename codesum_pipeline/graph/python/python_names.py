@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.graph.python.python_types import Types
+from codesum_pipeline.graph.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolver import MAX_DEPTH, Resolver
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
 from codesum_pipeline.ground.model.possible_values import (
@@ -37,13 +37,13 @@ Placed = tuple[Scope, Binding]
 class PythonNames:
     """Looks names up; a name that depends on itself adds nothing to its own answer."""
 
-    def __init__(self, resolver: Resolver[str, str], types: Types, files: LazyFiles, paths: ModulePaths) -> None:
+    def __init__(self, resolver: Resolver[str, str], types: PythonTypes, files: LazyFiles, paths: ModulePaths) -> None:
         self._resolver = resolver
         self._types = types
         self._files = files
         self._paths = paths
-        self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.answers()
-        self._star_answers: dict[tuple[str, str], Value | None] = resolver.answers()
+        self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.make_answers()
+        self._star_answers: dict[tuple[str, str], Value | None] = resolver.make_answers()
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
         # Which modules imports name, and which of those may give a name: nothing else bears on that.
@@ -77,7 +77,9 @@ class PythonNames:
         """What the bindings of one scope agree on; None while that is being worked out."""
         key = (scope, name, chosen)
         if key not in self._bound:
-            self._resolver.once(self._bound, key, self._settled, scope, scope.names[name], chosen, meanwhile=None)
+            self._resolver.answer_once(
+                self._bound, key, self._settled, scope, scope.names[name], chosen, meanwhile=None
+            )
         return self._bound.get(key, UNKNOWN)
 
     def _settled(self, scope: Scope, bindings: list[Binding], chosen: str) -> Value:

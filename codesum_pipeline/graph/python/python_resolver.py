@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 
-from codesum_pipeline.graph.python.python_members import Members
+from codesum_pipeline.graph.python.python_members import PythonMembers
 from codesum_pipeline.graph.python.python_names import PythonNames
-from codesum_pipeline.graph.python.python_types import Types
+from codesum_pipeline.graph.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.ground.model.bindings import CHOSEN, Bound, ScopeKind
 from codesum_pipeline.ground.model.possible_values import (
@@ -50,9 +50,9 @@ class PythonResolver(Resolver[str, str]):
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
         super().__init__(files, TELLING)
         self.paths = paths
-        self.types = Types(self)
+        self.types = PythonTypes(self)
         self.names = PythonNames(self, self.types, files, paths)
-        self.members = Members(self, self.names, self.types)
+        self.members = PythonMembers(self, self.names, self.types)
         self._telling_by_file = telling
 
     @cached_property
@@ -69,13 +69,13 @@ class PythonResolver(Resolver[str, str]):
         place = self._methods.get(name)
         return None if place is None else self.files[place[0]].scopes[place[1]]
 
-    def taken_in(self, file: ScopedFile) -> Set[str]:
+    def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for target, is_external in self.imports(file) if not is_external}
 
     def steps(self, expression: str) -> Sequence[str]:
         return split_shape(expression)
 
-    def first(self, scope: Scope, step: str) -> Value:
+    def first_value(self, scope: Scope, step: str) -> Value:
         match step[0]:
             case "?":
                 return UNKNOWN
@@ -109,7 +109,7 @@ class PythonResolver(Resolver[str, str]):
         enclosing = scope.enclosing_class()
         return SuperValue(enclosing) if enclosing is not None else UNKNOWN
 
-    def further(self, scope: Scope, value: Value, step: str) -> Value:
+    def next_value(self, scope: Scope, value: Value, step: str) -> Value:
         match step[0]:
             case ".":
                 return self.members.attribute(value, step[1:])
@@ -136,7 +136,7 @@ class PythonResolver(Resolver[str, str]):
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, UNKNOWN if value is OUTSIDE else value
 
-    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+    def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")
         level = len(row.source) - len(dotted)
         is_whole = row.original in (None, "*")

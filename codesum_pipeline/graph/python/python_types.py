@@ -85,12 +85,12 @@ def _dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
-class Types:
+class PythonTypes:
     """Evaluates annotations in the scope that contains them."""
 
     def __init__(self, resolver: Resolver[str, str]) -> None:
         self._resolver = resolver
-        self._known: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._known: dict[tuple[Scope, str], Value] = resolver.make_answers()
 
     def value(self, scope: Scope, text: str) -> Value:
         """An object with this annotation."""

@@ -129,11 +129,11 @@ class SymbolNames(Struct, frozen=True):
     indptr: Array
     aliases: "SymbolNames | None" = None
 
-    def exactly(self, name: str) -> list[int]:
+    def rows_named(self, name: str) -> list[int]:
         """The rows of the documents with this name, in row order; those that have it as an alias too."""
         position = self.names.find(name.lower())
         own = [] if position is None else self._rows_at(position)
-        others = self.aliases.exactly(name) if self.aliases else []
+        others = self.aliases.rows_named(name) if self.aliases else []
         return sorted({*own, *others}) if others else own
 
     def rows_by_name(self, names: Sequence[str]) -> dict[str, list[int]]:
@@ -164,7 +164,7 @@ class SymbolNames(Struct, frozen=True):
         write_npz(path, self._arrays() | {f"alias_{name}": array for name, array in others._arrays().items()})
 
     @classmethod
-    def map(cls, path: Path) -> "SymbolNames":
+    def map_file(cls, path: Path) -> "SymbolNames":
         """Open what `write` wrote, memory-mapped."""
         arrays = map_npz(path)
         aliases = cls._of_arrays({name.removeprefix("alias_"): arrays[name] for name in arrays if "alias_" in name})
@@ -233,7 +233,7 @@ class MappedArrays(Struct, frozen=True):
         write_npz(path, asdict(self))
 
     @classmethod
-    def map(cls, path: Path) -> Self:
+    def map_file(cls, path: Path) -> Self:
         """Open what `write` wrote, memory-mapped."""
         return cls(**map_npz(path))
 

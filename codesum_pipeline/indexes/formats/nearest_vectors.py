@@ -41,7 +41,7 @@ class NearestVectors(Struct, frozen=True):
     cells: "faiss.IndexIVF"
 
     @classmethod
-    def map(cls, path: Path) -> "NearestVectors":
+    def map_file(cls, path: Path) -> "NearestVectors":
         """Open what `write_nearest` wrote, memory-mapped."""
         import faiss
 

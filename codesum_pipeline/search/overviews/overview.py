@@ -21,7 +21,7 @@ from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.search.overviews.frameworks import Framework, find_entry_points, find_frameworks
 from codesum_pipeline.search.overviews.manifests.manifest import EntryPoint
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, View, read_sources, read_text
+from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView, read_sources, read_text
 from codesum_pipeline.search.overviews.parts import (
     Community,
     Division,
@@ -127,7 +127,7 @@ def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | Non
     return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
-def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> OpeningText:
+def opening_of(view: RepositoryView, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> OpeningText:
     """The opening from the README's path and text, else from the root folder's document; of a model's text, only known
     names are repeated."""
     if readme:
@@ -153,7 +153,7 @@ def _opening(title: str, sentences: Sequence[str]) -> str:
     return text
 
 
-def _introducing(prose: Prose, view: View) -> int:
+def _introducing(prose: Prose, view: RepositoryView) -> int:
     """The number of the sentence that says what the repository is, `Name is a …`; else 0."""
     names = {*_WORD.findall(prose.title.lower())[:1], *_WORD.findall(view.name.lower())}
     for number, sentence in enumerate(prose.sentences[:_LATEST]):
@@ -259,7 +259,7 @@ class Overview(Struct, frozen=True):
 def make_overview(ws: Workspace) -> Overview:
     """The overview of the snapshot that the tables were made from."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    view, sources = View.of(ws), read_sources(ws, snapshot.commit)
+    view, sources = RepositoryView.of(ws), read_sources(ws, snapshot.commit)
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")

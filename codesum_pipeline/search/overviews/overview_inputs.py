@@ -43,7 +43,7 @@ class RankedDocument(Struct, frozen=True):
     is_public: bool
 
 
-class View(Struct, dict=True, eq=False):
+class RepositoryView(Struct, dict=True, eq=False):
     """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files.
     It remembers the definitions of each file."""
 

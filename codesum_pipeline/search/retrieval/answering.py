@@ -233,7 +233,7 @@ class Answer:
         fused, evidence = self._evidence()
         # The files whose names consist of words of the query.
         words, indexes = self.question.query.words, self.question.shelf.with_starts()
-        within = join_arrays([index.file_names.within(words) + start for index, start in indexes])
+        within = join_arrays([index.file_names.rows_within(words) + start for index, start in indexes])
         named_files = self.candidates.are_among(within).nonzero()[0]
         names = (name_of_file(self._id(place)) for place in named_files.tolist())
         named = Ranking(named_files, self.question.weights.name_boost * np.array(self.shares.of_names(names)))

@@ -203,7 +203,7 @@ def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[
     line."""
     found = set[int]()
     for pointer in pointers:
-        named = [row for row in index.names.exactly(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
+        named = [row for row in index.names.rows_named(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
         shared = {row: _shared(index.ids[row].lower().split("/"), pointer.parts) for row in named}
         most = max(shared.values(), default=0)
         files = [row for row, count in shared.items() if count == most]

@@ -87,7 +87,7 @@ class HostClient:
             timeout=timeout_s,
         )
 
-    def page(self, number: int) -> list[ListedRepository]:
+    def fetch_page(self, number: int) -> list[ListedRepository]:
         """A page of the account's repositories, counted from 1; empty behind the last one.
 
         Raises `OwnerNotFound`, `ConfigurationError` for a token that may not, and `HostUnavailable` where the same
@@ -156,7 +156,7 @@ def list_repositories(
     number = 1
     while True:
         try:
-            page = client.page(number)
+            page = client.fetch_page(number)
         except HostUnavailable as error:
             wait = error.retry_after_s
             if wait is None or wait > patience:

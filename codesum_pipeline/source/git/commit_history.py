@@ -115,7 +115,7 @@ def history_of(ws: Workspace, commit: str, *, commits: int) -> CommitHistory:
 def _on_hand(mirror: Mirror, commit: str, commits: int) -> tuple[tuple[str, ...], bool]:
     """What the mirror has, and whether there is more that it was not asked for yet."""
     try:
-        listed = mirror.git("rev-list", "--first-parent", f"--max-count={commits}", commit, "--")
+        listed = mirror.run_git("rev-list", "--first-parent", f"--max-count={commits}", commit, "--")
     except RepositoryUnavailable:
         # A mirror of a clone that lacks commits, from before mirrors were shallow.
         return (), False

@@ -145,7 +145,7 @@ class Mirror(Struct, frozen=True):
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
-        self.git("update-ref", our_ref(entry), commit)
+        self.run_git("update-ref", our_ref(entry), commit)
         return Head(commit, _label(entry))
 
     def _copy_what_is_there(self, entry: RepositoryEntry, commit: str, finished: GitResult) -> Head:
@@ -181,7 +181,7 @@ class Mirror(Struct, frozen=True):
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.git_dir.parent) as aside:
             fresh = Path(aside) / "mirror.git"
             kind = f"--object-format={object_format}"
-            Mirror(fresh, self.timeout_s).git("init", "--quiet", "--bare", "--template=", kind)
+            Mirror(fresh, self.timeout_s).run_git("init", "--quiet", "--bare", "--template=", kind)
             fresh.rename(self.git_dir)
 
     def object_format(self) -> str:
@@ -228,9 +228,9 @@ class Mirror(Struct, frozen=True):
         """Merge packs once there are many, and remove unfinished ones."""
         drop_unfinished(self.git_dir)
         if len(list((self.git_dir / "objects" / "pack").glob("*.pack"))) > MAX_PACKS:
-            self.git("repack", "--geometric=2", "-d", "-l", "-q")
+            self.run_git("repack", "--geometric=2", "-d", "-l", "-q")
 
-    def git(self, *arguments: str, data: bytes | None = None) -> bytes:
+    def run_git(self, *arguments: str, data: bytes | None = None) -> bytes:
         """What a git command about the mirror writes; raises `RepositoryUnavailable`."""
         return run_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
 
@@ -243,8 +243,8 @@ def make_scratch(git_dir: Path, path: Path) -> Mirror:
     if not Mirror(git_dir).object_format():
         return Mirror(path)
     scratch = make_borrowing(git_dir, path)
-    refs = Mirror(git_dir).git("for-each-ref", "--format=create %(refname) %(objectname)")
-    scratch.git("update-ref", "--stdin", data=refs)
+    refs = Mirror(git_dir).run_git("for-each-ref", "--format=create %(refname) %(objectname)")
+    scratch.run_git("update-ref", "--stdin", data=refs)
     return scratch
 
 

@@ -50,7 +50,7 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
                 found.append(IndexedDocument(index, file if around is None else around))
     name = text.replace("::", ".")
     return found or [
-        IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)
+        IndexedDocument(index, row) for index in indexes for row in index.names.rows_named(name) if index.shows(row)
     ]
 
 

@@ -231,7 +231,7 @@ def _found(
 def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
     names = index.names
     if way is NameMatch.EXACT:
-        return names.exactly(wanted)
+        return names.rows_named(wanted)
     if way is NameMatch.PREFIX:
         rows: list[int] = names.with_prefix(wanted, limit=_MOST_WITH_PREFIX).tolist()
         return rows
@@ -239,4 +239,4 @@ def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
         like = [name for name in names.names if wanted in name]
     else:
         like = nearest_names(wanted, [*names.names], most=_NEAR, least_likeness=_NEAR_CUTOFF)
-    return [row for name in like for row in names.exactly(name)]
+    return [row for name in like for row in names.rows_named(name)]

@@ -16,7 +16,7 @@ from codesum_pipeline.search.overviews.overview import (
     most_changed,
     opening_of,
 )
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, View
+from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
 from codesum_pipeline.search.overviews.page import draw_mermaid, label_of_box, render_page
 from codesum_pipeline.search.overviews.parts import (
     MOST_LINKS,
@@ -56,13 +56,15 @@ def place(
     )
 
 
-def view_of(*ids: str, links: dict[tuple[str, str], int] | None = None, name: str = "shop", **summaries: str) -> View:
+def view_of(
+    *ids: str, links: dict[tuple[str, str], int] | None = None, name: str = "shop", **summaries: str
+) -> RepositoryView:
     places = {id_: place(id_, summary=summaries.get(id_, "")) for id_ in ids}
     sources = sorted({each.path for each in places.values()})
-    return View(name, ".", places, sources, {"python": len(sources)}, links or {})
+    return RepositoryView(name, ".", places, sources, {"python": len(sources)}, links or {})
 
 
-def overview_of(view: View, **more) -> Overview:
+def overview_of(view: RepositoryView, **more) -> Overview:
     fields = {
         "repo": "shop",
         "commit": "0123456789abcdef",
@@ -187,7 +189,9 @@ def test_the_files_to_start_with_are_used_and_use_others():
         ("app.py", "util.py"): 2,
     }
     view = view_of("app.py::run", "orders.py::Book", "util.py::trim", "web.py::serve", links=links)
-    view = View(view.name, ".", view.places | {path: place(path) for path in view.sources}, view.sources, {}, links)
+    view = RepositoryView(
+        view.name, ".", view.places | {path: place(path) for path in view.sources}, view.sources, {}, links
+    )
 
     assert where_to_start(view)[0].file.id == "orders.py"
 
@@ -196,7 +200,7 @@ def test_a_class_is_used_with_its_members_and_a_namespace_is_none():
     ids = ["a.rb::Desk", "a.rb::Desk::Book", "a.rb::Desk::Book::open", "a.rb::Desk::Book::close", "a.rb::trim"]
     places = {id_: place(id_, rank=0.15 if id_.endswith("trim") else 0.1) for id_ in ids} | {"a.rb": place("a.rb")}
 
-    (start,) = where_to_start(View("desk", ".", places, ["a.rb"], {}))
+    (start,) = where_to_start(RepositoryView("desk", ".", places, ["a.rb"], {}))
 
     assert [each.name for each in start.definitions] == ["Book", "trim", "close"]
 
@@ -225,7 +229,7 @@ def test_a_title_that_is_more_than_a_name_opens_the_page():
 
 def test_without_a_readme_the_root_folder_speaks():
     view = view_of("a.py")
-    view = View("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
+    view = RepositoryView("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
 
     assert opening_of(view, None, ModelWords()) == OpeningText("", "Folders: a.")
 

@@ -170,7 +170,7 @@ def remove(
     show(f"{name}: removed from {intents.file}")
     if called.layout.digests.exists():
         with open_digests(called.layout.digests, now=utc_now) as store:
-            if forgotten := store.forget(name):
+            if forgotten := store.forget_pending(name):
                 show(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
     show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
 
