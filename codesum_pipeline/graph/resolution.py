@@ -66,8 +66,8 @@ class Resolution(Struct, frozen=True):
         except (OSError, MsgspecError):
             return None
         tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}
-        stands = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
-        return found if stands and None not in tables.values() else None
+        is_valid = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
+        return found if is_valid and None not in tables.values() else None
 
     def write(self, ws: Workspace) -> None:
         """Keep it, once all tables are in place."""

@@ -53,7 +53,7 @@ class Resolver(ABC, Generic[Expression, Step]):
     def __init__(self, files: Mapping[str, ScopedFile], telling: TellingNames) -> None:
         self.files = files
         self._telling = telling
-        self._taken_in: dict[str, Set[str]] = {}
+        self._imported_files: dict[str, Set[str]] = {}
         self.depth = 0
         self._kept: list[dict[Any, Any]] = []
         self._orders: dict[Scope, tuple[Ancestor, ...]] = self.make_answers()
@@ -110,9 +110,9 @@ class Resolver(ABC, Generic[Expression, Step]):
         method = self.only_method(name) if name in self._telling else None
         if method is None:
             return UNKNOWN
-        if file.path not in self._taken_in:
-            self._taken_in[file.path] = self.imported_files(file)
-        is_seen = method.file is file or method.file.path in self._taken_in[file.path]
+        if file.path not in self._imported_files:
+            self._imported_files[file.path] = self.imported_files(file)
+        is_seen = method.file is file or method.file.path in self._imported_files[file.path]
         return FunctionValue(method, Reason.UNIQUE_NAME) if is_seen else UNKNOWN
 
     @abstractmethod

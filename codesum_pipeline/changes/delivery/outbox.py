@@ -177,15 +177,15 @@ class Outbox(SqliteFile):
     def recover(self) -> list[Delivery]:
         """Mark what ended processes were sending as `unknown`; returns these deliveries."""
         rows = self.connection.execute("SELECT DISTINCT holder FROM deliveries WHERE state = 'sending'").fetchall()
-        gone = [holder for (holder,) in rows if is_free(self._lock(holder)) or not self._lock(holder).exists()]
+        dead_holders = [holder for (holder,) in rows if is_free(self._lock(holder)) or not self._lock(holder).exists()]
         with self.together():
-            held = f"FROM deliveries WHERE state = 'sending' AND holder IN ({', '.join('?' * len(gone))})"
-            left = self.select(Delivery, held, gone)
-            for claimed in left:
+            condition = f"FROM deliveries WHERE state = 'sending' AND holder IN ({', '.join('?' * len(dead_holders))})"
+            abandoned = self.select(Delivery, condition, dead_holders)
+            for claimed in abandoned:
                 self.end_try(claimed, DeliveryState.UNKNOWN, ENDED_WHILE_SENDING, due_at=self.moment())
-        for holder in gone:
+        for holder in dead_holders:
             self._lock(holder).unlink(missing_ok=True)
-        return left
+        return abandoned
 
     def retry(self, post: PostId, *, channel: str | None = None, tries: int) -> list[Delivery]:
         """Try again what was given up, as if it were new; raises `ConfigurationError` if nothing was given up."""

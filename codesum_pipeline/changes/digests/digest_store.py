@@ -272,9 +272,9 @@ class DigestStore(SqliteFile):
         found, *others = waiting
         self.connection.executemany("DELETE FROM matches WHERE id = ?", [(each.id,) for each in others])
         best = max((each for each in (match.score, found.score) if each is not None), default=None)
-        was = found.change.renamed_from or change.renamed_from
-        was = was if was != change.document_id else None
-        self._rewrite(found.id, replace(change, before=found.change.before, renamed_from=was), best)
+        old_id = found.change.renamed_from or change.renamed_from
+        old_id = old_id if old_id != change.document_id else None
+        self._rewrite(found.id, replace(change, before=found.change.before, renamed_from=old_id), best)
 
     def _handle(self, kept: KeptMatch, digest_id: str) -> None:
         reported = kept.change
@@ -284,8 +284,8 @@ class DigestStore(SqliteFile):
         if is_as_read:
             return
         for found in self.select(KeptMatch, "FROM matches WHERE id = ? AND digest_id IS NULL", (kept.id,)):
-            was = reported.document_id if reported.document_id != found.change.document_id else None
-            self._rewrite(kept.id, replace(found.change, before=reported.after, renamed_from=was), found.score)
+            old_id = reported.document_id if reported.document_id != found.change.document_id else None
+            self._rewrite(kept.id, replace(found.change, before=reported.after, renamed_from=old_id), found.score)
 
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self.connection.execute(

@@ -36,8 +36,8 @@ def find_edits(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
     found: list[Edit] = []
     for (before, other), (until, end) in pairwise(ties):
         start, begin = before + 1, other + 1
-        for first, stop, come, go in _between(old[start:until], new[begin:end]):
-            found.append((first + start, stop + start, come + begin, go + begin))
+        for first, stop, other_first, other_stop in _between(old[start:until], new[begin:end]):
+            found.append((first + start, stop + start, other_first + begin, other_stop + begin))
     return found
 
 

@@ -132,10 +132,10 @@ class _PlainDigest(Struct):
             "Tests": [item for item in items if item.change.is_test],
             "Vendored copies": [item for item in items if item.change.is_vendored],
         }
-        left = {id(item) for item in items}
+        unlisted = {id(item) for item in items}
         for title, members in of.items():
-            if some := [item for item in members if id(item) in left]:
-                left -= {id(item) for item in some}
+            if some := [item for item in members if id(item) in unlisted]:
+                unlisted -= {id(item) for item in some}
                 self.add(f"**{title}:** {self._named(some)}")
 
     def add_rest(self, items: Sequence[Item]) -> None:

@@ -58,21 +58,21 @@ def differences_between(before: str, after: str) -> tuple[list[str], list[str]]:
     Lists that may be cut are left out, since a name that is not in them may exist all the same.
     """
     old, new = sentences_of(before), sentences_of(after)
-    gone, come = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
-    were, are = _listings(gone), _listings(come)
-    names = (_listed(label, were[label], are[label]) for label in are if label in were)
-    now, then = (" ".join(each for each in side if not is_listing(each)) for side in (come, gone))
-    start = _shared(now, then)
-    labelled = (("Now", now), ("Before", then))
+    removed, added = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
+    old_lists, new_lists = _listings(removed), _listings(added)
+    names = (_listed(label, old_lists[label], new_lists[label]) for label in new_lists if label in old_lists)
+    after_text, before_text = (" ".join(each for each in side if not is_listing(each)) for side in (added, removed))
+    start = _shared(after_text, before_text)
+    labelled = (("Now", after_text), ("Before", before_text))
     words = [f"{word}: “{'… ' if start else ''}{text[start:]}”" for word, text in labelled if text[start:]]
     return words, [line for line in names if line]
 
 
-def _shared(now: str, then: str) -> int:
+def _shared(after: str, before: str) -> int:
     """The length of the common beginning of two long texts, in whole words."""
-    pairs = enumerate(zip(now, then, strict=False))
-    same = next((place for place, (one, other) in pairs if one != other), min(len(now), len(then)))
-    return now.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
+    pairs = enumerate(zip(after, before, strict=False))
+    same = next((place for place, (one, other) in pairs if one != other), min(len(after), len(before)))
+    return after.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
 
 
 def _listings(sentences: Iterable[str]) -> dict[str, list[str]]:
@@ -85,10 +85,10 @@ def _listings(sentences: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _listed(label: str, were: Sequence[str], are: Sequence[str]) -> str:
-    come, gone = [each for each in are if each not in were], [each for each in were if each not in are]
+def _listed(label: str, old: Sequence[str], new: Sequence[str]) -> str:
+    added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
     parts = []
-    for word, names in (("now also", come), ("no longer", gone)):
+    for word, names in (("now also", added), ("no longer", removed)):
         if names:
             parts.append(f"{word} {some_of(names, _MOST_NAMES)}")
     return f"{label}: {'; '.join(parts)}" if parts else ""

@@ -170,8 +170,8 @@ class Intents(Struct, frozen=True):
             raise self._error(entry, f"occurs twice, in lines {lines}: rename or remove one")
         try:
             for field in entry.field_names:
-                if len(stands := entry.lines_of(field)) > 1:
-                    raise FieldProblem(f"{field!r} occurs twice, in lines {stands[0]} and {stands[1]}: remove one")
+                if len(numbers := entry.lines_of(field)) > 1:
+                    raise FieldProblem(f"{field!r} occurs twice, in lines {numbers[0]} and {numbers[1]}: remove one")
             return intent_of(entry.name, entry.plain())
         except FieldProblem as error:
             raise self._error(entry, str(error), path=error.path) from error

@@ -108,7 +108,7 @@ def read_written(file: Path) -> WrittenIntents:
 
 def with_entry(text: str, name: str, fields: Mapping[str, Any]) -> str:
     """The text with one more entry at its end."""
-    meant = {**_plain(text), name: dict(fields)}
+    expected = {**_plain(text), name: dict(fields)}
 
     def append(mapping: yaml.Node | None) -> str:
         nodes = [key for key, _ in _pairs(mapping)]
@@ -119,27 +119,27 @@ def with_entry(text: str, name: str, fields: Mapping[str, Any]) -> str:
         head = "" if mapping is not None else f"{ROOT}:\n"
         return f"{start}{head}{block}"
 
-    return _changed(text, meant, append)
+    return _changed(text, expected, append)
 
 
 def without_entry(text: str, name: str) -> str:
     """The text without an entry; comments around it stay."""
-    meant = _plain(text)
-    del meant[name]
+    expected = _plain(text)
+    del expected[name]
 
     def cut(mapping: yaml.Node | None) -> str:
         key, value = next(pair for pair in _pairs(mapping) if pair[0].value == name)
         lines = _lines(text)
         return "".join(lines[: key.start_mark.line] + lines[_end_line(key, value) :])
 
-    return _changed(text, meant, cut)
+    return _changed(text, expected, cut)
 
 
 def with_field(text: str, names: list[str], field: str, value: str) -> str:
     """The text in which entries have `value` in a field that is text."""
-    meant = _plain(text)
+    expected = _plain(text)
     for name in names:
-        meant[name][field] = value
+        expected[name][field] = value
 
     def replace(mapping: yaml.Node | None) -> str:
         entries = [WrittenEntry(*pair) for pair in _pairs(mapping) if pair[0].value in names]
@@ -148,7 +148,7 @@ def with_field(text: str, names: list[str], field: str, value: str) -> str:
             changed = _put(changed, entry, field, value)
         return changed
 
-    return _changed(text, meant, replace)
+    return _changed(text, expected, replace)
 
 
 def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
@@ -160,15 +160,15 @@ def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
     return f"{text[: first.index]}{field}: {value}{after}{text[first.index :]}"
 
 
-def _changed(text: str, meant: dict[str, Any], edit: Callable[[yaml.Node | None], str]) -> str:
+def _changed(text: str, expected: dict[str, Any], edit: Callable[[yaml.Node | None], str]) -> str:
     """The edited text, if it says what is meant; where the edit does not fit the form of the text, a new text."""
     try:
         edited = edit(next((value for key, value in _pairs(_compose(text)) if key.value == ROOT), None))
-        if _plain(edited) == meant:
+        if _plain(edited) == expected:
             return edited
     except (ConfigurationError, yaml.YAMLError, IndexError):
         pass
-    return _dumped({ROOT: meant})
+    return _dumped({ROOT: expected})
 
 
 def _plain(text: str) -> dict[str, Any]:

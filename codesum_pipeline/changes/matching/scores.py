@@ -201,8 +201,8 @@ def gather_evidence(
     weights = weights.reshape(len(subjects), len(tokens))
 
     def shares(of: Sequence[frozenset[str]]) -> Numbers:
-        there = np.array([[token in one for one in of] for token in tokens], dtype=np.float64)
-        found: Numbers = np.minimum(weights @ there.reshape(len(tokens), len(of)), 1.0)
+        is_present = np.array([[token in one for one in of] for token in tokens], dtype=np.float64)
+        found: Numbers = np.minimum(weights @ is_present.reshape(len(tokens), len(of)), 1.0)
         return found
 
     return ChangeEvidence(
@@ -248,9 +248,9 @@ def _vectors(
     model that runs here, and are NaN else."""
     found = np.full((len(changes), len(index.vectors[Lane.FUSED].T)), np.nan, dtype=np.float32)
     rows = [_vector_row(change, index) for change in changes]
-    there = [place for place, row in enumerate(rows) if row is not None]
-    if there:
-        found[there] = index.vectors[Lane.FUSED][[row for row in rows if row is not None]]
+    present = [place for place, row in enumerate(rows) if row is not None]
+    if present:
+        found[present] = index.vectors[Lane.FUSED][[row for row in rows if row is not None]]
     lacking = [place for place, row in enumerate(rows) if row is None]
     if lacking and embedder.usd_per_token == 0:
         found[lacking] = embedder.embed([words[place].text[:BODY_CHARACTERS] for place in lacking])

@@ -125,10 +125,10 @@ class LaneTexts(Struct, frozen=True):
         return len(self.ids)
 
     def hash_all(self) -> pa.StringArray:
-        begun = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
+        of_setting = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
         hashes = []
         for text in utf8_parts(self.texts):
-            digest = begun.copy()
+            digest = of_setting.copy()
             digest.update(text)
             hashes.append(digest.hexdigest())
         return pa.array(hashes, pa.string())

@@ -114,7 +114,7 @@ def _head(overview: Overview) -> str:
     not_counted = "Tests, examples and copies of others' code are not counted."
     size = f"{', '.join(shown)}; {definitions}. {not_counted}" if shown else "No programs."
     subject = f": {escape_prose(overview.subject)}" if overview.subject else ""
-    stands = f"Commit {code_span(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
+    state = f"Commit {code_span(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
     words = overview.words
     # A model's text about the whole repository, unless it is the opening already.
     summary = escape_prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
@@ -126,7 +126,7 @@ def _head(overview: Overview) -> str:
         summary,
         responsibilities,
         source,
-        stands,
+        state,
         size,
     )
     return "\n\n".join(part for part in blocks if part)

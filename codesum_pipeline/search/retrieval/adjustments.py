@@ -141,10 +141,11 @@ def penalties_of(question: DocumentQuery, candidates: Candidates) -> Iterator[Sc
     if question.shelf.filters.tests is not WhichTests.ONLY and not question.asks_for_tests:
         yield ScorePenalty("test code, lowered", candidates.is_test, weights.test_factor)
     yield ScorePenalty("vendored, lowered", candidates.is_vendored, weights.vendored_factor)
-    are = candidates.only_reexports.copy()
-    for place in are.nonzero()[0].tolist() if "." in question.query.text else ():
-        are[place] = question.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in question.query.text
-    yield ScorePenalty("only re-exports, lowered", are, weights.reexport_factor)
+    only_reexports = candidates.only_reexports.copy()
+    for place in only_reexports.nonzero()[0].tolist() if "." in question.query.text else ():
+        name = question.shelf[int(candidates.numbers[place])].id.rpartition("/")[2]
+        only_reexports[place] = name not in question.query.text
+    yield ScorePenalty("only re-exports, lowered", only_reexports, weights.reexport_factor)
     for role in weights.role_factors:
         if role in _NOTES and (factor := role_factor(role, question.query.words, weights)) != 1:
             yield ScorePenalty(f"{_NOTES[role]}, lowered", candidates.roles == ROLES.index(role), factor)

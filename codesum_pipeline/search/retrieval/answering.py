@@ -248,10 +248,10 @@ class Answer:
         def notes(place: int) -> tuple[str, ...]:
             if not scores[place]:
                 return ()
-            says = [f"file name says {name_of_file(self._id(place))}"] if place in are_named else ()
+            by_name = [f"file name says {name_of_file(self._id(place))}"] if place in are_named else ()
             here = called.places[defined_in == place].tolist() if place in are_called else ()
             defines = [f"defines {self._id(each).rpartition('::')[2]}" for each in here if each != place]
-            return (*says, *defines, *self._why_lowered(place))
+            return (*by_name, *defines, *self._why_lowered(place))
 
         return _ScoredCandidates(self.candidates.files, scores, fused, notes)
 

@@ -269,8 +269,8 @@ def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
 def _are_in(rows: Array, some: Numbers) -> Mask:
     if not len(rows):
         return np.zeros(len(some), dtype=np.bool_)
-    are: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some
-    return are
+    is_among: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some
+    return is_among
 
 
 def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:

@@ -347,9 +347,9 @@ class Candidates(Struct, frozen=True):
         return self._places[numbers]
 
     def are_among(self, some: Numbers) -> Mask:
-        are = np.zeros(len(self._places), dtype=np.bool_)
-        are[some] = True
-        return are[self.numbers]
+        is_among = np.zeros(len(self._places), dtype=np.bool_)
+        is_among[some] = True
+        return is_among[self.numbers]
 
     def rank_all(self, found: Mapping[K, ScoredDocuments], *, limit: int) -> dict[K, Ranking]:
         """At most `limit` of each ranking, best first; ties break by importance, then by number. All are sorted

@@ -48,8 +48,8 @@ def survey_commit(commit: str, *, git_dir: Path, timeout_s: float) -> Incomplete
     if listed.status == 0:
         objects = listed.output.decode("ascii").split()
         kinds = {line[1:]: b"" for line in objects if line.startswith("?")}
-        there = [line for line in objects if not line.startswith("?")]
-        kinds |= {found.id: found.kind for found in _read(there, git_dir)}
+        present = [line for line in objects if not line.startswith("?")]
+        kinds |= {found.id: found.kind for found in _read(present, git_dir)}
     else:
         # It ends at a damaged folder.
         kinds = _walk(commit, git_dir)

@@ -226,10 +226,10 @@ class Registry(Struct, frozen=True):
                 raise ConfigurationError(f"{self.file.name}: no organisation {name!r}; registered: {known}")
             del content[_ORGANISATIONS][name]
             raw = content[_ROOT]
-            left = [entry for entry in self._survey(raw).entries if entry.organisation == name]
-            for entry in left:
+            remaining = [entry for entry in self._survey(raw).entries if entry.organisation == name]
+            for entry in remaining:
                 del raw[entry.key]["organisation"]
-            return left
+            return remaining
 
         return self._edit(change)
 
