@@ -15,7 +15,7 @@ from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.search.retrieval.searching import read_batch
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import answer_query
-found = answer([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
+found = answer_query([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
 print(json.dumps({"first": found.hits[0].id, "modules": sorted({name.partition(".")[0] for name in sys.modules})}))
 """
 
