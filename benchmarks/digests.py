@@ -26,7 +26,7 @@ from codesum_pipeline.changes.matching.scores import make_blob_reader, match_cha
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Intent
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import open_home, workspace_of

@@ -36,7 +36,7 @@ import psutil
 from benchmarks.throughput import gathered
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, open_tree

@@ -44,7 +44,7 @@ from benchmarks.latency_beside import beside
 from benchmarks.latency_tiled import tiled
 from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
 from codesum_pipeline.indexes.formats.stored_zip import Vectors

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.throughput import timed_build
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.search.evaluation.evaluate import DEPTH, measure_hits

@@ -33,7 +33,7 @@ from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.hashing import sha256_hex
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue

@@ -23,7 +23,7 @@ from codesum_pipeline.ground.store.buckets.reading_copy import open_reading_copy
 from codesum_pipeline.ground.store.layout import reading_copies
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import connect
-from codesum_pipeline.indexes.embedders import named, static
+from codesum_pipeline.indexes.embedders import embedder_choice, static
 from codesum_pipeline.search.overviews.manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import find_object_id
@@ -116,9 +116,9 @@ def test_tokens_are_the_same_while_another_thread_begins_a_new_cache(monkeypatch
 
 
 def test_an_embedder_is_made_once() -> None:
-    named.make_embedder.cache_clear()
+    embedder_choice.make_embedder.cache_clear()
 
-    assert len({id(embedder) for embedder in at_once(lambda _: named.load_embedder("static"), threads=8)}) == 1
+    assert len({id(embedder) for embedder in at_once(lambda _: embedder_choice.load_embedder("static"), threads=8)}) == 1
 
 
 def test_prose_that_is_read_first_by_several_threads_is_read_in_the_same_way() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.settings.stage_settings import ExtraLane
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders import static
-from codesum_pipeline.indexes.embedders.named import embedder_of, load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, load_embedder
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.lanes.dense import embed_documents, matrix_of

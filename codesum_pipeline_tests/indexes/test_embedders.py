@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import BATCH_SIZE, STATIC_MODEL_FOLDER, StaticEmbedder
 
 TEXTS = (
@@ -207,7 +207,7 @@ def test_a_file_that_the_checksums_do_not_list_is_refused(model_copy):
 def test_embedding_a_query_imports_no_deep_learning_library():
     script = (
         "import sys\n"
-        "from codesum_pipeline.indexes.embedders.named import load_embedder\n"
+        "from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder\n"
         "load_embedder('static').embed(['where is the cache?'])\n"
         "print(sorted({'torch', 'transformers', 'sentence_transformers', 'model2vec'} & set(sys.modules)))\n"
     )

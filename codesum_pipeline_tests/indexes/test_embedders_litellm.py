@@ -15,8 +15,8 @@ from werkzeug import Request, Response
 
 from codesum_pipeline.ground.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
 from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.indexes.embedders.embedder_choice import make_embedder
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
-from codesum_pipeline.indexes.embedders.named import make_embedder
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables

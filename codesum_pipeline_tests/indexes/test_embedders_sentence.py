@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder, make_embedder
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
-from codesum_pipeline.indexes.embedders.named import load_embedder, make_embedder
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes

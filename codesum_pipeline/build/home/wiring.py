@@ -33,7 +33,7 @@ from codesum_pipeline.ground.store.workspace import (
     state_of,
     write_serving_file,
 )
-from codesum_pipeline.indexes.embedders.named import check_embedder, embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import check_embedder, embedder_of
 from codesum_pipeline.indexes.formats.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION

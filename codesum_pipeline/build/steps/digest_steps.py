@@ -171,7 +171,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """The digests that go out with each build, and another try for what the outbox has."""
     with telling.guarded(home.intents.file.name):
         if ws.layout.digests.exists():
-            from codesum_pipeline.changes.digests.running import run_after_build
+            from codesum_pipeline.changes.digests.due_ticks import run_after_build
 
             desk = home.digest_desk(now=ws.now)
             telling.note_ticks(desk, run_after_build(desk, ws.key))
@@ -243,7 +243,7 @@ def _move_on(ws: Workspace) -> None:
 
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
     from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
-    from codesum_pipeline.indexes.embedders.named import embedder_of
+    from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
     from codesum_pipeline.search.retrieval.published_index import PublishedIndex
     from codesum_pipeline.source.git.git import BlobReader
 

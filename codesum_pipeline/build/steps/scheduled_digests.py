@@ -12,8 +12,8 @@ from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, open_outbox
 from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests
 from codesum_pipeline.changes.digests.digest_rows import DigestKind
 from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests
+from codesum_pipeline.changes.digests.due_ticks import is_due, run_after_build, run_due
 from codesum_pipeline.changes.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
-from codesum_pipeline.changes.digests.running import is_due, run_after_build, run_due
 from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.hashing import hash_of

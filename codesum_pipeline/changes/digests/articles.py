@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.digests.material import ChangeNature, Item
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item
 from codesum_pipeline.changes.digests.wording import noun_of
 from codesum_pipeline.ground.model.printable import clean, one_line, shortened
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings, Trust

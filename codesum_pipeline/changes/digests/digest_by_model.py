@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from codesum_pipeline.changes.digests.articles import Article, fill_articles, first_entry_chars
 from codesum_pipeline.changes.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.changes.digests.digest_rows import DigestDraft
-from codesum_pipeline.changes.digests.material import Item
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import ConfigurationError, DigestCapReached, DigestGatedOff

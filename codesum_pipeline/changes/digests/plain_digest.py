@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.changes.digests import wording
-from codesum_pipeline.changes.digests.material import ChangeNature, Item
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item
 from codesum_pipeline.changes.digests.wording import new_names
 from codesum_pipeline.changes.matching.scores import subject_text
 from codesum_pipeline.ground.model.digest_record import SummaryResult

@@ -32,6 +32,7 @@ from codesum_pipeline.changes.delivery.web_links import web_url
 from codesum_pipeline.changes.digests.change_sources import RepositorySource
 from codesum_pipeline.changes.digests.desk import DigestDesk, finish_digest, reason_of, sorted_failure, tell_held
 from codesum_pipeline.changes.digests.digest_by_model import check_gates, request_about, write_by_model
+from codesum_pipeline.changes.digests.digest_items import Item, items_of
 from codesum_pipeline.changes.digests.digest_rows import (
     DigestDraft,
     DigestKind,
@@ -44,7 +45,6 @@ from codesum_pipeline.changes.digests.digest_rows import (
     TickRow,
 )
 from codesum_pipeline.changes.digests.digest_store import DigestStore
-from codesum_pipeline.changes.digests.material import Item, items_of
 from codesum_pipeline.changes.digests.plain_digest import PLAIN_LANGUAGE, write_plain
 from codesum_pipeline.changes.matching.grouping import group_matches
 from codesum_pipeline.ground.model.digest_record import SummaryResult

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item, happening_of
 from codesum_pipeline.changes.digests.hunks import PART, Hunk, without_blank_ends, without_shared_indent
-from codesum_pipeline.changes.digests.material import ChangeNature, Item, happening_of
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.ground.model.markdown import code_span, escape_prose

@@ -23,8 +23,7 @@ from pathlib import Path
 import yaml
 from msgspec import Struct
 
-from codesum_pipeline.changes.intents.fields import FieldProblem, fields_of, intent_of
-from codesum_pipeline.changes.intents.written import (
+from codesum_pipeline.changes.intents.intent_entries import (
     Problems,
     WrittenEntry,
     read_written,
@@ -32,6 +31,7 @@ from codesum_pipeline.changes.intents.written import (
     with_field,
     without_entry,
 )
+from codesum_pipeline.changes.intents.intent_fields import FieldProblem, fields_of, intent_of
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.ground.store.atomic import write_text_atomically

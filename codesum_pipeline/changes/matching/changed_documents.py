@@ -20,7 +20,12 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.changes.matching.differing import DocumentDifferences, Line, differing_documents, find_renames
+from codesum_pipeline.changes.matching.document_differences import (
+    DocumentDifferences,
+    Line,
+    differing_documents,
+    find_renames,
+)
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import MissingTable, RepositoryUnavailable
 from codesum_pipeline.ground.model.file import Snapshot

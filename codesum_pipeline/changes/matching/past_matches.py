@@ -11,7 +11,7 @@ from functools import cache
 from msgspec import Struct
 
 from codesum_pipeline.changes.matching.changed_documents import changes_among
-from codesum_pipeline.changes.matching.differing import DocumentDifferences, Line
+from codesum_pipeline.changes.matching.document_differences import DocumentDifferences, Line
 from codesum_pipeline.changes.matching.scores import choose_matches, make_blob_reader, score_changes, score_of
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import Level

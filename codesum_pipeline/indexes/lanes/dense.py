@@ -20,7 +20,7 @@ from codesum_pipeline.ground.model.guard import Failure, FailureGuard
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane, dense_lanes

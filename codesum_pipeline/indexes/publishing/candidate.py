@@ -28,7 +28,7 @@ from codesum_pipeline.ground.store.layout import BASE_STRATEGY
 from codesum_pipeline.ground.store.memory import may_run_beside
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.bm25 import K1, B
 from codesum_pipeline.indexes.formats.version_folder import (

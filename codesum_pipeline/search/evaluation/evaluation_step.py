@@ -21,7 +21,7 @@ from codesum_pipeline.ground.settings.stage_settings import EvaluationSettings
 from codesum_pipeline.ground.store.atomic import write_text_atomically
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import Version
 from codesum_pipeline.indexes.publishing.publish import (
     PublishReport,

@@ -29,7 +29,7 @@ from codesum_pipeline.ground.model.symbol import SymbolType
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has
 from codesum_pipeline.ground.store.rows import from_table, to_table
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, ask_questions
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question

@@ -11,6 +11,7 @@ from msgspec import Struct, to_builtins
 from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
+from codesum_pipeline.changes.digests.due_ticks import run_due, run_now
 from codesum_pipeline.changes.digests.rollups import (
     RollupPlan,
     Window,
@@ -19,7 +20,6 @@ from codesum_pipeline.changes.digests.rollups import (
     send_rollup,
     write_rollup,
 )
-from codesum_pipeline.changes.digests.running import run_due, run_now
 from codesum_pipeline.changes.digests.tick import preview_digest as preview_tick
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.errors import ConfigurationError

@@ -31,7 +31,7 @@ from codesum_pipeline.ground.model.repository import RepositoryEntry, Repository
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout, layout_of, reading_copy
 from codesum_pipeline.ground.store.lease import current_holder
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import find_object_id, run_git

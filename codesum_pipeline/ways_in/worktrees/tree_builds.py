@@ -32,7 +32,7 @@ from codesum_pipeline.ground.model.progress import no_progress
 from codesum_pipeline.ground.store.schemas import SCHEMA_VERSION, TABLES, texts_table
 from codesum_pipeline.ground.store.tables import MemoryTables, TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of, is_asked_over_the_network
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, is_asked_over_the_network
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_in, write_texts
 from codesum_pipeline.source.files.snapshot import snapshot_of

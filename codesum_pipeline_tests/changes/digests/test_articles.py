@@ -13,7 +13,7 @@ from codesum_pipeline.changes.digests.articles import (
     first_entry_chars,
     with_closed_fence,
 )
-from codesum_pipeline.changes.digests.material import Item
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.texts.llm.budgets import CUT_MARK
 from codesum_pipeline_tests.support.digest_items import item, many

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.changes.digests.claims import TOOL_NAME
 from codesum_pipeline.changes.digests.digest_by_model import DigestJob, write_by_model
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.changes.digests.digest_rows import DigestDraft
-from codesum_pipeline.changes.digests.material import Item
 from codesum_pipeline.ground.model.errors import (
     BackendNotConfigured,
     CallFailure,

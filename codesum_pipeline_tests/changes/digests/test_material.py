@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.changes.digests.change_sources import RepositorySource
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item, items_of
 from codesum_pipeline.changes.digests.hunks import Hunk
-from codesum_pipeline.changes.digests.material import ChangeNature, Item, items_of
 from codesum_pipeline.ground.model.digest_record import CitedPlace, DigestCitation
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import IntentMatch

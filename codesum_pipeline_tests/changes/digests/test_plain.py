@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, write_body
 from codesum_pipeline.changes.delivery.posts import digest_post
+from codesum_pipeline.changes.digests.digest_items import Item, items_of
 from codesum_pipeline.changes.digests.hunks import hunk_of
-from codesum_pipeline.changes.digests.material import Item, items_of
 from codesum_pipeline.changes.digests.plain_digest import write_plain
 from codesum_pipeline.changes.digests.wording import changed_parameters, differences_between, new_names
 from codesum_pipeline.ground.model.digest_record import PostId

@@ -271,7 +271,10 @@ def test_a_process_that_is_killed_after_it_wrote_the_roll_up_down_sends_it_once_
     shop.ask(server.base)
     child = os.fork()
     if child == 0:
-        place = ("codesum_pipeline.changes.digests.rollups.finish_digest", "codesum_pipeline.changes.digests.desk.digest_post")
+        place = (
+            "codesum_pipeline.changes.digests.rollups.finish_digest",
+            "codesum_pipeline.changes.digests.desk.digest_post",
+        )
         monkeypatch.setattr(place[before == "post"], lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
         try:
             send(shop)

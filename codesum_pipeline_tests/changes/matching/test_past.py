@@ -9,7 +9,7 @@ from codesum_pipeline.changes.matching.past_matches import PastMatches, past_mat
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

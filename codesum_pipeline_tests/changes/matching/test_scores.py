@@ -12,7 +12,7 @@ from codesum_pipeline.changes.matching.scores import ReadBlob, make_blob_reader,
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, DocumentChange, Intent
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader

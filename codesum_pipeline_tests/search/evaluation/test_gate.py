@@ -12,7 +12,7 @@ from codesum_pipeline.build.steps.reuse import carry_out
 from codesum_pipeline.build.steps.step_list import PUBLISHED_INDEX, STEPS
 from codesum_pipeline.ground.model.errors import HeldBack
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport, standing_hold
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes

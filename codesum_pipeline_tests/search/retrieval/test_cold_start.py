@@ -11,7 +11,7 @@ _HEAVY = {"bm25s", "dagster", "duckdb", "litellm", "matplotlib", "model2vec", "n
 _SEARCH = """
 import json, sys
 from pathlib import Path
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.searching import read_batch
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import answer_query

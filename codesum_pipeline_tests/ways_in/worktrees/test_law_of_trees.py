@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.build.law.test_law import SEQUENCES
 from codesum_pipeline_tests.support.overlay_answers import documents, indexed, must_hold_the_law

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.ways_in.worktrees.opening import open_tree, settle_tree

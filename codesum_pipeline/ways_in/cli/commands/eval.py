@@ -14,7 +14,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,

@@ -14,7 +14,7 @@ from rich.text import Text
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import LANES
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

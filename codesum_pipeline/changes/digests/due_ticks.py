@@ -15,7 +15,7 @@ from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests, o
 from codesum_pipeline.changes.digests.digest_rows import TickRow
 from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
 from codesum_pipeline.changes.digests.tick import make_tick
-from codesum_pipeline.changes.intents.due import last_due
+from codesum_pipeline.changes.intents.due_moments import last_due
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.model.standing_question import Cadence, Intent
