@@ -118,7 +118,9 @@ def test_tokens_are_the_same_while_another_thread_begins_a_new_cache(monkeypatch
 def test_an_embedder_is_made_once() -> None:
     embedder_choice.make_embedder.cache_clear()
 
-    assert len({id(embedder) for embedder in at_once(lambda _: embedder_choice.load_embedder("static"), threads=8)}) == 1
+    assert (
+        len({id(embedder) for embedder in at_once(lambda _: embedder_choice.load_embedder("static"), threads=8)}) == 1
+    )
 
 
 def test_prose_that_is_read_first_by_several_threads_is_read_in_the_same_way() -> None:

@@ -7,7 +7,7 @@ build that was killed between two tables invalidates all of it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +19,7 @@ from codesum_pipeline.ground.model.decoding import decode
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.model.scopes import Row
 from codesum_pipeline.ground.store.atomic import write_text_atomically
 from codesum_pipeline.ground.store.workspace import Workspace
 
@@ -140,6 +141,21 @@ def resolve_files(
     return Resolution(settings=settings, families=bases, files=files), tables
 
 
+def _hash_facts(row: Row) -> str:
+    exported = canonical_json([row["exports"], row["reexports"]])
+    return sha1_hex(f"{row['language']} {exported}\n{row['references']}")
+
+
+def _read_interfaces(family: LanguageFamily, paths: Iterable[str], guard: FailureGuard) -> dict[str, str]:
+    """The interfaces of files; that of one which cannot be read is empty."""
+    found = {}
+    for path in paths:
+        found[path] = ""
+        with guard.item(path):
+            found[path] = family.interface(path)
+    return found
+
+
 def _resolve_family(
     family: LanguageFamily,
     last: Resolution | None,
@@ -148,20 +164,14 @@ def _resolve_family(
     compiled: Collection[str],
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
-    facts = {}
-    for path, row in family.rows.items():
-        exported = canonical_json([row["exports"], row["reexports"]])
-        facts[path] = sha1_hex(f"{row['language']} {exported}\n{row['references']}")
+    facts = {path: _hash_facts(row) for path, row in family.rows.items()}
     known = {
         path: file
         for path, file in (last.files if last else {}).items()
         if facts.get(path) == file.facts and file.has_sites == (path in compiled)
     }
     interfaces = {path: file.interface for path, file in known.items()}
-    for path in (path for path in facts if path not in known):
-        interfaces[path] = ""
-        with guard.item(path):
-            interfaces[path] = family.interface(path)
+    interfaces |= _read_interfaces(family, (path for path in facts if path not in known), guard)
     telling = {path: file.telling for path, file in known.items()}
     base = hash_of([family.surroundings(), interfaces])
     if last is None or last.families.get(family.name) != base:

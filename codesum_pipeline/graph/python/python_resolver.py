@@ -1,4 +1,4 @@
-"""Resolves Python's expressions: names, annotations, and attributes and calls are each resolved by one part."""
+"""Resolves Python's expressions. One part resolves names, one annotations, and one attributes and calls."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
