@@ -68,7 +68,7 @@ def decide(book: AlertBook, settings: AlertSettings) -> None:
         else:
             for each in alone:
                 _keep(book, *_notice(each), of=[each])
-        book.mark_told(alone)
+        book.mark_hooks_called(alone)
 
 
 def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bool:
@@ -93,7 +93,7 @@ def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSetting
         if cause not in told:
             _keep(book, *_cause_notice(cause, members, bad[cause]), of=members)
             book.mark_cause(cause, is_bad=True)
-        book.mark_told(members, counted=False)
+        book.mark_hooks_called(members, counted=False)
     for cause in sorted(told):
         if not bad[cause] and not any(each.cause == cause for each in book.conditions(UNTOLD)):
             _keep(book, f"Recovered: {cause}", f"{cause} can be read again, and all repositories on it.")

@@ -86,7 +86,7 @@ def finish_digest(store: DigestStore, sender: OutboxSender, digest: DigestRow) -
         sender.add(post, digest.channels)
         store.mark_queued(digest.id)
     tell_after(digest.result)
-    store.mark_told(digest.id)
+    store.mark_hooks_called(digest.id)
 
 
 def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:

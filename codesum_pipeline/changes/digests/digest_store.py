@@ -154,7 +154,7 @@ class DigestStore(SqliteFile):
                 "UPDATE digests SET state = 'queued' WHERE id = ? AND state = 'written'", (digest_id,)
             )
 
-    def mark_told(self, digest_id: str) -> None:
+    def mark_hooks_called(self, digest_id: str) -> None:
         """The hooks that hear of a digest were called."""
         with self.together():
             self.connection.execute("UPDATE digests SET told_at = ? WHERE id = ?", (self.moment(), digest_id))

@@ -29,7 +29,7 @@ from codesum_pipeline.symbols.languages.python.module_paths import Absent, Modul
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
 # Values that say less than a declaration.
-_UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
+_VAGUE_VALUES = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
 
 Placed = tuple[Scope, Binding]
 
@@ -92,7 +92,7 @@ class PythonNames:
             return self._narrowed(value, self.settle(plain))
         # A declared type of a name holds for all values assigned to it.
         is_declared = any(binding[0] in (Bound.ANNOTATED, Bound.NARROWED) for binding in bindings)
-        return self.settle(plain) if is_declared and value in _UNTOLD else value
+        return self.settle(plain) if is_declared and value in _VAGUE_VALUES else value
 
     def _narrowed(self, value: Value, otherwise: Value) -> Value:
         """Join two things known of an object: the more special class counts, and a class of the repository before

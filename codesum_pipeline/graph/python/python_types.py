@@ -28,7 +28,7 @@ UNION = "|"
 
 # Deeper annotations are never about one class.
 _MAX_DEPTH = 6
-_TYPING, _PROTOCOLS, _WRAPPERS, _ITERABLES, _MAPPINGS, _CONTEXTS, _UNTOLD = (
+_TYPING, _PROTOCOLS, _WRAPPERS, _ITERABLES, _MAPPINGS, _CONTEXTS, _VAGUE_TYPES = (
     library_names("python", kind)
     for kind in (
         "typing_modules", "protocol_modules", "wrapper_types", "iterable_types", "mapping_types", "context_types",
@@ -129,7 +129,7 @@ class PythonTypes:
 
     def _of_python(self, scope: Scope, name: str, arguments: tuple[TypeName | None, ...]) -> Value | None:
         """Objects whose class Python itself defines; None for any other class of it."""
-        if name in _UNTOLD:
+        if name in _VAGUE_TYPES:
             return UNKNOWN
         if name == "Self":
             return NoValue.SELF

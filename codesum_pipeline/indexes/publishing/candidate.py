@@ -222,8 +222,8 @@ class PartHashes(Struct, frozen=True):
     parts: dict[str, str]
 
 
-class FolderParts(Struct, frozen=True):
-    """The parts of the version that is written to `folder`, and those of the last one.
+class FolderParts(Struct):
+    """The parts of the version that is written to `folder`, as they are made, and those of the last one.
 
     The hash of what a part is made from is known before the part is written. Where it is that of the last version's
     part, under the same settings and versions, the part's files become hard links to that version's: nothing is

@@ -226,11 +226,11 @@ def test_a_digest_is_unfinished_until_it_is_queued_and_told(store: DigestStore) 
 
     assert [row.id for row in store.unfinished()] == ["d1", "d3"]
     assert store.unfinished(OTHER) == []
-    store.mark_told("d3")
+    store.mark_hooks_called("d3")
     store.mark_queued("d1")
     store.mark_queued("d2")
     assert [(row.id, row.state) for row in store.unfinished()] == [("d1", DigestState.QUEUED)]
-    store.mark_told("d1")
+    store.mark_hooks_called("d1")
     assert store.unfinished() == []
     assert store.digest("d2").state is DigestState.VETOED
 
