@@ -35,7 +35,7 @@ from codesum_pipeline.ground.model.ids import check_repository_key
 from codesum_pipeline.ground.model.printable import shortened
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import FileState, write_text_atomically
-from codesum_pipeline.ground.store.layout import edited
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, with_shown_locations
 from codesum_pipeline.source.git.locations import check_command, free_key, full_place, is_url, key_base, parse_location
@@ -91,9 +91,13 @@ _OF_THIS_PROCESS = SurveyMemory()
 
 
 class Registry(Struct, frozen=True):
-    """Reads and writes one `repos.yaml`; a missing file has no entries. `memory` has what was read before."""
+    """Reads and writes one `repos.yaml`, which is one of the home's `files`; a missing file has no entries.
+
+    `memory` has what was read before.
+    """
 
     file: Path
+    files: LocalFiles = WHOLE_FOLDER
     memory: SurveyMemory = _OF_THIS_PROCESS
 
     def survey(self) -> Survey:
@@ -254,7 +258,7 @@ class Registry(Struct, frozen=True):
             return changed
 
         with exclusive(self.file.with_name(f".{self.file.name}.lock")):
-            return edited(self.file, write)
+            return self.files.edit(self.file, write)
 
     def _organisation(self, name: Any, fields: Any) -> Organisation:
         try:

@@ -60,7 +60,7 @@ class Fault:
     name: str
     is_about: Callable[..., bool]
     # Documents whose text may be another one because of it.
-    told: frozenset[str] = frozenset()
+    reported: frozenset[str] = frozenset()
 
 
 def id_is(item: str) -> Callable[..., bool]:
@@ -270,7 +270,7 @@ def test_all_but_the_item_is_published_and_the_next_build_heals_it(
 
     assert failed_items(workspace) == {}
     whole = texts_of(workspace)
-    assert {id_ for id_ in {*whole, *broken} if whole.get(id_) != broken.get(id_)} <= fault.told
+    assert {id_ for id_ in {*whole, *broken} if whole.get(id_) != broken.get(id_)} <= fault.reported
     assert differences(workspace, clean) == (None, None)
 
 
@@ -351,14 +351,14 @@ def test_what_the_next_item_would_fail_on_too_ends_the_step(error: Exception) ->
 def test_a_question_that_cannot_be_asked_is_asked_again_by_the_next_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "Give the prices of all things together."
+    docstring = "Give the prices of all things together."
     repo = GitRepo.create(tmp_path / "shop")
-    repo.commit(FILES | {"shop/sum.py": FILES["shop/bad.py"].replace("Sum the prices.", said)})
+    repo.commit(FILES | {"shop/sum.py": FILES["shop/bad.py"].replace("Sum the prices.", docstring)})
     chosen = {"evaluation": {"enabled": True}}
     workspace = workspace_at(tmp_path / "home", repo, **chosen)
 
     with monkeypatch.context() as patch:
-        inject(Fault("", "a question", evaluate, "_ask", lambda question, *_: question.query == said), patch)
+        inject(Fault("", "a question", evaluate, "_ask", lambda question, *_: question.query == docstring), patch)
         report = build(workspace, may_fail=True)["retrieval_evaluation"]
     again = build(workspace)["retrieval_evaluation"]
 

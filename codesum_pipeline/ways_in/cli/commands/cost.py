@@ -16,7 +16,7 @@ from codesum_pipeline.changes.digests.digest_store import calls_of_digests
 from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.store.atomic import replacing
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
 from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
@@ -102,7 +102,7 @@ def cost(
 
 def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
-    store = TableStore(called.layout.warehouse)
+    store = tables_of(called.layout)
     known = set(store.repositories("ledger"))
     for key in keys:
         if key not in known:
@@ -173,7 +173,7 @@ _NUMBERS = ("calls", "tokens", "US dollars", "share")
 def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
-    store = TableStore(called.layout.warehouse)
+    store = tables_of(called.layout)
     known = store.repositories("avoided")
     for key in keys:
         if key not in known:

@@ -255,7 +255,7 @@ def test(
     asked = _asked(called, name, text, threshold)
     for key in _repositories(called, asked, repo):
         try:
-            index = PublishedIndex.open(called.layout.published(key))
+            index = PublishedIndex.open(called.layout.published(key), files=called.layout.files)
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
@@ -272,7 +272,7 @@ def test(
 
 
 def intents_of(called: Invocation) -> Intents:
-    return Intents(called.settings.digests.intents_file)
+    return Intents(called.settings.digests.intents_file, called.layout.files)
 
 
 def _asked(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
