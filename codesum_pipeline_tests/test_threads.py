@@ -22,10 +22,10 @@ from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
 from codesum_pipeline.ground.store.buckets.reading_copy import ReadingCopy
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import connect
-from codesum_pipeline.indexes.embedders import named, static
+from codesum_pipeline.indexes.embedders import embedder_choice, static
 from codesum_pipeline.search.overviews.manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.git.git import resolve
+from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.symbols.languages.python.literals import literal_value
 from codesum_pipeline.texts.summaries.documentation import prose
 from codesum_pipeline.ways_in.serving.audit import AuditLog, read_audit
@@ -115,9 +115,11 @@ def test_tokens_are_the_same_while_another_thread_begins_a_new_cache(monkeypatch
 
 
 def test_an_embedder_is_made_once() -> None:
-    named.make_embedder.cache_clear()
+    embedder_choice.make_embedder.cache_clear()
 
-    assert len({id(embedder) for embedder in at_once(lambda _: named.load_embedder("static"), threads=8)}) == 1
+    assert (
+        len({id(embedder) for embedder in at_once(lambda _: embedder_choice.load_embedder("static"), threads=8)}) == 1
+    )
 
 
 def test_prose_that_is_read_first_by_several_threads_is_read_in_the_same_way() -> None:
@@ -163,7 +165,7 @@ def test_no_thread_goes_without_the_sources_that_another_one_fetches(tmp_path: P
 
     def commit_there(_: int) -> bool:
         bring_mirror(catalogue, index, tell=complaints.append)
-        return bool(resolve(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
+        return bool(find_object_id(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
 
     assert at_once(commit_there) == [True] * 4
     assert complaints == []

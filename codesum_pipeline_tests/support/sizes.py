@@ -28,7 +28,7 @@ LOW: Mapping[str, int] = {
     "indexes.lanes.dense:_TEXTS_AT_ONCE": 1,
     "indexes.embedders.static:BATCH_SIZE": 1,
     "indexes.embedders.static:MANY_TEXTS": 0,
-    "indexes.embedders.static:_BLOCK_ROWS": 1,
+    "indexes.embedders.number_lists:_BLOCK_ROWS": 1,
     "indexes.embedders.static:_CACHE_SIZE": 0,
     "indexes.embedders.static:_SHORT_WORD": 0,
     "indexes.lanes.embedding:_AT_ONCE": 1,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from codesum_pipeline.build.alerts.alert_book import UNTOLD, AlertBook, Condition, ConditionKind, Message
-from codesum_pipeline.changes.delivery.channels import Post, PostKind
+from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.changes.delivery.sending import OutboxSender
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.moments import iso_moment

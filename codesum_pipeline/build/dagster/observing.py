@@ -79,7 +79,7 @@ def observe_repositories(
     waiting = [entry for entry in in_turn if entry.key not in active]
     timeout_s = min(home.settings.planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
     policy = home.settings.planner.model_copy(update={"ls_remote_timeout_s": timeout_s})
-    looks = Poller(home.layout, policy, home.settings.offline).look(
+    looks = Poller(home.layout, policy, home.settings.offline).look_at_due(
         waiting, state, now_due=now_due, give_up_at=began + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
     )
     give_up_at = began + TICK_S

@@ -120,7 +120,7 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
         for key, verdict in plan.verdicts.items()
         if verdict in (BuildDecision.UNREADABLE, BuildDecision.EXHAUSTED)
     }
-    before = state.told()
+    before = state.reported_problems()
     new = {key: text for key, text in now.items() if before.get(key) != text}
     if unreadable := plan.unreadable(new.keys()):
         log.warning("unreadable: %s", unreadable)
@@ -131,7 +131,7 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
         )
     for rest in (rest for rest in sight.rests if rest.failures == 1):
         log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)
-    state.keep_told({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
+    state.keep_reported_problems({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
 
 
 def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorResult:

@@ -34,9 +34,9 @@ from codesum_pipeline.ground.store.workspace import (
     state_of,
     write_serving_file,
 )
-from codesum_pipeline.indexes.embedders.named import check_embedder, embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import check_embedder, embedder_of
 from codesum_pipeline.indexes.formats.version_folder import INDEX_SCHEMA_VERSION
-from codesum_pipeline.indexes.lanes.embedding import discard
+from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
 from codesum_pipeline.source.files.path_rules import RULES_VERSION
@@ -218,11 +218,11 @@ class Home:
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key), *layout.indexes_beside_mirror(key)):
             file.unlink(missing_ok=True)
-        discard(layout.finished_vectors(key))
+        discard_kept_vectors(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
         with kept_digests(layout.digests, now=utc_now) as digests:
             if digests:
-                digests.purge(key)
+                digests.purge_repository(key)
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 

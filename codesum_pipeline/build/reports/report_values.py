@@ -19,7 +19,7 @@ from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.graph.graph_step import GraphReport
 from codesum_pipeline.ground.model.document import Gate, Level
 from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.markdown import table
+from codesum_pipeline.ground.model.markdown import markdown_table
 from codesum_pipeline.ground.model.model_call import AvoidanceReason, CallTotals
 from codesum_pipeline.symbols.parsing.symbols_step import CompiledReport, ParseReport
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, PlanPrice
@@ -108,7 +108,7 @@ def _number(value: float) -> int | float:
 def index_values(indexes: Iterable[IndexFile]) -> dict[str, Value]:
     """The indexes that were found, in their order."""
     rows = [(one.origin, one.root or ".", f"{one.size:,}", one.problem or "taken in") for one in indexes]
-    return {"scip_files": Markdown(table(["index", "of folder", "bytes", "state"], rows))} if rows else {}
+    return {"scip_files": Markdown(markdown_table(["index", "of folder", "bytes", "state"], rows))} if rows else {}
 
 
 def compiled_values(found: CompiledReport) -> dict[str, Value]:
@@ -125,7 +125,11 @@ def compiled_values(found: CompiledReport) -> dict[str, Value]:
         "index_stale_examples": (["file of another text", "why its document does not count"], found.ignored),
         "index_problems": (["index", "problem"], found.problems),
     }
-    shown = {name: Markdown(table(heads, [*rows][:_MOST_EXAMPLES])) for name, (heads, rows) in tables.items() if rows}
+    shown = {
+        name: Markdown(markdown_table(heads, [*rows][:_MOST_EXAMPLES]))
+        for name, (heads, rows) in tables.items()
+        if rows
+    }
     return {**values, **shown}
 
 
@@ -149,9 +153,9 @@ def disagreement_values(found: Disagreement, *, edges: int) -> dict[str, Value]:
         "edges_trusted": found.trusted_edges,
         "edges_doubtful": found.doubtful_edges,
         "edges_of_syntax": edges - found.trusted_edges - found.doubtful_edges,
-        "index_and_syntax": Markdown(table(["language", *Agreement, "of all, agree"], rows)),
+        "index_and_syntax": Markdown(markdown_table(["language", *Agreement, "of all, agree"], rows)),
         "index_and_syntax_plot": Markdown(draw_bars("calls, imports and bases", every)),
-        "index_disagreements": Markdown(table(["language", "verdict", "cause", "count"], causes[:MAX_ROWS])),
+        "index_disagreements": Markdown(markdown_table(["language", "verdict", "cause", "count"], causes[:MAX_ROWS])),
     }
 
 
@@ -164,18 +168,18 @@ def values_of_calls(calls: LevelCalls | None) -> dict[str, Value]:
     numbers["cached_share"] = numbers.pop("cached_tokens") / calls.input_tokens if calls.input_tokens else 0.0
     if calls.predicted_usd_with_cache:
         numbers["prediction_error"] = calls.cost_usd / calls.predicted_usd_with_cache - 1
-    spared = [saving for cause, saving in calls.avoided.items() if cause is not AvoidanceReason.ASKED]
+    spared = [saving for cause, saving in calls.avoided.items() if cause is not AvoidanceReason.NOT_AVOIDED]
     numbers |= {f"avoided_{name}": value for name, value in to_builtins(sum(spared, CallTotals())).items()}
     found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
     for name in ("failures", "gates", "secrets_masked"):
         if counts := fields[name]:
-            found[PREFIX + name] = Markdown(table(["what", "count"], counts.items()))
+            found[PREFIX + name] = Markdown(markdown_table(["what", "count"], counts.items()))
     if calls.avoided:
         rows = [
             (cause.value, saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}")
             for cause, saving in calls.avoided.items()
         ]
-        found[f"{PREFIX}avoided"] = Markdown(table(["cause", "calls", "tokens", "US dollars"], rows))
+        found[f"{PREFIX}avoided"] = Markdown(markdown_table(["cause", "calls", "tokens", "US dollars"], rows))
     if Gate.NO_CREDENTIALS in calls.gates:
         found[f"{PREFIX}no_credentials"] = calls.gates[Gate.NO_CREDENTIALS]
         found["skipped_reason"] = Gate.NO_CREDENTIALS.value
@@ -214,7 +218,10 @@ def forecast_values(forecast: Mapping[Level, PlanPrice], usd_with_cache: float) 
     }
     if waiting.calls:
         numbers |= {"waiting_for_trust": waiting.calls, "waiting_for_trust_usd": waiting.usd}
-    return {"forecast": Markdown(table(heads, rows)), **{name: _number(value) for name, value in numbers.items()}}
+    return {
+        "forecast": Markdown(markdown_table(heads, rows)),
+        **{name: _number(value) for name, value in numbers.items()},
+    }
 
 
 def draw_bars(name: str, counts: Mapping[str, int]) -> str:
@@ -234,7 +241,7 @@ def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
     for label, values in series.items():
         heights = (min(int(max(value, 0.0) * len(_HEIGHTS)), len(_HEIGHTS) - 1) for value in values)
         rows.append((label, "".join(_HEIGHTS[height] for height in heights), f"{values[-1]:.3f}"))
-    return table([name, "0 to 1, oldest first", "last"], rows)
+    return markdown_table([name, "0 to 1, oldest first", "last"], rows)
 
 
 def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
@@ -244,4 +251,4 @@ def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
     for label, count in counts:
         eighths = max(1, round(8 * WIDTH * count / most)) if count else 0
         rows.append((label, "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), f"{count:,}"))
-    return table([name, "", "count"], rows)
+    return markdown_table([name, "", "count"], rows)

@@ -9,11 +9,11 @@ from codesum_pipeline.build.reports.build_values import PREVIEW, StepOutcome
 from codesum_pipeline.build.steps.digest_steps import DIGESTS_SHOWN, StepNotes, show_digests
 from codesum_pipeline.changes.delivery.channels import open_channel
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver
+from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests
 from codesum_pipeline.changes.digests.digest_rows import DigestKind
 from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests
+from codesum_pipeline.changes.digests.due_ticks import is_due, run_after_build, run_due
 from codesum_pipeline.changes.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
-from codesum_pipeline.changes.digests.running import is_due, run_after_build, run_due
 from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.hashing import hash_of
@@ -44,7 +44,7 @@ def tell_due_digests(home: Home, *, now: Callable[[], datetime] = utc_now) -> St
             for repository in held:
                 ticks += run_after_build(desk, repository)
         if (home.settings.home / OUTBOX_FILE).exists():
-            deliver(desk)
+            deliver_digests(desk)
         telling.note_ticks(desk, ticks)
     return _with_preview(telling, desk)
 

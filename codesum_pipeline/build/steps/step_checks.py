@@ -31,7 +31,7 @@ from codesum_pipeline.ground.settings.operation_settings import CheckName, Check
 from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
 from codesum_pipeline.texts.llm.ledger import spent_today

@@ -29,7 +29,7 @@ from codesum_pipeline.ground.store.atomic import remove
 from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline.indexes.formats.version_folder import read_version
-from codesum_pipeline.indexes.lanes.embedding import discard
+from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.remote import drop_unfinished
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
@@ -203,7 +203,7 @@ class MaintainedHome:
         path = self.home.layout.finished_vectors(key)
         before = self._days_ago(self.home.settings.maintenance.overlays_days)
         old = [path] if path.exists() and path.stat().st_mtime < before else []
-        return _drop(RemovalKind.LEFTOVERS, key, old, discard, is_dry_run=is_dry_run)
+        return _drop(RemovalKind.LEFTOVERS, key, old, discard_kept_vectors, is_dry_run=is_dry_run)
 
     def _drop_overlays(self, key: str) -> Iterator[FreedSpace]:
         since = self._days_ago(self.home.settings.maintenance.overlays_days)

@@ -182,8 +182,8 @@ class DigestRows(Struct, frozen=True):
         # On its first day a month has not begun everywhere; of the one before it a roll-up is still to be made.
         somewhere = self.now().astimezone(UTC) - timedelta(days=1)
         this_month = somewhere.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-        still_told_from = (this_month - timedelta(days=1)).replace(day=1) - _EARLIEST_MIDNIGHT
-        before = min(selection.before or "", iso_moment(still_told_from))
+        earliest_to_roll_up = (this_month - timedelta(days=1)).replace(day=1) - _EARLIEST_MIDNIGHT
+        before = min(selection.before or "", iso_moment(earliest_to_roll_up))
         intents = re.compile(translate(selection.ids or "*"))
         old = [
             _of_digest(row)

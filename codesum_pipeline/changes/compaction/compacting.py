@@ -163,9 +163,9 @@ class Compactor(Struct, frozen=True):
     def run(self, signed: SignedAttestation, source: CompactionSource) -> CompactionResult:
         """Carry out a job; raises `CompactionRefused`, `SummaryError`, `LeaseHeld`."""
         with source.held(signed.attestation.job_id):
-            done = _done_before(signed, source)
-            if done:
-                return CompactionResult(done, is_done_before=True)
+            earlier = _done_before(signed, source)
+            if earlier:
+                return CompactionResult(earlier, is_done_before=True)
             request, template = self._checked(signed, source)
             response = self._answer(request, template)
             record = CompactionRecord(
@@ -183,12 +183,12 @@ class Compactor(Struct, frozen=True):
 
     def check(self, signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
         """Raise the error that a run would raise before its call; returns the record of a job that is done."""
-        done = _done_before(signed, source)
-        if done is None:
+        earlier = _done_before(signed, source)
+        if earlier is None:
             self._checked(signed, source)
         else:
             self.check_signature(signed)
-        return done
+        return earlier
 
     def check_signature(self, signed: SignedAttestation) -> None:
         """Raise `SignatureInvalid`, `SignerNotAllowed` or `SignerExpired`."""
@@ -243,7 +243,7 @@ class Compactor(Struct, frozen=True):
 
 def _done_before(signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
     job = signed.attestation.job_id
-    done = next((record for record in source.compactions() if record.job_id == job), None)
-    if done and done.attestation.encode() != signed.data:
-        raise JobReused(f"{job} was carried out at {done.compacted_at} with another attestation: attest anew")
-    return done
+    earlier = next((record for record in source.compactions() if record.job_id == job), None)
+    if earlier and earlier.attestation.encode() != signed.data:
+        raise JobReused(f"{job} was carried out at {earlier.compacted_at} with another attestation: attest anew")
+    return earlier

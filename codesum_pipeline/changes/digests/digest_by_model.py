@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from codesum_pipeline.changes.digests.articles import Article, fill_articles, first_entry_chars
 from codesum_pipeline.changes.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.changes.digests.digest_rows import DigestDraft
-from codesum_pipeline.changes.digests.material import Item
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import ConfigurationError, DigestCapReached, DigestGatedOff
@@ -126,7 +126,7 @@ class DigestTemplates(Struct, frozen=True):
             f"'{self.instruction.name}{ROLLUP_SUFFIX}' with it, which roll-ups then use instead"
         )
 
-    def resolved(self, system: str, digest: str) -> ResolvedTemplate:
+    def resolve(self, system: str, digest: str) -> ResolvedTemplate:
         """The templates as a request needs them, with the system turn as it is sent, and what the request pins."""
         return ResolvedTemplate(LEVEL, system, self.instruction.text, digest, self.names, digest_tool())
 
@@ -171,7 +171,7 @@ def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> 
     """
     templates = DigestTemplates.of(intent, settings.prompts_dir)
     system, instruction = templates.system, templates.instruction
-    template = templates.resolved(
+    template = templates.resolve(
         system.for_digest(language=intent.language),
         digest_of_texts(system.text, instruction.text, language=intent.language),
     )

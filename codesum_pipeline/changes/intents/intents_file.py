@@ -23,8 +23,7 @@ from pathlib import Path
 import yaml
 from msgspec import Struct
 
-from codesum_pipeline.changes.intents.fields import FieldProblem, fields_of, intent_of
-from codesum_pipeline.changes.intents.written import (
+from codesum_pipeline.changes.intents.intent_entries import (
     Problems,
     WrittenEntry,
     read_written,
@@ -32,6 +31,7 @@ from codesum_pipeline.changes.intents.written import (
     with_field,
     without_entry,
 )
+from codesum_pipeline.changes.intents.intent_fields import FieldProblem, fields_of, intent_of
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.ground.store.atomic import write_text_atomically
@@ -171,14 +171,14 @@ class Intents(Struct, frozen=True):
             raise self._error(entry, f"occurs twice, in lines {lines}: rename or remove one")
         try:
             for field in entry.field_names:
-                if len(stands := entry.lines_of(field)) > 1:
-                    raise FieldProblem(f"{field!r} occurs twice, in lines {stands[0]} and {stands[1]}: remove one")
+                if len(numbers := entry.lines_of(field)) > 1:
+                    raise FieldProblem(f"{field!r} occurs twice, in lines {numbers[0]} and {numbers[1]}: remove one")
             return intent_of(entry.name, entry.plain())
         except FieldProblem as error:
             raise self._error(entry, str(error), path=error.path) from error
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            told = with_shown_locations(str(getattr(error, "problem", None) or error))
-            raise self._error(entry, f"cannot be read: {told}") from error
+            problem = with_shown_locations(str(getattr(error, "problem", None) or error))
+            raise self._error(entry, f"cannot be read: {problem}") from error
 
     def _error(self, entry: WrittenEntry, problem: str, *, path: tuple[str, ...] = ()) -> ConfigurationError:
         line = entry.lines_of(path[0])[0] if path else entry.line

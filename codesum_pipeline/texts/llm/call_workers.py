@@ -22,7 +22,7 @@ from itertools import count
 from typing import Any
 
 from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.ground.workers.child import start_child
 from codesum_pipeline.ground.workers.pool import worker_count
@@ -272,6 +272,6 @@ async def _answer(calls: LiteLlmCalls, writer: StreamWriter, number: int, reques
         result = failure
     except Exception as error:
         # Its caller raises it again.
-        result = CallFault(without_secrets(told(error)))
+        result = CallFault(without_secrets(describe_error(error)))
         result.add_note(without_secrets(traceback.format_exc()))
     send_value(writer, (number, result))

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.document import Level, PurposeSource, TextRow, WrittenText
 from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.ground.store.rows import to_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite, kind_of_writer
@@ -93,7 +93,7 @@ class Stamp(Struct, frozen=True):
 
     def make_table(self, rows: Sequence[TextRow], guard: FailureGuard) -> tuple[Sequence[TextRow], pa.Table]:
         """The rows and their table; a row that no table can hold is replaced by that of a failed text."""
-        parts = list(in_halves(rows, _table, guard=guard, name=lambda row: row.id))
+        parts = list(work_in_halves(rows, _table, guard=guard, name=lambda row: row.id))
         stored = {row.id for some, _ in parts for row in some}
         if len(parts) == 1 and len(stored) == len(rows):
             return rows, parts[0][1]

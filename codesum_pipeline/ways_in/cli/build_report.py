@@ -345,10 +345,10 @@ class ModelReport(Struct, frozen=True, dict=True):
                 f"`codesum doctor {outcome.key}` says why"
             )
         if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
-            from codesum_pipeline.search.evaluation.lift import savings
+            from codesum_pipeline.search.evaluation.lift import find_savings
             from codesum_pipeline.search.evaluation.records import last_lift
 
-            yield from savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
+            yield from find_savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
 
     def as_json(self) -> dict[str, Any] | None:
         if not self.home.settings.llm.enabled:
@@ -388,7 +388,7 @@ def shut_out(reports: Iterable[ModelReport]) -> str | None:
 
 def _avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
     """What was not asked for, and why, in one line."""
-    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
+    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.NOT_AVOIDED}
     saving = sum(spared.values(), CallTotals())
     causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
     tokens = saving.input_tokens + saving.output_tokens

@@ -32,14 +32,15 @@ from codesum_pipeline.ground.model.repository import RepositoryEntry, Repository
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import current_holder
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.git.git import resolve, run_git
+from codesum_pipeline.source.git.git import find_object_id, run_git
 from codesum_pipeline.source.git.locations import is_url, slug_of
 from codesum_pipeline.source.git.remote import is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.repositories.registry import Registry, Survey
+from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.source.repositories.surveys import Survey
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 from codesum_pipeline.ways_in.worktrees.settler import Settler
 
@@ -326,9 +327,9 @@ def _compared(
     if root is not None and not entry.worktree:
         # Linked work trees have HEADs of their own. A clone may lack the commit that was fetched from its server.
         git_dir = root / ".git"
-        head = resolve("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
+        head = find_object_id("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
         is_here = head == commit or not is_url(entry.location)
-        if head and (is_here or resolve(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S)):
+        if head and (is_here or find_object_id(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S)):
             return _counted(git_dir, commit, head)
     if is_url(entry.location):
         return _behind_fetched(catalogue.layout.mirror(entry.key), entry, commit)
@@ -338,7 +339,7 @@ def _compared(
     if entry.worktree or not is_git_repository(folder):
         return None, "a folder read as it is has no commits to count: `codesum status` compares its files"
     git_dir, ref = source_git_dir(folder), entry.ref or "HEAD"
-    head = resolve(ref, git_dir=git_dir, timeout_s=_TIMEOUT_S)
+    head = find_object_id(ref, git_dir=git_dir, timeout_s=_TIMEOUT_S)
     if head is None:
         return None, f"the repository has no commit {ref!r}"
     return _counted(git_dir, commit, head)
@@ -359,7 +360,7 @@ def _behind_fetched(mirror: Path, entry: RepositoryEntry, commit: str) -> tuple[
 def _counted(git_dir: Path, commit: str, head: str) -> tuple[int | None, str]:
     if head == commit:
         return 0, ""
-    if resolve(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S) is None:
+    if find_object_id(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S) is None:
         return None, "its commit is not in the repository any more"
     counts = run_git(
         ["rev-list", "--left-right", "--count", f"{commit}...{head}"], git_dir=git_dir, timeout_s=_TIMEOUT_S

@@ -22,7 +22,7 @@ from codesum_pipeline.build.steps.step_checks import (
 )
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -13,7 +13,9 @@ ASKED = LevelCalls(
     predicted_usd=0.9, predicted_usd_with_cache=0.4, latency_p50_s=1.0, latency_p95_s=2.0,
     secrets_masked={"aws-key": 1}, failures={"timeout": 1},
     gates={Gate.CAP: 2, Gate.NO_CREDENTIALS: 1},
-    avoided={AvoidanceReason.ASKED: CallTotals(3, 900, 60, 0.4), AvoidanceReason.CACHE: CallTotals(1, 300, 20, 0.1)},
+    avoided={
+        AvoidanceReason.NOT_AVOIDED: CallTotals(3, 900, 60, 0.4), AvoidanceReason.CACHE: CallTotals(1, 300, 20, 0.1),
+    },
 )  # fmt: skip
 
 

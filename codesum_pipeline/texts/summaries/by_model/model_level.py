@@ -20,7 +20,7 @@ from codesum_pipeline.ground.model.document import (
     WrittenText,
 )
 from codesum_pipeline.ground.model.errors import CallFailure
-from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.rows import to_table
@@ -189,7 +189,7 @@ class ModelLevel:
                     rows.append(self._row(job, found.text, found.model, found.context, 0.0))
                 elif outcome and outcome.text:
                     rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
-        stored = in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
+        stored = work_in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
         return (row for some, _ in stored for row in some)
 
     def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
@@ -231,7 +231,7 @@ class ModelLevel:
                 is_same = outcome.is_same_body
             else:
                 if outcome and outcome.calls:
-                    self._origins[job.id] = AvoidanceReason.ASKED
+                    self._origins[job.id] = AvoidanceReason.NOT_AVOIDED
                 continue
             self._origins[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
 
@@ -257,7 +257,7 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        called = {id_ for id_, seen in self._origins.items() if seen is AvoidanceReason.ASKED}
+        called = {id_ for id_, seen in self._origins.items() if seen is AvoidanceReason.NOT_AVOIDED}
         predicted = sum(usd for id_, usd in self._predicted.items() if id_ in called)
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,

@@ -218,7 +218,7 @@ def read_meter(
     texts: pa.Table,
     origins: Mapping[str, AvoidanceReason],
 ) -> dict[AvoidanceReason, CallTotals]:
-    """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
+    """What calls for all documents of a level would take, by the reason why they took none, or `NOT_AVOIDED`."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
     tables = workspace.tables.without_base()
     planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}

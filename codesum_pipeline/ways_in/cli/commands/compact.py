@@ -27,8 +27,8 @@ from codesum_pipeline.changes.compaction.compactable_rows import (
     source_of,
 )
 from codesum_pipeline.changes.compaction.compacting import Compactor
-from codesum_pipeline.changes.compaction.signatures import fingerprint, load_key
-from codesum_pipeline.changes.compaction.signatures import sign as sign_bytes
+from codesum_pipeline.changes.compaction.signatures import fingerprint_of, load_key
+from codesum_pipeline.changes.compaction.signatures import sign_message as sign_bytes
 from codesum_pipeline.ground.model.document import CompactionRecord
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import iso_moment, utc_now
@@ -117,7 +117,7 @@ def verify(ctx: typer.Context, file: File) -> None:
     signed = read_signed(file)
     found = signed.attestation
     done = compactor(called).check(signed, source(called, found.kind, found.repository))
-    show(fields({**attested_fields(found), "signed with": fingerprint(signed.parsed_signature.public_key)}))
+    show(fields({**attested_fields(found), "signed with": fingerprint_of(signed.parsed_signature.public_key)}))
     note(
         f"carried out at {done.compacted_at}" if done else f"it holds: `codesum compact --attest {file}` carries it out"
     )

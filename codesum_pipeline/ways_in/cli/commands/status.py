@@ -17,7 +17,7 @@ from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.ground.model.model_call import LedgerRow
-from codesum_pipeline.ground.model.moments import age, moment_at, utc_now
+from codesum_pipeline.ground.model.moments import age_in_words, moment_at, utc_now
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import Holder
 from codesum_pipeline.indexes.formats.version_folder import PublishedState, read_published
@@ -148,7 +148,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                 ),
                 out and out.count("documents"),
                 out and out.count("placeholders"),
-                f"{age(out.published_at)} ago" if out else None,
+                f"{age_in_words(out.published_at)} ago" if out else None,
                 remark,
             )
         )
@@ -181,7 +181,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "exclude": ", ".join(entry.exclude),
             "head": found.head,
             "indexed": out and out.commit,
-            "published": out and f"{moment_at(out.published_at)}, {age(out.published_at)} ago",
+            "published": out and f"{moment_at(out.published_at)}, {age_in_words(out.published_at)} ago",
             "documents": documents,
             "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
             "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",

@@ -48,9 +48,9 @@ def test_a_first_run_asks_for_everything_and_avoids_the_placeholder(built: Shop)
     rows = built.workspace().tables.read_rows("avoided", "shop", AvoidedRow)
 
     first = [row for row in rows if row.run_id == "run 1"]
-    assert sum(row.calls for row in first if row.cause is Reason.ASKED) == BY_MODEL
+    assert sum(row.calls for row in first if row.cause is Reason.NOT_AVOIDED) == BY_MODEL
     assert sum(row.calls for row in first if row.cause is Reason.PLACEHOLDER) == 1
-    assert {row.cause for row in first} == {Reason.ASKED, Reason.PLACEHOLDER}
+    assert {row.cause for row in first} == {Reason.NOT_AVOIDED, Reason.PLACEHOLDER}
     assert all(row.input_tokens > 5_000 * row.calls and row.usd > 0 for row in first)
 
 
@@ -185,7 +185,7 @@ def test_a_document_counts_for_the_first_reason_that_holds(ended: dict[str, Any]
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
     once = CallTotals(1, 10, 2, 0.5)
     found = {
-        Reason.ASKED: once,
+        Reason.NOT_AVOIDED: once,
         Reason.CACHE: once,
         Reason.PLACEHOLDER: once,
         Reason.GATE: once,
