@@ -128,12 +128,12 @@ class AskedQuestion(Struct, frozen=True):
     ) -> TurnAnswer:
         settings = self.catalogue.settings
         keys = repositories(indexes)
-        asked = mask_secrets(self.text).text
+        question = mask_secrets(self.text).text
         prompts = settings.prompts_dir
         with store.together():
             conversation = self._conversation(store, keys)
-            said = store.exchanges(conversation)
-            turn = store.begin_turn(conversation, asked, model=settings.llm.model)
+            exchanges = store.exchanges(conversation)
+            turn = store.begin_turn(conversation, question, model=settings.llm.model)
         notebook = Notebook(store, turn)
         with closing_turn(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
             payer = Payer(
@@ -146,8 +146,8 @@ class AskedQuestion(Struct, frozen=True):
             )
             try:
                 answer = await Turn(
-                    question=asked,
-                    earlier=fitting_exchanges(said, max_prompt_chars=payer.backend.max_prompt_chars),
+                    question=question,
+                    earlier=fitting_exchanges(exchanges, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=RepositoryFiles(
                         SourceReader(self.catalogue, indexes, lambda _: None), self.catalogue.embedder

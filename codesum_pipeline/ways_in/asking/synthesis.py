@@ -241,8 +241,8 @@ class Synthesiser(Struct, frozen=True):
         return None
 
     async def _write(self, question: str, overview: CapturedCall) -> tuple[ChatResponse, Material]:
-        said = (text for exchange in self.earlier for text in (exchange.question, exchange.answer))
-        taken = predict_tokens(self.system, question, overview.head, *said)
+        earlier = (text for exchange in self.earlier for text in (exchange.question, exchange.answer))
+        taken = predict_tokens(self.system, question, overview.head, *earlier)
         repos = _repos_of(overview, self.sources)
         material = await asyncio.to_thread(
             gather,

@@ -112,8 +112,8 @@ def _remarks(outcome: "RunOutcome") -> Text:
 
 def broken_files(broken: int, lost: int) -> str:
     """The files with syntax errors, and what was lost in them."""
-    told = f", about {counted(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
-    return f"{counted(broken, 'file')} with syntax errors{told}" if broken else ""
+    losses = f", about {counted(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
+    return f"{counted(broken, 'file')} with syntax errors{losses}" if broken else ""
 
 
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
@@ -378,8 +378,8 @@ def shut_out(reports: Iterable[ModelReport]) -> str | None:
     if not skipped:
         return None
     first, keys = skipped[0], [report.outcome.key for report in skipped]
-    said = next((row.error for row in first.attempts if row.failure == CallFailure.CREDENTIALS), None)
-    why = (said or first.home.settings.llm.model).removeprefix(f"{SummaryCallFailed.discriminator}: ")
+    refusal = next((row.error for row in first.attempts if row.failure == CallFailure.CREDENTIALS), None)
+    why = (refusal or first.home.settings.llm.model).removeprefix(f"{SummaryCallFailed.discriminator}: ")
     return (
         f"{', '.join(keys)}: skipped_reason: {Gate.NO_CREDENTIALS.value}: {why}; "
         f"`codesum index {' '.join(keys)}` then goes on"

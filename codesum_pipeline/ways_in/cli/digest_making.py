@@ -133,15 +133,20 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _asked_rollup(ctx, intent, since, until) as asked:
-        if asked.plan.problem and as_json:
-            nothing = {"summary": "", "rows_used": 0, "rows_total": len(asked.plan.rows), "problem": asked.plan.problem}
+    with _open_rollup(ctx, intent, since, until) as rollup:
+        if rollup.plan.problem and as_json:
+            nothing = {
+                "summary": "",
+                "rows_used": 0,
+                "rows_total": len(rollup.plan.rows),
+                "problem": rollup.plan.problem,
+            }
             print_json(nothing)
-        _tell_price(asked.plan)
-        with one_at_a_time(asked.store, asked.intent.name):
-            found = write_rollup(asked.desk, asked.store, asked.intent, asked.plan)
+        _tell_price(rollup.plan)
+        with one_at_a_time(rollup.store, rollup.intent.name):
+            found = write_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
     if as_json:
-        print_json(_rollup_json(found, asked.plan))
+        print_json(_rollup_json(found, rollup.plan))
         return
     show_text(found.result)
     _tell_paid(found)
@@ -158,16 +163,16 @@ def send(
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _asked_rollup(ctx, intent, since, until) as asked:
-        if not asked.intent.channels:
-            raise ConfigurationError(f"intent {asked.intent.name!r} has no channels: it can be sent to nobody")
-        _tell_price(asked.plan)
-        found, is_new = send_rollup(asked.desk, asked.store, asked.intent, asked.plan)
-    report = deliver(asked.desk)
+    with _open_rollup(ctx, intent, since, until) as rollup:
+        if not rollup.intent.channels:
+            raise ConfigurationError(f"intent {rollup.intent.name!r} has no channels: it can be sent to nobody")
+        _tell_price(rollup.plan)
+        found, is_new = send_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
+    report = deliver(rollup.desk)
     for why in report.unusable.values():
         complain(why)
     if as_json:
-        print_json(_rollup_json(found, asked.plan) | {"is_new": is_new})
+        print_json(_rollup_json(found, rollup.plan) | {"is_new": is_new})
     elif not is_new:
         note(
             f"{found.id} was made at {found.created_at}: it is not paid for or sent again; `codesum digest show` tells"
@@ -191,7 +196,7 @@ class _RollupRequest(Struct, frozen=True):
 
 
 @contextmanager
-def _asked_rollup(
+def _open_rollup(
     ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None
 ) -> Iterator[_RollupRequest]:
     home = invocation(ctx).home

@@ -59,7 +59,7 @@ def find_document(
     return ours[0]
 
 
-def told_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
+def note_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
     """The commits that answers about repositories are of, with a note where one is not the newest commit."""
     found = call.as_of(repos)
     for each in found:
@@ -80,8 +80,8 @@ _RELATIONS = {
 def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
     """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
-        said: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
-        for name, said in _RELATIONS.items()
+        label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
+        for name, label in _RELATIONS.items()
     }
     for name, left in around.more.items():
         parts[_RELATIONS[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))

@@ -69,8 +69,8 @@ class UnindexedCheckout(Struct, frozen=True):
         # The main work tree is registered, or the repository itself if it has none.
         location = checkout.root if (checkout.root / ".git").is_dir() else main_work_tree(checkout)
         if location is None:
-            told = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)
-            location = checkout.git_dir if told.output.strip() == b"true" else checkout.root
+            reply = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)
+            location = checkout.git_dir if reply.output.strip() == b"true" else checkout.root
         return cls(called, checkout, tuple(enabled) or (str(location),), _problem(location, entries))
 
     @property
@@ -335,8 +335,8 @@ def build_lock(found: UnindexedCheckout) -> Path:
 
 def _failure(lines: Sequence[str], status: int) -> str:
     """Why a build failed."""
-    told = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
-    return next(reversed(told or lines), f"its process ended with status {status}")
+    complaints = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
+    return next(reversed(complaints or lines), f"its process ended with status {status}")
 
 
 def _last_lines(log: Path) -> list[str]:

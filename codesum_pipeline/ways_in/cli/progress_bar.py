@@ -135,7 +135,7 @@ class _Lines:
     def __init__(self) -> None:
         self._finished: set[str] = set()
         self._now = STARTING
-        self._began = self._told = time.monotonic()
+        self._began = self._last_line_at = time.monotonic()
         self._is_over = threading.Event()
         self._clock = threading.Thread(target=self._tell_now_and_then, daemon=True)
 
@@ -154,11 +154,11 @@ class _Lines:
             self._tell(self._now)
 
     def _tell(self, line: str) -> None:
-        self._told = time.monotonic()
+        self._last_line_at = time.monotonic()
         note(line)
 
     def _tell_now_and_then(self) -> None:
         while not self._is_over.wait(0.25):
             now = time.monotonic()
-            if now - self._told >= (_NEWS_EVERY_S if now - self._began < _LATER_AFTER_S else _LATER_EVERY_S):
+            if now - self._last_line_at >= (_NEWS_EVERY_S if now - self._began < _LATER_AFTER_S else _LATER_EVERY_S):
                 self._tell(f"{self._now} ({now - self._began:.0f} s)")

@@ -144,8 +144,8 @@ class TableView(Struct, frozen=True):
             yield first
             named = zip(self.columns[1:], row[1:], strict=True)
             there = [(name, cell(value)) for name, value in named if value is not None and value != ""]
-            said = [Text.assemble((f"{one_line(name)} ", "dim"), value) for name, value in there]
-            yield indented(Text(" · ").join(said), 2)
+            parts = [Text.assemble((f"{one_line(name)} ", "dim"), value) for name, value in there]
+            yield indented(Text(" · ").join(parts), 2)
 
 
 def fields(values: Mapping[str, Any]) -> Table:
@@ -266,10 +266,10 @@ def report_failures(*, debug: bool) -> Iterator[None]:
     except OSError as error:
         if debug or error.errno == errno.EPIPE:
             raise
-        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.errno is not None and is_refusal(error.errno):
-            told = str(cannot_write(str(error.filename or "a file"), error.errno))
-        complain(told)
+            message = str(cannot_write(str(error.filename or "a file"), error.errno))
+        complain(message)
         raise typer.Exit(FAILED) from error
 
 

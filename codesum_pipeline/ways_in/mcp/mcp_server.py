@@ -270,8 +270,8 @@ def _progress_of(context: Context[Any, Any]) -> Progress:
         anyio.from_thread.check_cancelled()
         with lock:
             step = next(steps)
-        told: Callable[..., Any] = context.report_progress
-        anyio.from_thread.run(told, float(step), None, one_line(doing))
+        send: Callable[..., Any] = context.report_progress
+        anyio.from_thread.run(send, float(step), None, one_line(doing))
 
     return report
 

@@ -28,7 +28,7 @@ from codesum_pipeline.ways_in.tools.tool_answers import Cursor, PagedArguments, 
 
 _NEAREST_SHOWN = 5
 # The suffix of an overload's id, also in the form of earlier versions: `#2`.
-_ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
+_OVERLOAD_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
 
 
 def documents_with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:
@@ -64,7 +64,7 @@ def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> Configur
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
     """Ids that end with a text, or are spelled nearly like it; best first. Overloads are compared without suffixes."""
-    wanted = _ASKED_SUFFIX.sub("", wanted)
+    wanted = _OVERLOAD_SUFFIX.sub("", wanted)
     ends, tail = (wanted.lower(), wanted.lower().replace(".", "::")), _tail(wanted)
     names = {id_: without_suffix(id_) for id_ in ids}
     found = [id_ for id_, name in names.items() if name.lower().endswith(ends)]
@@ -81,8 +81,8 @@ def _tail(text: str) -> str:
 
 
 T = TypeVar("T")
-_ALSO_TOLD = 10
-_GONE_TOLD = 5
+_OTHERS_NAMED = 10
+_GONE_NAMED = 5
 
 
 class ItemSlice(Struct, Generic[T], frozen=True):
@@ -183,7 +183,7 @@ class ToolContext(Struct, frozen=True, dict=True):
         gone = documents.lost(number)
         if gone:
             self.tell(
-                f"{documents[number].id} used {some_of(gone, _GONE_TOLD)} at the indexed commit, which the work tree "
+                f"{documents[number].id} used {some_of(gone, _GONE_NAMED)} at the indexed commit, which the work tree "
                 "does not have any more"
             )
 
@@ -248,11 +248,11 @@ class ToolContext(Struct, frozen=True, dict=True):
             digests[index.repo] = f"{digests.get(index.repo, '')}{index.version.digest}"
         return digests
 
-    def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
+    def start(self, tool: str, arguments: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
         """The position of the cursor; 0 without one. A note says where a version has changed since."""
-        if not asked.cursor:
+        if not arguments.cursor:
             return (0,)
-        cursor = Cursor.read(asked.cursor, tool, asked.question())
+        cursor = Cursor.read(arguments.cursor, tool, arguments.question())
         changed = cursor.changed(self.versions(indexes))
         if changed:
             self.tell(
@@ -261,13 +261,13 @@ class ToolContext(Struct, frozen=True, dict=True):
             )
         return cursor.at or (0,)
 
-    def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
-        return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
+    def next(self, tool: str, arguments: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
+        return str(Cursor.after(tool, arguments.question(), at, self.versions(indexes)))
 
     def part(
         self,
         tool: str,
-        asked: PagedArguments,
+        arguments: PagedArguments,
         indexes: Sequence[PublishedIndex],
         items: Sequence[Any],
         text: Callable[[T], str],
@@ -275,11 +275,11 @@ class ToolContext(Struct, frozen=True, dict=True):
         row: Callable[[Any], T] = lambda item: item,
     ) -> "ItemSlice[T]":
         """The items from the cursor on, each made a `row`, as many as the bounds of the call allow."""
-        start = self.start(tool, asked, indexes)[0]
-        kept = fitting(map(row, items[start:]), text, limit=asked.limit, tokens=asked.tokens)
+        start = self.start(tool, arguments, indexes)[0]
+        kept = fitting(map(row, items[start:]), text, limit=arguments.limit, tokens=arguments.tokens)
         end = start + len(kept)
         goes_on = kept and end < len(items)
-        return ItemSlice(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
+        return ItemSlice(kept, len(items), self.next(tool, arguments, indexes, (end,)) if goes_on else None)
 
     def find(self, text: str, repo: str = "") -> IndexedDocument:
         """The document that a text names by its id, `path:line`, or name. Of several, the most important one is taken,
@@ -297,8 +297,8 @@ class ToolContext(Struct, frozen=True, dict=True):
         same = (best.repo, without_suffix(best.id))
         also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
         if also:
-            told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
-            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
+            others = ", ".join(f"{each.id} in {each.repo}" for each in also[:_OTHERS_NAMED])
+            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {others}")
         return best
 
     def _published(self, names: Sequence[str]) -> list[str]:

@@ -281,41 +281,45 @@ class FilePage(AnswerPage):
         return self.framed(lines, what="rows")
 
 
-def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
+def graph(call: ToolContext, arguments: GraphArguments) -> GraphPage:
     """Answer with each relation in turn; they share the bounds evenly."""
-    found = call.find(asked.id, asked.repo)
+    found = call.find(arguments.id, arguments.repo)
     is_place = found.level in (Level.FILE, Level.MODULE)
-    wanted = call.known("relation", asked.relations, [*Relation, EXTERNAL])
-    return _page(call, found, asked, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=asked.depth)
+    wanted = call.known("relation", arguments.relations, [*Relation, EXTERNAL])
+    return _page(
+        call, found, arguments, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=arguments.depth
+    )
 
 
-def get_symbol_info(call: ToolContext, asked: SymbolArguments) -> GraphPage:
+def get_symbol_info(call: ToolContext, arguments: SymbolArguments) -> GraphPage:
     """As `graph` for a function or class."""
-    return _page(call, call.find(asked.id, asked.repo), asked, OF_SYMBOLS, depth=1)
+    return _page(call, call.find(arguments.id, arguments.repo), arguments, OF_SYMBOLS, depth=1)
 
 
-def get_dependencies(call: ToolContext, asked: DependencyArguments) -> GraphPage:
+def get_dependencies(call: ToolContext, arguments: DependencyArguments) -> GraphPage:
     """As `graph` for a file or folder; for a function, the answer is that of its file."""
-    found = call.find(asked.path, asked.repo)
+    found = call.find(arguments.path, arguments.repo)
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
-    wanted = every if asked.direction == "all" else [asked.direction]
-    return _page(call, found, asked, wanted, depth=asked.depth, is_of_file=True)
+    wanted = every if arguments.direction == "all" else [arguments.direction]
+    return _page(call, found, arguments, wanted, depth=arguments.depth, is_of_file=True)
 
 
-def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
+def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
     """Answer with five parts, which share the bounds evenly."""
-    found = call.find(asked.path, asked.repo)
+    found = call.find(arguments.path, arguments.repo)
     if found.level is Level.MODULE:
         raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
     documents = call.documents(found.repo)
     number = int(documents.files[documents.number_of(found)])
-    document, bounds = documents[number].document(), {"limit": asked.limit, "tokens": asked.tokens // 5}
+    document, bounds = documents[number].document(), {"limit": arguments.limit, "tokens": arguments.tokens // 5}
 
     def part(numbers: list[int]) -> FileSection:
         rows = fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
         return FileSection(total=len(numbers), rows=rows)
 
-    exports = (Export.of(documents[one], users=users) for one, users in exports_of(documents, number)[: asked.limit])
+    exports = (
+        Export.of(documents[one], users=users) for one, users in exports_of(documents, number)[: arguments.limit]
+    )
     page = FilePage(
         as_of=call.as_of([documents.repo]),
         document=documents.row(number),
@@ -344,7 +348,7 @@ def _section(name: str, lines: Sequence[str], total: int) -> list[str]:
 def _page(
     call: ToolContext,
     found: IndexedDocument,
-    asked: BoundedArguments,
+    arguments: BoundedArguments,
     wanted: Sequence[str],
     *,
     depth: int,
@@ -354,22 +358,22 @@ def _page(
     number = documents.number_of(found)
     if is_of_file and documents.files[number] != NOTHING:
         number = int(documents.files[number])
-    start = call.start(_TOOL, asked, documents.parts)[0] if isinstance(asked, PagedArguments) else 0
+    start = call.start(_TOOL, arguments, documents.parts)[0] if isinstance(arguments, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
     document, signature = documents.row(number), str(documents[number].shown()["signature_summary"] or "")
-    room = asked.tokens - tokens_of(document.line() + signature)
+    room = arguments.tokens - tokens_of(document.line() + signature)
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
-        group = _group(documents, number, name, start=start, limit=asked.limit, tokens=share, depth=depth)
+        group = _group(documents, number, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
         room -= tokens_of("\n".join(group.lines))
         if group.total:
             groups.append(group)
     shown, total = sum(len(group.lines) for group in groups), sum(group.total for group in groups)
     end, following = start + shown, None
-    if shown and end < total and len(wanted) == 1 and isinstance(asked, PagedArguments):
-        following = call.next(_TOOL, asked, documents.parts, (end,))
+    if shown and end < total and len(wanted) == 1 and isinstance(arguments, PagedArguments):
+        following = call.next(_TOOL, arguments, documents.parts, (end,))
     elif end < total:
         call.tell("for more of one relation ask for it alone")
     call.tell_gone(documents, number)

@@ -61,22 +61,22 @@ class StatusPage(AnswerPage):
         return self.framed(lines, what="repositories")
 
 
-def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
+def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
     """The status of the named repositories, else of those of the caller's folder, else of all."""
-    entries = _entries(call, asked)
-    part: ItemSlice[RepositoryEntry] = call.part("status", asked, [], entries, lambda entry: entry.key + _LONG_LINE)
+    entries = _entries(call, arguments)
+    part: ItemSlice[RepositoryEntry] = call.part("status", arguments, [], entries, lambda entry: entry.key + _LONG_LINE)
     opened = {entry.key: _opened(call, entry) for entry in part.items}
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
     stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
     changes: list[ChangedDocument] = []
     left = 0
-    if asked.changes and len(indexes) == len(entries) == 1:
+    if arguments.changes and len(indexes) == len(entries) == 1:
         index = indexes[0]
         edits, history = tree_edits(call, index), read_history(call, index)
         texts = history.changes(history.before_last_run())
         places = [place for place in texts.places if history.ids[place] not in edits.ids]
         rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
-        kept = fitting(rows, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
+        kept = fitting(rows, ChangedDocument.line, limit=arguments.changes, tokens=arguments.tokens // 2)
         changes, left = kept, len(edits.differing) + len(places) - len(kept)
     return StatusPage(
         as_of=list(stands.values()),
@@ -87,9 +87,9 @@ def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
     )
 
 
-def _entries(call: ToolContext, asked: StatusArguments) -> list[RepositoryEntry]:
-    if asked.repos:
-        return call.entries(asked.repos)
+def _entries(call: ToolContext, arguments: StatusArguments) -> list[RepositoryEntry]:
+    if arguments.repos:
+        return call.entries(arguments.repos)
     if waiting := call.first_index():
         call.tell(str(waiting))
     keys = call.keys_here()

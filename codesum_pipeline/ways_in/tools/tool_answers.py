@@ -60,19 +60,19 @@ class Arguments(BaseModel):
 
 def explained(error: ValidationError, arguments: type[BaseModel]) -> str:
     """Each wrong argument with its value and the reason; long values are cut."""
-    told = []
+    problems = []
     for each in error.errors(include_url=False):
         name = ".".join(map(str, each["loc"])) or "the arguments"
         if each["type"] == "extra_forbidden":
-            told.append(f"unknown argument {shortened(name)!r}; arguments are: {', '.join(arguments.model_fields)}")
+            problems.append(f"unknown argument {shortened(name)!r}; arguments are: {', '.join(arguments.model_fields)}")
         elif each["type"] == "missing":
-            told.append(f"{name} is missing")
+            problems.append(f"{name} is missing")
         elif each["type"] == "string_too_long":
             shown = shortened(each["input"], most=60)
-            told.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
+            problems.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            told.append(f"{name} = {shortened(_SHOWN.repr(each['input']))}: {each['msg']}")
-    return "; ".join(told)
+            problems.append(f"{name} = {shortened(_SHOWN.repr(each['input']))}: {each['msg']}")
+    return "; ".join(problems)
 
 
 class BoundedArguments(Arguments):
@@ -230,19 +230,19 @@ class Cursor(Struct, frozen=True):
     @classmethod
     def read(cls, text: str, tool: str, question: Mapping[str, Any] | None = None) -> "Cursor":
         """Raises `ConfigurationError` for a text that is no cursor of this tool, or of another question."""
-        said = shortened(text, most=40)
+        quoted = shortened(text, most=40)
         body, _, check = text[:_LONGEST_CURSOR].rpartition(".")
         parts = body.split(".")
         if len(text) > _LONGEST_CURSOR or len(parts) < 3 or check != _number(body):
             raise ConfigurationError(
-                f"cursor {said!r} is damaged: give `next` of an answer unchanged, or none to begin anew"
+                f"cursor {quoted!r} is damaged: give `next` of an answer unchanged, or none to begin anew"
             )
         of_tool, at, of_question, *versions = parts
         if of_tool != tool:
-            raise ConfigurationError(f"cursor {said!r} is of the tool {of_tool!r}: give it to that one")
+            raise ConfigurationError(f"cursor {quoted!r} is of the tool {of_tool!r}: give it to that one")
         if question is not None and of_question != _number(question):
             raise ConfigurationError(
-                f"cursor {said!r} belongs to another question: repeat the call that gave it, with the cursor"
+                f"cursor {quoted!r} belongs to another question: repeat the call that gave it, with the cursor"
             )
         return cls(of_tool, of_question, tuple(int(each) for each in at.split("-") if each), frozenset(versions))
 

@@ -75,7 +75,7 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
     entries = {entry.key: entry for entry in call.catalogue.entries(lambda _: None)}
     indexes = {repo: call.index(repo) for repo in wanted}
     trees = {repo: call.trees.tree(index) for repo, index in indexes.items()}
-    told: list[str] = []
+    uncompared: list[str] = []
 
     def judged(repo: str) -> frozenset[str]:
         known = call.judged_files.setdefault(repo, {})
@@ -85,14 +85,14 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
             known.update((path, path in changed) for path in new)
             return frozenset(path for path in wanted[repo] if known[path])
         except (CodesumError, OSError) as error:
-            told.append(f"{repo}: it is not known whether line numbers are still right: {error}")
+            uncompared.append(f"{repo}: it is not known whether line numbers are still right: {error}")
             return frozenset()
 
     with ThreadPoolExecutor(_READERS) as pool:
         found = dict(zip(wanted, pool.map(judged, wanted), strict=True))
-    for said in sorted(
+    for note in sorted(
         [
-            *told,
+            *uncompared,
             *(
                 _CHANGED.format(repo=repo, files=some_of(sorted(paths), _NAMED))
                 for repo, paths in found.items()
@@ -100,7 +100,7 @@ def changed_files(call: ToolContext, wanted: Mapping[str, Collection[str]]) -> d
             ),
         ]
     ):
-        call.tell(said)
+        call.tell(note)
     return found
 
 
@@ -187,7 +187,7 @@ class Tool(Struct, frozen=True):
 
     @property
     def arguments(self) -> type[Arguments]:
-        found: type[Arguments] = self.answer.__annotations__["asked"]
+        found: type[Arguments] = self.answer.__annotations__["arguments"]
         return found
 
     @property

@@ -34,14 +34,14 @@ class Mark(Struct, frozen=True):
     y: float
     width: float
     height: float
-    said: str
+    label: str
 
 
 class AxisTick(Struct, frozen=True):
     """A place on an axis."""
 
     at: float
-    said: str
+    label: str
 
 
 class Line(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Chart(Struct, frozen=True):
 
     id: str
     title: str
-    said: str
+    description: str
     x_ticks: Sequence[AxisTick]
     y_ticks: Sequence[AxisTick]
     head: Sequence[str]
@@ -112,7 +112,7 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     return Chart(
         id="evaluations",
         title="How well its own questions are answered",
-        said="nDCG@10 of each evaluation, from 0 to 1, with 95 % intervals: of all lanes, and of code alone.",
+        description="nDCG@10 of each evaluation, from 0 to 1, with 95 % intervals: of all lanes, and of code alone.",
         x_ticks=labels([days[sequence] for sequence in sequences], are_bars=False),
         y_ticks=[AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)],
         head=("evaluated", "commit", "by", "questions", "nDCG@10", "95 % interval"),
@@ -151,8 +151,8 @@ def _line(setup: str, rows: Sequence[dict[str, Any]], place: dict[int, int]) -> 
     lower = [f"{x:.1f} {_up(row['low']):.1f}" for x, row in reversed(corners)]
     points = []
     for x, row in corners:
-        said = f"{setup}, {row['commit'][:_SHORT]}: {row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
-        points.append(Mark(round(x, 1), round(_up(row["mean"]), 1), 0, 0, said))
+        label = f"{setup}, {row['commit'][:_SHORT]}: {row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        points.append(Mark(round(x, 1), round(_up(row["mean"]), 1), 0, 0, label))
     return Line(
         name=setup,
         path="M" + "L".join(f"{x:.1f} {_up(row['mean']):.1f}" for x, row in corners),
@@ -175,7 +175,7 @@ def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> C
                 y=round(_up(share), 1),
                 width=round(width, 1),
                 height=round(share * _PLOT_HEIGHT, 1),
-                said=f"{name}: {usd(each.cost_usd)}",
+                label=f"{name}: {usd(each.cost_usd)}",
             )
         )
         numbers = (each.texts, each.calls, each.prompt_tokens, each.completion_tokens)
@@ -183,7 +183,7 @@ def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> C
     return Chart(
         id=id_,
         title=title,
-        said=f"US dollars by {what}; {usd(sum(costs))} in all.",
+        description=f"US dollars by {what}; {usd(sum(costs))} in all.",
         x_ticks=labels(list(totals), are_bars=True),
         y_ticks=[AxisTick(round(_up(share), 1), usd(most * share)) for share in (0, 0.5, 1)] if most else [],
         head=(what, "texts", "calls", "tokens read", "written", "US dollars"),

@@ -44,15 +44,15 @@ class SearchForm(Struct, frozen=True):
     cursor: str = ""
 
     @classmethod
-    def of(cls, asked: QueryParams) -> "SearchForm":
+    def of(cls, query: QueryParams) -> "SearchForm":
         return cls(
-            query=asked.get("q", "").strip(),
-            levels=tuple(asked.getlist("level")),
-            repo=asked.get("repo", ""),
-            languages=", ".join(asked.getlist("language")),
-            paths=", ".join(asked.getlist("path")),
-            tests=asked.get("tests") or WhichTests.IN.value,
-            cursor=asked.get("cursor", ""),
+            query=query.get("q", "").strip(),
+            levels=tuple(query.getlist("level")),
+            repo=query.get("repo", ""),
+            languages=", ".join(query.getlist("language")),
+            paths=", ".join(query.getlist("path")),
+            tests=query.get("tests") or WhichTests.IN.value,
+            cursor=query.get("cursor", ""),
         )
 
     @property
@@ -80,8 +80,8 @@ class SearchForm(Struct, frozen=True):
         }
 
     def page_after(self, cursor: str) -> str:
-        said = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
-        return address("/", **{**said, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
+        fields = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
+        return address("/", **{**fields, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
 
 
 def _split(text: str) -> list[str]:
@@ -127,8 +127,8 @@ class Pages(Struct, frozen=True):
 
     def document(self, request: Request) -> Response:
         """One document: its place, facts, relations and lines."""
-        asked = request.query_params
-        repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
+        query = request.query_params
+        repo, id_, cursor = query.get("repo", ""), query.get("id", ""), query.get("cursor", "")
         call = self._call()
         read = self._read(call, id_, repo, cursor)
         item, notes = read.items[0], [*read.notes]
@@ -153,9 +153,9 @@ class Pages(Struct, frozen=True):
 
     def related(self, request: Request) -> Response:
         """The documents in one relation to a document, as many as fit on a page."""
-        relation, *said = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
-        asked = dict(zip(("id", "repo", "cursor"), said, strict=True))
-        page = self._ask(self._call(), "graph", GraphPage, **asked, relations=[relation], limit=_RELATED_ALONE)
+        relation, *values = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
+        arguments = dict(zip(("id", "repo", "cursor"), values, strict=True))
+        page = self._ask(self._call(), "graph", GraphPage, **arguments, relations=[relation], limit=_RELATED_ALONE)
         return html("related.html", page=page, relation=relation)
 
     def repository(self, request: Request) -> Response:
@@ -189,13 +189,13 @@ class Pages(Struct, frozen=True):
 
     def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
         """A document, or the lines around a place; a long document begins at the wanted line."""
-        asked = {"repo": repo, "cursor": cursor, "limit": 1}
-        found = self._ask(call, "read", ReadPage, **asked, ids=[id_])
+        arguments = {"repo": repo, "cursor": cursor, "limit": 1}
+        found = self._ask(call, "read", ReadPage, **arguments, ids=[id_])
         place, last = _PLACE.search(id_), found.items[0].last_line
         if place is None or place["last"] or last is None or int(place["line"]) <= last:
             return found
         first = int(place["line"])
-        return self._ask(call, "read", ReadPage, **asked, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
+        return self._ask(call, "read", ReadPage, **arguments, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
         call = self._call()

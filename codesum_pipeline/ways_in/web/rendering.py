@@ -55,8 +55,8 @@ def address(path: str, /, **query: object) -> str:
     """A link within this server; empty values are left out."""
     kept = [(name, value) for name, value in query.items() if value not in ("", None, [])]
     # Names of repositories may hold bytes that are no UTF-8.
-    asked = urlencode(kept, doseq=True, errors="surrogateescape")
-    return f"{path}?{asked}" if asked else path
+    encoded = urlencode(kept, doseq=True, errors="surrogateescape")
+    return f"{path}?{encoded}" if encoded else path
 
 
 def document_address(row: DocumentRow) -> str:
@@ -76,7 +76,7 @@ def title_of(row: DocumentRow) -> str:
     return one_line(name) or ("the whole repository" if row.id == "." else one_line(row.path))
 
 
-def said_of(row: DocumentRow) -> str:
+def text_without_title(row: DocumentRow) -> str:
     """The text of a row without the name."""
     return re.sub(rf"^{re.escape(title_of(row))}(: |$)", "", row.text)
 
@@ -95,7 +95,7 @@ def levels_counted(levels: Mapping[str, int]) -> str:
 
 def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
     """The facts of a document without its summary and signature."""
-    return {name: said for name, said in facts.items() if name not in ("summary", "signature")}
+    return {name: value for name, value in facts.items() if name not in ("summary", "signature")}
 
 
 def usd(amount: float) -> str:
@@ -116,7 +116,7 @@ def _environment() -> Environment:
         "clean": clean,
         "one_line": one_line,
         "title": title_of,
-        "said": said_of,
+        "without_title": text_without_title,
         "relation": lambda name: _WORDS.get(name, name),
         "folder_name": folder_name,
         "levels": levels_counted,
@@ -166,13 +166,13 @@ class _Rules:
         self._draw = draw
 
     def text(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
-        said = tokens[at].content
-        return escape(said) if _BEHIND_LINK in env else _with_places(said, self._link)
+        content = tokens[at].content
+        return escape(content) if _BEHIND_LINK in env else _with_places(content, self._link)
 
     def code_inline(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
-        said = tokens[at].content
-        shown = f"<code>{escape(said)}</code>"
-        return shown if _BEHIND_LINK in env else _linked(said, shown, self._link)
+        code = tokens[at].content
+        shown = f"<code>{escape(code)}</code>"
+        return shown if _BEHIND_LINK in env else _linked(code, shown, self._link)
 
     def link_open(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         target = unquote(str(tokens[at].attrs.get("href", "")))
@@ -198,14 +198,14 @@ def _with_places(text: str, link: Link) -> str:
     return "".join([*shown, escape(text[end:])])
 
 
-def _linked(said: str, shown: str, link: Link) -> str:
-    address = _address(said, link)
+def _linked(place: str, shown: str, link: Link) -> str:
+    address = _address(place, link)
     return f'<a href="{escape(address)}">{shown}</a>' if address else shown
 
 
-def _address(said: str, link: Link) -> str | None:
-    found = _PLACE.fullmatch(said)
-    return link(found["path"], said.replace("–", "-")) if found else None
+def _address(place: str, link: Link) -> str | None:
+    found = _PLACE.fullmatch(place)
+    return link(found["path"], place.replace("–", "-")) if found else None
 
 
 _BOX = re.compile(r'^  (p\d+)\["(.*)"\]$', re.MULTILINE)

@@ -76,7 +76,7 @@ def test_values_stand_where_they_belong(tmp_path):
     assert best == [pytest.approx((top + bottom) / 2), pytest.approx(top + (bottom - top) / 4), pytest.approx(top)]
     assert middle[2] == pytest.approx(top + (bottom - top) * 0.75)
     assert [bar.height / days.bars[0].height for bar in days.bars] == [1.0, pytest.approx(1 / 3, abs=0.01)]
-    assert [bar.said for bar in levels.bars] == ["function: $0.75", "class: $0.25"]
+    assert [bar.label for bar in levels.bars] == ["function: $0.75", "class: $0.25"]
 
 
 def test_one_evaluation_is_a_point(tmp_path):
@@ -91,7 +91,7 @@ def test_calls_that_cost_nothing_are_drawn_as_nothing(tmp_path):
     write_ledger(tmp_path, "zoo", [("2026-01-02", Level.FILE, 0.0)])
     days, _ = cost_charts(HomeLayout(tmp_path), "zoo")
 
-    assert [(bar.height, bar.said) for bar in days.bars] == [(0.0, "2026-01-02: $0.00")]
+    assert [(bar.height, bar.label) for bar in days.bars] == [(0.0, "2026-01-02: $0.00")]
 
 
 @pytest.mark.slow

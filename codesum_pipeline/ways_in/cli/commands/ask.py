@@ -63,7 +63,7 @@ def ask(
     if goes_on and conversation:
         raise ConfigurationError("--continue and --conversation: choose one of them")
     called = invocation(ctx)
-    asked = AskedQuestion(
+    question = AskedQuestion(
         text=" ".join(words),
         repos=repo or (),
         catalogue=catalogue_of(called),
@@ -76,13 +76,13 @@ def ask(
     written = WrittenAnswer()
     if on_terminal() and not as_json:
         with written.drawn():
-            answer = asyncio.run(asked.answer(written.hear))
+            answer = asyncio.run(question.answer(written.hear))
         written.show_rest(answer)
     else:
-        answer = asyncio.run(asked.answer(lambda _event: None))
+        answer = asyncio.run(question.answer(lambda _event: None))
         if as_json:
-            asked_model = None if answer.failed == NO_MODEL else model
-            print_json({"question": asked.text, "model": asked_model, **asdict(answer)})
+            answering_model = None if answer.failed == NO_MODEL else model
+            print_json({"question": question.text, "model": answering_model, **asdict(answer)})
         else:
             typer.echo(clean(answer.text))
     _tell(answer, model)
@@ -163,8 +163,8 @@ class WrittenAnswer:
         self._next_drawing = None
         self._live.refresh()
 
-    def _remark(self, said: str) -> None:
-        self._console.print(Text(f"· {one_line(said)}", style="dim"))
+    def _remark(self, text: str) -> None:
+        self._console.print(Text(f"· {one_line(text)}", style="dim"))
 
     def _below(self) -> Text:
         lines = clean(self._tail).split("\n")[-_TAIL_LINES:]

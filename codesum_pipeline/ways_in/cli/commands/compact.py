@@ -230,8 +230,8 @@ def attested_fields(attestation: Attestation) -> dict[str, Any]:
 
 def compaction_as_json(record: CompactionRecord) -> dict[str, object]:
     """All of a compaction, for a program."""
-    told: dict[str, object] = to_builtins(record)
-    told |= {"text": told.pop("claim"), "model": told.pop("model_name_echoed")}
+    values: dict[str, object] = to_builtins(record)
+    values |= {"text": values.pop("claim"), "model": values.pop("model_name_echoed")}
     found = to_builtins(Attestation.of_record(record))
     names = ("kind", "repository", "policy", "sources", "attested_by", "attested_at")
-    return told | {name: found[name] for name in names}
+    return values | {name: found[name] for name in names}

@@ -66,7 +66,7 @@ def list_digests(
         raise ConfigurationError(
             f"--intent {intent!r}: no digest is of an intent of that name; the nearest is {near!r}"
         )
-    inside = [each for each in compacted if _is_asked_for(each, intent, first) and not state]
+    inside = [each for each in compacted if _may_replace_requested(each, intent, first) and not state]
     rows = [
         each
         for each in reversed(found)
@@ -110,7 +110,7 @@ def show_digest(
     is_rollup = row.kind is DigestKind.ROLLUP
     of = counted(row.matches, "digest") if is_rollup else counted(row.matches, "match", "matches")
     dropped = counted(row.dropped_claims, "claim")
-    told = {
+    facts = {
         "id": row.id,
         "intent": row.intent_name,
         "kind": f"a {row.kind.value} of {of}, {counted(row.items, 'item')}",
@@ -122,7 +122,7 @@ def show_digest(
         "state": row.state.value,
         "channels": ", ".join(row.channels),
     }
-    show(fields(told))
+    show(fields(facts))
     typer.echo()
     show_text(row.result)
     tries = [
@@ -237,8 +237,8 @@ def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
         tried = [to_builtins(each) | {"attempts": attempts[each.channel]} for each in found]
         print_json(to_builtins(post) | {"deliveries": tried})
         return
-    told = {"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}
-    show(fields(told), _deliveries(found))
+    facts = {"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}
+    show(fields(facts), _deliveries(found))
     rows = [
         (channel, each.number, each.started_at, each.ended_at or "", each.state.value, clean(each.detail))
         for channel, tries in attempts.items()
@@ -271,7 +271,7 @@ def _digest_of(store: DigestStore, id_: str) -> DigestRow:
     raise ConfigurationError(f"there is no digest {id_!r}: {hint}")
 
 
-def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
+def _may_replace_requested(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
     """Whether the requested digests may include some that a compaction replaced."""
     selection = Attestation.of_record(record).selection
     is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
@@ -280,18 +280,18 @@ def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | Non
 
 def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> TableView:
     """Newest first; a compaction is placed where its digests end."""
-    said: list[tuple[str, tuple[object, ...]]] = []
+    lines: list[tuple[str, tuple[object, ...]]] = []
     for row in rows:
         when, repositories = row.created_at[:16].replace("T", " "), ", ".join(row.repositories)
         about = (row.intent_name, row.kind.value, repositories, row.items, row.model or "no model")
-        said.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
+        lines.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
     for record in reversed(compacted):
         found = Attestation.of_record(record)
         before, cost = found.selection.before or "", f"${record.cost_usd:.4f}"
         about = (found.selection.ids or "all", "compaction", "", len(found.sources), record.model_name_echoed)
-        said.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))
+        lines.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))
     columns = ("on (UTC)", "intent", "kind", "repositories", "items", "by", "cost", "state", "id")
-    ordered = sorted(said, key=lambda pair: pair[0], reverse=True)
+    ordered = sorted(lines, key=lambda pair: pair[0], reverse=True)
     return table(columns, [row for _, row in ordered], right=("items", "cost"))
 
 

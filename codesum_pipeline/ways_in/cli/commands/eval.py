@@ -71,15 +71,15 @@ def eval(
         raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
     called = invocation(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
-    given = None if questions is None else read_questions(questions)
+    file_questions = None if questions is None else read_questions(questions)
     indexes = open_published(called, repo or ())
     with progress_bar() as progress:
         if lift:
-            ledgers = _lifts(called, indexes, given, progress=progress)
-        elif given is None:
+            ledgers = _lifts(called, indexes, file_questions, progress=progress)
+        elif file_questions is None:
             found = _ask_own(called, indexes, ways, progress=progress)
         else:
-            found = _ask_given(called, indexes, given, ways, progress=progress)
+            found = _ask_of_file(called, indexes, file_questions, ways, progress=progress)
     if lift:
         page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
     else:
@@ -126,7 +126,7 @@ class Ways(Struct, frozen=True):
         return setups
 
 
-def _ask_given(
+def _ask_of_file(
     called: Invocation,
     indexes: Sequence[PublishedIndex],
     questions: Sequence[Question],
@@ -184,8 +184,8 @@ def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, 
         note(notes[-1])
         answers += own
     if not answers:
-        asked = ", ".join(index.repo for index in indexes)
-        raise ConfigurationError(f"no docstrings or commit messages to ask {asked}: give a file of questions")
+        searched = ", ".join(index.repo for index in indexes)
+        raise ConfigurationError(f"no docstrings or commit messages to ask {searched}: give a file of questions")
     return summarize(answers, notes=notes)
 
 
@@ -196,7 +196,11 @@ def _lifts(
     there is nothing. Raises `ConfigurationError` if no repository has a question."""
     found, options = {}, called.settings.evaluation
     for index in indexes:
-        about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]
+        about = (
+            None
+            if questions is None
+            else [question for question in questions if index in indexes_of(indexes, question)]
+        )
         if about is None or about:
             workspace = called.home.workspace(index.repo, run_id="eval")
             found[index.repo] = lift_report(

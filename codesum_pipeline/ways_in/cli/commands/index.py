@@ -132,7 +132,7 @@ def index(
 def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
     """The keys to build, each once. Targets that are not registered as described are registered."""
     if not targets:
-        if options.any_given:
+        if options.is_any_set:
             raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
         keys = [entry.key for entry in new.called.entries() if entry.enabled]
         if not keys:
@@ -190,8 +190,8 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():
             if failure.traceback:
                 typer.echo(escaped(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
-    if said := shut_out(reports):
-        note(said)
+    if remark := shut_out(reports):
+        note(remark)
 
 
 def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:

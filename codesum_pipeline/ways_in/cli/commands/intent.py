@@ -97,7 +97,7 @@ def add(
     """
     called = invocation(ctx)
     days = {"on": on, "at": at, "timezone": timezone}
-    given = {
+    fields = {
         "text": text,
         "repositories": repo,
         "threshold": threshold,
@@ -110,7 +110,7 @@ def add(
         "enabled": not disabled,
     }
     try:
-        wanted = intent_of(name, {field: value for field, value in given.items() if value not in (None, [])})
+        wanted = intent_of(name, {field: value for field, value in fields.items() if value not in (None, [])})
     except FieldProblem as error:
         raise ConfigurationError(f"{name!r}: {error}") from error
     surroundings, intents = _surroundings(called), intents_of(called)
@@ -252,8 +252,8 @@ def test(
     codesum intent test --text "how users log in" --repo shop
     """
     called = invocation(ctx)
-    asked = _asked(called, name, text, threshold)
-    for key in _repositories(called, asked, repo):
+    tested = _intent_to_test(called, name, text, threshold)
+    for key in _repositories(called, tested, repo):
         try:
             index = PublishedIndex.open(called.layout.published(key))
         except MissingTable as error:
@@ -262,27 +262,27 @@ def test(
         workspace, embedder = called.home.workspace(index.repo, run_id="intent test"), embedder_of(called.settings)
         found: list[PastMatches] = []
         with progress_bar() as report:
-            for past in past_matches(workspace, asked, index, embedder, commits=commits):
+            for past in past_matches(workspace, tested, index, embedder, commits=commits):
                 found.append(past)
                 report(f"looking at {index.repo}", len(found), commits)
         if as_json:
-            print_json(_test_row(asked, key, found))
+            print_json(_test_row(tested, key, found))
         else:
-            show(*_told(asked, key, found))
+            show(*_test_lines(tested, key, found))
 
 
 def intents_of(called: Invocation) -> Intents:
     return Intents(called.settings.digests.intents_file)
 
 
-def _asked(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
+def _intent_to_test(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
     if (name is None) == (text is None):
         raise ConfigurationError('give the NAME of an intent, or --text "…"')
-    asked = intents_of(called).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
+    tested = intents_of(called).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
     if threshold is None:
-        return asked
-    checked = _intent(asked.name, {"text": asked.text, "threshold": threshold})
-    return replace(asked, threshold=checked.threshold, top_k=None)
+        return tested
+    checked = _intent(tested.name, {"text": tested.text, "threshold": threshold})
+    return replace(tested, threshold=checked.threshold, top_k=None)
 
 
 def _intent(name: str, fields: dict[str, Any]) -> Intent:
@@ -292,16 +292,16 @@ def _intent(name: str, fields: dict[str, Any]) -> Intent:
         raise ConfigurationError(f"{name}: {error}") from error
 
 
-def _repositories(called: Invocation, asked: Intent, named: Sequence[str] | None) -> list[str]:
+def _repositories(called: Invocation, tested: Intent, named: Sequence[str] | None) -> list[str]:
     if named:
         return [called.registry.get(key).key for key in dict.fromkeys(named)]
-    covered = [entry.key for entry in called.entries() if entry.enabled and asked.covers(entry.key)]
+    covered = [entry.key for entry in called.entries() if entry.enabled and tested.covers(entry.key)]
     if not covered:
-        note(f"{asked.name}: no registered repository is one of {', '.join(asked.repositories)}")
+        note(f"{tested.name}: no registered repository is one of {', '.join(tested.repositories)}")
     return covered
 
 
-def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str, Any]:
+def _test_row(tested: Intent, key: str, found: Sequence[PastMatches]) -> dict[str, Any]:
     def documents(matches: Sequence[IntentMatch]) -> list[dict[str, Any]]:
         return [
             {
@@ -315,11 +315,11 @@ def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str
         ]
 
     return {
-        "intent": asked.name,
-        "text": asked.text,
+        "intent": tested.name,
+        "text": tested.text,
         "repo": key,
-        "threshold": asked.threshold,
-        "top_k": asked.top_k,
+        "threshold": tested.threshold,
+        "top_k": tested.top_k,
         "commits": [
             {
                 "commit": past.commit.id,
@@ -333,9 +333,11 @@ def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str
     }
 
 
-def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
+def _test_lines(tested: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
     """The commits that match, what was nearly matched, and a last line that sums up."""
-    line = f"threshold {asked.threshold:g}" if asked.threshold is not None else f"the best {asked.top_k} of each commit"
+    line = (
+        f"threshold {tested.threshold:g}" if tested.threshold is not None else f"the best {tested.top_k} of each commit"
+    )
     matching = [past for past in found if past.matched]
     for past in matching:
         commit = past.commit
@@ -352,7 +354,7 @@ def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[Ren
         yield from (_line(match, of=past) for match, past in below[:_SHOWN_BELOW])
     documents = counted(sum(len(past.matched) for past in matching), "document")
     commits = f"{len(matching):,} of {counted(len(found), 'commit')} of {key}"
-    yield Text(one_line(f"{asked.name}: {documents} in {commits}, {line}"), style="bold")
+    yield Text(one_line(f"{tested.name}: {documents} in {commits}, {line}"), style="bold")
 
 
 def _best_of_each_document(found: Sequence[PastMatches]) -> list[tuple[IntentMatch, PastMatches]]:

@@ -52,8 +52,8 @@ def add(
     if not colon:
         raise ConfigurationError(f"{account!r}: give HOST:OWNER, as github:{account or 'acme'}")
     chosen = {"include": include, "exclude": exclude, "archived": archived, "forks": forks}
-    given = {"host": host, "owner": owner, "url": url, **chosen, "ssh": ssh, "token_env": token_env}
-    wanted = organisation_of(name or account, {field: value for field, value in given.items() if value})
+    fields = {"host": host, "owner": owner, "url": url, **chosen, "ssh": ssh, "token_env": token_env}
+    wanted = organisation_of(name or account, {field: value for field, value in fields.items() if value})
     make_home(called.settings)
     written = called.registry.add_organisation(wanted)
     show(f"{written.name}: registered, {written.owner} at {written.url}")
@@ -130,15 +130,15 @@ def remove(ctx: typer.Context, name: Annotated[str, argument("NAME", "An organis
 def _tell(organisation: Organisation, plan: SyncPlan, *, is_preview: bool) -> None:
     changes = (("new", plan.added), ("moved", plan.moved), ("back", plan.returned), ("retired", plan.retired))
     would = "would be " if is_preview else ""
-    said = [f"{len(entries):,} {would}{word}" for word, entries in changes if entries]
-    said += [f"{plan.kept:,} as before"] if plan.kept else []
+    counts = [f"{len(entries):,} {would}{word}" for word, entries in changes if entries]
+    counts += [f"{plan.kept:,} as before"] if plan.kept else []
     left_out = ", ".join(f"{number:,} {why}" for why, number in plan.left_out)
-    said += [f"left out: {left_out}"] if left_out else []
-    show(f"{organisation.name}: {', '.join(said) or 'nothing to register'}")
+    counts += [f"left out: {left_out}"] if left_out else []
+    show(f"{organisation.name}: {', '.join(counts) or 'nothing to register'}")
     for word, entries in (*changes, ("held", plan.held)):
         for entry in entries[:_NAMED]:
-            told = entry.retired.why if entry.retired else shown_location(entry.location)
-            show(f"  {word} {entry.key}: {one_line(told)}")
+            detail = entry.retired.why if entry.retired else shown_location(entry.location)
+            show(f"  {word} {entry.key}: {one_line(detail)}")
         if len(entries) > _NAMED:
             show(f"  {word}: {len(entries) - _NAMED:,} more")
     for problem in plan.unusable:

@@ -189,17 +189,17 @@ class _ModelPlan(Struct, frozen=True, dict=True):
 
     def price(self) -> Iterator[RenderableType]:
         """What all texts would cost, and below it what the next build spends where something stops some of them."""
-        llm, whole, asked = self.settings.llm, self.whole, self.all.asked
+        llm, whole, next_build = self.settings.llm, self.whole, self.all.asked
         if not whole.calls:
             because = f"llm.backend = {llm.backend.value!r}" if llm.asks_nobody else "nothing to write"
             yield Text.assemble(("$0.0000", "bold"), f": no call to {llm.model}, {because}\n")
             return
-        said = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
-        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {said}{whole.output_tokens:,} out")
+        calls = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
+        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {calls}{whole.output_tokens:,} out")
         if not llm.enabled:
             yield "as it is set, the next build spends nothing: llm.enabled is false"
         elif self.all.stopped:
-            yield f"as it is set, the next build spends ${asked.usd:,.4f} on {counted(asked.calls, 'call')}"
+            yield f"as it is set, the next build spends ${next_build.usd:,.4f} on {counted(next_build.calls, 'call')}"
         yield ""
 
     def sections(self) -> Iterator[RenderableType]:
@@ -207,16 +207,16 @@ class _ModelPlan(Struct, frozen=True, dict=True):
         yield Text.assemble((f"\n{self.settings.llm.model}", "bold"), ("  above functions at most so much", "dim"))
         lines = []
         for name, found in (*self.levels.items(), ("all", self.all)):
-            asked, stopped = found.asked, found.all_stopped
-            tokens, by = (asked.input_tokens, asked.output_tokens), sorted(found.stopped.items())
+            totals, stopped = found.asked, found.all_stopped
+            tokens, by = (totals.input_tokens, totals.output_tokens), sorted(found.stopped.items())
             gates = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in by)
-            prices = (f"{asked.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
-            lines.append((name, asked.calls, found.found, *tokens, *prices, gates))
+            prices = (f"{totals.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
+            lines.append((name, totals.calls, found.found, *tokens, *prices, gates))
         yield table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
         yield from (indented(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
-        asked, stopped = self.spared
+        saved, saved_by_gates = self.spared
         every = self.all
         return {
             "usd": self.whole.usd,
@@ -225,24 +225,24 @@ class _ModelPlan(Struct, frozen=True, dict=True):
             "enabled": self.settings.llm.enabled,
             "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},
             "all": _price_json(every),
-            "usd_with_cache": {"asked": every.asked.usd - asked, "stopped": every.all_stopped.usd - stopped},
+            "usd_with_cache": {"asked": every.asked.usd - saved, "stopped": every.all_stopped.usd - saved_by_gates},
             "ways_on": ways_on(self.key, self.settings, every),
         }
 
     def line(self) -> str:
         """The line about the model in a plan without --llm."""
-        asked, stopped = self.all.asked, self.all.all_stopped.calls
-        said = f"at most {counted(asked.calls, 'text')} asked for, about ${asked.usd:,.4f}"
+        totals, stopped = self.all.asked, self.all.all_stopped.calls
+        estimate = f"at most {counted(totals.calls, 'text')} asked for, about ${totals.usd:,.4f}"
         more = f", {stopped:,} stopped" if self.all.stopped else ""
-        return f"{self.settings.llm.model}: {said}{more}: `codesum plan {self.key} --llm` says more"
+        return f"{self.settings.llm.model}: {estimate}{more}: `codesum plan {self.key} --llm` says more"
 
     def _remarks(self) -> Iterator[str]:
         llm, found = self.settings.llm, self.all
         if found.documented.calls:
-            told, untold = found.documented, found.undocumented
+            documented, undocumented = found.documented, found.undocumented
             yield (
-                f"undocumented: {counted(untold.calls, 'text')}, ${untold.usd:,.4f}; "
-                f"documented by their authors: {counted(told.calls, 'text')}, ${told.usd:,.4f}"
+                f"undocumented: {counted(undocumented.calls, 'text')}, ${undocumented.usd:,.4f}; "
+                f"documented by their authors: {counted(documented.calls, 'text')}, ${documented.usd:,.4f}"
             )
         # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
         spared = zip(self.spared, (found.asked, found.all_stopped), strict=True)

@@ -269,8 +269,8 @@ class _Templates(Struct, frozen=True, dict=True):
 
 def _uses(row: Mapping[str, Any]) -> str | None:
     """The uses of a template, worded for a table."""
-    if said := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
-        return said
+    if users := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
+        return users
     if row["kind"] != TemplateKind.SYSTEM:
         return None
     is_of_compaction = row["name"] == COMPACTION_NAME

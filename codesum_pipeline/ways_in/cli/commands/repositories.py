@@ -73,15 +73,15 @@ class EntryOptions(Struct, frozen=True):
         scip_command: str | None = None,
     ) -> "EntryOptions":
         """As typer gives them; raises `ConfigurationError` for one that is empty."""
-        given = {"--key": key, "--ref": ref, "--include": include, "--exclude": exclude, "--scip": scip}
-        for name, values in (given | {"--scip-command": scip_command}).items():
+        by_option = {"--key": key, "--ref": ref, "--include": include, "--exclude": exclude, "--scip": scip}
+        for name, values in (by_option | {"--scip-command": scip_command}).items():
             if any(not value.strip() for value in ([values] if isinstance(values, str) else values or ())):
                 raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
         places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
         return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree, places, scip_command)
 
     @property
-    def any_given(self) -> bool:
+    def is_any_set(self) -> bool:
         return self != EntryOptions()
 
     def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
@@ -118,7 +118,7 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTION
             check_path(text)
             key = options.key or registry.default_key(location, subdir=subdir)
             covering = None
-            if not options.any_given and not is_url(location):
+            if not options.is_any_set and not is_url(location):
                 covering = covering_entry(registry.entries(), Path(location), subdir)
             if covering:
                 note(

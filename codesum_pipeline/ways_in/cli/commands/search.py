@@ -32,9 +32,9 @@ from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
     described,
     legend,
+    note_as_of,
     numbered,
     open_published,
-    told_as_of,
 )
 from codesum_pipeline.ways_in.cli.first_use import open_scope
 from codesum_pipeline.ways_in.cli.invocation import invocation
@@ -242,14 +242,16 @@ class _Asking(Struct, frozen=True):
     ask: Callable[..., SearchAnswer]
     context_tokens: int | None
     excerpt_lines: int
-    told: dict[str, AsOf] = field(default_factory=dict)
+    commits: dict[str, AsOf] = field(default_factory=dict)
 
     def answer(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> AnswerView:
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
         searched = repositories(indexes)
         # A version other than the newest commit is mentioned, once.
         repos = list(dict.fromkeys(hit.repo for hit in found.hits)) or searched
-        self.told.update((each.repo, each) for each in told_as_of(self.call, [r for r in repos if r not in self.told]))
+        self.commits.update(
+            (each.repo, each) for each in note_as_of(self.call, [r for r in repos if r not in self.commits])
+        )
         files: dict[str, set[str]] = {}
         for hit in found.hits:
             if hit.type != Level.MODULE:
@@ -268,4 +270,4 @@ class _Asking(Struct, frozen=True):
             size = self.excerpt_lines
             aids = {"excerpt": self.sources.excerpt(hit, query, size=size)} if size else {}
             views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, aids))
-        return AnswerView(query, searched, [self.told[repo] for repo in repos], found.fits_well, views)
+        return AnswerView(query, searched, [self.commits[repo] for repo in repos], found.fits_well, views)

@@ -57,14 +57,14 @@ def auditor_of(called: Invocation, entrance: str) -> Auditor:
     return Auditor(log, entrance, audit.questions)
 
 
-def told_tokens(source: TokenSource, catalogue: IndexCatalogue) -> None:
+def note_token_problems(source: TokenSource, catalogue: IndexCatalogue) -> None:
     """Say what a token names that is not there now, which may come, and which tokens have expired."""
     try:
         keys = {entry.key for entry in catalogue.entries(lambda _: None)}
     except CodesumError as error:
         note(one_line(str(error)))
         return
-    if source.is_asked_for and not source.tokens:
+    if source.requires_token and not source.tokens:
         note(f"--token-file {source.file} names no token: nobody is served until it does")
     for token in source.tokens:
         if not token.is_valid(utc_now()):
@@ -161,9 +161,9 @@ def mcp(
                 make(None).run("stdio")
             return
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
-        asked = parse_address(http, option="--http")
-        check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
-        bound, address = listen(asked)
+        requested = parse_address(http, option="--http")
+        check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
+        bound, address = listen(requested)
         limits = called.settings.serving
         app = make_app(
             make,
@@ -174,7 +174,7 @@ def mcp(
             max_body_bytes=limits.max_body_bytes,
         )
         note(f"serving MCP at {address.url}{PATH}")
-        told_tokens(tokens, catalogue)
+        note_token_problems(tokens, catalogue)
         serve(app, bound, limits)
 
 
@@ -238,9 +238,9 @@ def web(
 
     called = invocation(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
-    asked = Address(host, port, f"--host {host} --port {port}")
-    check_reachable(asked, tokens.tokens, variable=TOKEN_VARIABLE)
-    bound, address = listen(asked)
+    requested = Address(host, port, f"--host {host} --port {port}")
+    check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
+    bound, address = listen(requested)
     with served_catalogue(called, repo or ()) as catalogue:
         app = make_app(
             catalogue,
@@ -251,7 +251,7 @@ def web(
             folder=Path.cwd(),
         )
         note(f"serving the search page at {address.url}")
-        told_tokens(tokens, catalogue)
+        note_token_problems(tokens, catalogue)
         if open_browser:
             webbrowser.open(address.url)
         serve(app, bound, called.settings.serving)

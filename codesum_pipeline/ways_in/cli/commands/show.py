@@ -31,9 +31,9 @@ from codesum_pipeline.ways_in.cli.document_views import (
     failure_and_price,
     find_document,
     legend,
+    note_as_of,
     readable,
     templates_named,
-    told_as_of,
 )
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
 from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, argument, complete_keys, switch
@@ -106,10 +106,10 @@ def show(
     document["templates"] = templates_named(called.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     if as_json:
-        said_of = {"as_of": call.as_of([found.repo]), "changed_since": bool(changed[found.repo])}
-        print_json({"repo": found.repo, **document, **to_builtins(around), **said_of})
+        freshness = {"as_of": call.as_of([found.repo]), "changed_since": bool(changed[found.repo])}
+        print_json({"repo": found.repo, **document, **to_builtins(around), **freshness})
         return
-    told_as_of(call, [found.repo])
+    note_as_of(call, [found.repo])
     show_parts(*_sections(found.repo, document, around))
 
 
@@ -123,7 +123,7 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
         yield indented(styled(document["signature"], "cyan"), 2, above=1)
     yield indented(Text(clean(document["summary"])), 2, above=1, below=1)
     facts = facts_of(document)
-    said = {
+    fields_shown = {
         "intent": facts.pop("intent"),
         "interface": document["signature_summary"],
         **facts,
@@ -132,7 +132,7 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
             f"{each['field']}: lines {each['start_line']}-{each['end_line']}" for each in document["citations"]
         ],
     }
-    yield fields(said | described(around))
+    yield fields(fields_shown | described(around))
     yield from legend([around])
     yield Text("\nHow it was written", style="bold")
     yield fields(readable({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
@@ -149,14 +149,14 @@ def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[st
     attempts = sorted(rows, key=lambda row: int(row["sequence"]))
     refused = [row for row in attempts if row["outcome"] == AttemptOutcome.INVALID and row["answer"]]
     if not refused:
-        asked = f"of {len(attempts)} attempts none" if attempts else "no model was asked, so none"
-        raise ConfigurationError(f"{found.id!r}: no answer of a model was refused ({asked} has one)")
+        attempted = f"of {len(attempts)} attempts none" if attempts else "no model was asked, so none"
+        raise ConfigurationError(f"{found.id!r}: no answer of a model was refused ({attempted} has one)")
     last = refused[-1]
     later = [row["outcome"] for row in attempts if row["sequence"] > last["sequence"]]
     was_taken, laid_out = AttemptOutcome.GOOD in later, last["answer"]
     with suppress(ValueError, RecursionError):
         laid_out = json.dumps(json.loads(last["answer"]), ensure_ascii=False, indent=2)
-    told = {
+    facts = {
         "model": last["model"],
         "asked at": last["started_at"],
         "run": last["run_id"],
@@ -165,7 +165,7 @@ def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[st
         "a later answer was taken": "yes" if was_taken else "no",
     }
     return {name: last[name] for name in _OF_ATTEMPT} | {"a_later_answer_was_taken": was_taken}, [
-        fields(told),
+        fields(facts),
         Text("\nWhy it was refused", style="bold"),
         indented(Text(clean(last["error"] or "")), 2),
         Text("\nThe answer", style="bold"),
@@ -181,14 +181,14 @@ def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any],
     # Other documents are shown without what renders prompts.
     from codesum_pipeline.texts.summaries.by_model.flow import prompt_of
 
-    asked = prompt_of(called.home.workspace(found.repo, run_id="prompt"), found.id, Level(found.document()["type"]))
-    kind, _, name = asked.templates[0].partition("/")
-    told = {
-        "system turn": f"{len(asked.system):,} characters: `codesum prompts show {kind} {name}`",
-        "user's turn": f"{len(asked.user):,} characters: {asked.templates[1]}, filled in as below",
-        "secrets masked": ", ".join(f"{number} {kind}" for kind, number in asked.masked.items()) or None,
+    prompt = prompt_of(called.home.workspace(found.repo, run_id="prompt"), found.id, Level(found.document()["type"]))
+    kind, _, name = prompt.templates[0].partition("/")
+    facts = {
+        "system turn": f"{len(prompt.system):,} characters: `codesum prompts show {kind} {name}`",
+        "user's turn": f"{len(prompt.user):,} characters: {prompt.templates[1]}, filled in as below",
+        "secrets masked": ", ".join(f"{number} {kind}" for kind, number in prompt.masked.items()) or None,
     }
-    return to_builtins(asked), [fields(told), Text(f"\n{clean(asked.user)}")]
+    return to_builtins(prompt), [fields(facts), Text(f"\n{clean(prompt.user)}")]
 
 
 def explain(
@@ -209,8 +209,8 @@ def explain(
     called = invocation(ctx)
     found = find_document(called, id, repo=repo)
     document = found.document()
-    told = {name: document[name] for name in _PUBLISHED}
-    told |= failure_and_price(called.layout.warehouse, found.repo, document)
+    writing = {name: document[name] for name in _PUBLISHED}
+    writing |= failure_and_price(called.layout.warehouse, found.repo, document)
     steps = explain_document(called.home.workspace(found.repo, run_id="explain"), found.id)
     compacted = compactions_of_document(called, found.repo, found.id)
     if as_json:
@@ -224,14 +224,14 @@ def explain(
             }
             for step in steps
         ]
-        print_json({"repo": found.repo, "id": found.id, "steps": values, **told, "compactions": compacted})
+        print_json({"repo": found.repo, "id": found.id, "steps": values, **writing, "compactions": compacted})
         return
     # Which earlier rows a text replaced.
     earlier = [
         f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
         for each in compacted
     ]
-    show_parts(_tree(steps), fields(readable(told) | {"compacted": earlier}))
+    show_parts(_tree(steps), fields(readable(writing) | {"compacted": earlier}))
 
 
 def _tree(steps: "Sequence[ExplainStep]") -> Tree:

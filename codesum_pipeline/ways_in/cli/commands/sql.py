@@ -86,8 +86,8 @@ def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tu
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
             # Without DuckDB's drawing of the line.
-            said = str(error).partition("\n\nLINE ")[0]
-            raise ConfigurationError(f"this query cannot be answered: {said}") from error
+            reason = str(error).partition("\n\nLINE ")[0]
+            raise ConfigurationError(f"this query cannot be answered: {reason}") from error
 
 
 def _is_number(value: Any) -> bool:

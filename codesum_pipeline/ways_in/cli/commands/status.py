@@ -209,8 +209,8 @@ def _texts(home: Home, key: str) -> str:
     rows = home.tables.read_or_empty("documents", key, columns=["written_by", "model", "gate"]).to_pylist()
     writers = Counter(row["model"] or row["written_by"] for row in rows).most_common()
     gates = Counter(row["gate"] for row in rows if row["gate"]).most_common()
-    said = ", ".join(f"{number:,} by {name}" for name, number in writers)
-    return f"{said}; not by the model: {listed_counts(dict(gates))}" if gates else said
+    by_writer = ", ".join(f"{number:,} by {name}" for name, number in writers)
+    return f"{by_writer}; not by the model: {listed_counts(dict(gates))}" if gates else by_writer
 
 
 def _waiting(home: Home, key: str) -> str:
@@ -219,8 +219,8 @@ def _waiting(home: Home, key: str) -> str:
         return ""
     with open_digests(home.layout.digests, now=utc_now) as digests:
         waiting, written = digests.count_pending(key), digests.count(key)
-    said = ", ".join(f"{changes:,} for {name}" for name, changes in waiting.items())
-    return f"{written:,} written; {f'changes that wait: {said}' if said else 'no change waits'}"
+    by_intent = ", ".join(f"{changes:,} for {name}" for name, changes in waiting.items())
+    return f"{written:,} written; {f'changes that wait: {by_intent}' if by_intent else 'no change waits'}"
 
 
 def _runs(home: Home, key: str) -> Iterator[RenderableType]:
