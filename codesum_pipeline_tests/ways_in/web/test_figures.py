@@ -44,8 +44,8 @@ def test_a_repositorys_page_draws_its_evaluations_over_versions_with_a_table_beh
         "cost-days-title",
         "cost-levels-title",
     ]
-    for told in ("all lanes", "code only", "2026-01-03", "0.750", "0.670 to 0.830", "0303030303"):
-        assert told in found.text, told
+    for text in ("all lanes", "code only", "2026-01-03", "0.750", "0.670 to 0.830", "0303030303"):
+        assert text in found.text, text
 
 
 def test_what_texts_cost_is_drawn_by_day_and_by_level(measured):

@@ -106,15 +106,15 @@ def test_a_token_is_the_password_that_a_browser_asks_for(web_home, tmp_path):
     with serving(web_home, tmp_path, "--host", "0.0.0.0", env={"CODESUM_WEB_TOKEN": TOKEN}) as address:
         local = f"http://127.0.0.1:{address.rpartition(':')[2]}"
         named = {"Host": address.removeprefix("http://")}
-        asked = httpx.get(local, headers=named)
+        refused = httpx.get(local, headers=named)
         answers = [
             httpx.get(local, headers=named, auth=("anybody", password), timeout=60).status_code
             for password in (TOKEN, f"{TOKEN}x", "")
         ]
         bearer = httpx.get(local, headers={**named, "Authorization": f"Bearer {TOKEN}"}, timeout=60)
 
-    assert (asked.status_code, asked.headers["www-authenticate"].split()[0]) == (401, "Basic")
-    assert "zoo" not in asked.text
+    assert (refused.status_code, refused.headers["www-authenticate"].split()[0]) == (401, "Basic")
+    assert "zoo" not in refused.text
     assert (answers, bearer.status_code) == ([200, 401, 401], 200)
 
 
@@ -172,7 +172,7 @@ def test_a_link_with_a_pattern_that_was_made_to_freeze_the_server_is_answered(si
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("query", "message"),
     [
         ({"q": "x", "path": "*?" * 300}, "paths.0 has 600 characters: String should have at most 500 characters"),
         ({"q": "x", "path": ",".join(["*?z"] * 100)}, "should have at most 20 items"),
@@ -182,11 +182,11 @@ def test_a_link_with_a_pattern_that_was_made_to_freeze_the_server_is_answered(si
     ],
     ids=["a pattern", "many patterns", "a word", "many words", "a cursor"],
 )
-def test_what_is_longer_than_a_request_may_hold_is_refused_with_the_limit(site, asked, told):
-    answer = get(site, "/", **asked)
+def test_what_is_longer_than_a_request_may_hold_is_refused_with_the_limit(site, query, message):
+    answer = get(site, "/", **query)
 
     assert answer.status_code == 400
-    assert told in shown(answer.text).text
+    assert message in shown(answer.text).text
 
 
 def test_a_light_page_is_answered_while_heavy_ones_are_made(site):

@@ -6,7 +6,7 @@ from typing import Any
 
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline_tests.support.homes import build
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Says, answer_of
+from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, Says, answer_of
 from codesum_pipeline_tests.support.model_builds import shop
 
 # What each function's docstring orders, by the word after OBEY.
@@ -42,7 +42,7 @@ def order_reader_secret(orders):
 FILES = {"shop/hostile.py": READER + "".join(FUNCTION.format(name=name) for name in ORDERS)}
 
 
-def obedient(asked: Asked) -> Behaviour:
+def obedient(asked: ModelRequest) -> Behaviour:
     """Does what the code says, as often as it is asked."""
     order = re.search(r"OBEY (\w+)", asked.prompt)
     if order is None or "purpose" not in asked.schema.get("properties", {}):
@@ -77,7 +77,7 @@ ABOVE: dict[str, Any] = {
 NO_FOLDER_OF = {"word", "script", "parts"}
 
 
-def obedient_above(asked: Asked) -> Behaviour:
+def obedient_above(asked: ModelRequest) -> Behaviour:
     order = re.search(r"OBEY (\w+)", asked.prompt)
     if order is None or "summary" not in asked.schema.get("properties", {}):
         return Answers()
