@@ -266,10 +266,10 @@ def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
         return None
 
 
-class ModelReport(Struct, frozen=True, dict=True):
+class ModelReport(Struct, eq=False, dict=True):
     """What a build asked of a model: dollars spent and predicted, texts left and why, calls that were not needed.
 
-    It is empty if no model writes.
+    It is empty if no model writes. Each table is read once, when it is first asked for.
     """
 
     home: Home

@@ -36,8 +36,27 @@ _SHORT = 20
 _BETWEEN = 2
 
 
-# The console of the progress display, while there is one.
-_drawn_on: list[Console] = []
+class _Displays:
+    """The consoles on which progress is drawn now, the last one on top: all threads of a process write to one stderr,
+    so there is one instance."""
+
+    def __init__(self) -> None:
+        self._consoles: list[Console] = []
+
+    @property
+    def top(self) -> Console | None:
+        return self._consoles[-1] if self._consoles else None
+
+    @contextmanager
+    def drawn(self, console: Console) -> Iterator[None]:
+        self._consoles.append(console)
+        try:
+            yield
+        finally:
+            self._consoles.pop()
+
+
+_displays = _Displays()
 
 
 def error_console() -> Console:
@@ -48,11 +67,8 @@ def error_console() -> Console:
 @contextmanager
 def drawing_on(console: Console) -> Iterator[None]:
     """While a display is drawn on `console`, notes go above it."""
-    _drawn_on.append(console)
-    try:
+    with _displays.drawn(console):
         yield
-    finally:
-        _drawn_on.pop()
 
 
 def on_terminal() -> bool:
@@ -82,8 +98,8 @@ def show(*parts: RenderableType) -> None:
 
 def note(message: str) -> None:
     """A remark to the person who called, on stderr; above the progress bar where there is one."""
-    if _drawn_on:
-        _drawn_on[-1].print(Text(clean(message)), soft_wrap=True)
+    if console := _displays.top:
+        console.print(Text(clean(message)), soft_wrap=True)
         return
     sys.stderr.write(f"{clean(message)}\n")
     sys.stderr.flush()

@@ -21,11 +21,9 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.git.git import resolve
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.ways_in.tools.catalogue import ComparedTree, IndexCatalogue, Tell
+from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue, Tell
+from codesum_pipeline.ways_in.tools.remembered import ComparedTree
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, are_kept, open_tree, settle_tree
-
-# Commits that this process looked for, found or not, so that it waits for a host only once.
-_looked_for: set[tuple[Path, str]] = set()
 
 
 def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> None:
@@ -33,7 +31,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     that is a folder, builds do that."""
     layout, commit = catalogue.layout, index.commit
     git_dir = layout.mirror(index.repo)
-    if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in _looked_for:
+    if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in catalogue.sought:
         return
     # What builds fetch with.
     from codesum_pipeline.source.git.mirror import Mirror
@@ -41,7 +39,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     timeout_s = catalogue.settings.git_timeout_s
     with exclusive(git_dir.with_name(f".{index.repo}.lock")):
         # Another thread may have looked for it meanwhile.
-        if (git_dir, commit) in _looked_for:
+        if (git_dir, commit) in catalogue.sought:
             return
         try:
             if not resolve(commit, git_dir=git_dir, timeout_s=timeout_s):
@@ -50,11 +48,11 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
         except (CodesumError, OSError) as error:
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
         finally:
-            _looked_for.add((git_dir, commit))
+            catalogue.sought.add(git_dir, commit)
 
 
-class SourceReader(Struct, frozen=True):
-    """Reads each file once, with a note where it cannot be read."""
+class SourceReader(Struct, eq=False):
+    """Reads each file once and keeps its text as long as it lives, with a note where a file cannot be read."""
 
     catalogue: IndexCatalogue
     indexes: Sequence[PublishedIndex]
@@ -116,13 +114,17 @@ class SourceReader(Struct, frozen=True):
         return layout.mirror(index.repo)
 
 
-class Trees(Struct, frozen=True, dict=True):
-    """The tree of one folder, compared once with each index, with a note where it cannot be compared."""
+class Trees:
+    """The tree of one folder, compared once with each index, with a note where it cannot be compared.
 
-    catalogue: IndexCatalogue
-    folder: Path
-    tell: Tell
-    _known: dict[str, TreeIndex] = field(default_factory=dict)
+    It remembers the checkout of the folder and the comparisons, so that all that is asked of it is of one state.
+    """
+
+    def __init__(self, catalogue: IndexCatalogue, folder: Path, tell: Tell) -> None:
+        self.catalogue = catalogue
+        self.folder = folder
+        self.tell = tell
+        self._known: dict[str, TreeIndex] = {}
 
     def tree(self, index: PublishedIndex) -> TreeIndex:
         """The indexes in place of a published one: itself, unless the folder is a checkout of its repository."""
@@ -151,7 +153,7 @@ class Trees(Struct, frozen=True, dict=True):
             if self.catalogue.follower:
                 self.catalogue.follower.follow(root, index.repo, partial(_prepare, self.catalogue, entry, root))
             bring_mirror(self.catalogue, index, tell=self.tell)
-            with self.catalogue.opening_tree(index.repo, root):
+            with self.catalogue.compared.lock_of(index.repo, root):
                 found = self._known[index.repo] = _open(self.catalogue, entry, index, root)
             if found.warning:
                 self.tell(f"{index.repo}: {found.warning}")
@@ -164,19 +166,19 @@ def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
 
 def _prepare(catalogue: IndexCatalogue, entry: RepositoryEntry, root: Path) -> None:
     """Open a changed tree, so that the next call finds it done."""
-    with catalogue.opening_tree(entry.key, root):
+    with catalogue.compared.lock_of(entry.key, root):
         _open(catalogue, entry, catalogue.open(entry.key), root)
 
 
 def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedIndex, root: Path) -> TreeIndex:
     """The tree of the last call where it did not change, else a newly opened one, which a server settles soon."""
     generation = catalogue.follower.generation(root) if catalogue.follower else None
-    known = None if generation is None else catalogue.compared.get((index.repo, root))
+    known = None if generation is None else catalogue.compared.find(index.repo, root)
     if known and known.generation == generation and known.base is index and _is_valid(known.tree):
         return known.tree
-    found = open_tree(catalogue.settings, entry, index, root)
+    found = open_tree(catalogue.settings, entry, index, root, rescaled=catalogue.rescaled)
     if generation is not None:
-        catalogue.compared[index.repo, root] = ComparedTree(index, found, generation)
+        catalogue.compared.keep(index.repo, root, ComparedTree(index, found, generation))
     if not found.is_settled and catalogue.settler:
         catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
     return found

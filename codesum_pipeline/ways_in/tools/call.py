@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from copy import copy
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import Level
@@ -97,29 +96,41 @@ class ItemSlice(Struct, Generic[T], frozen=True):
         return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
-class ToolContext(Struct, frozen=True, dict=True):
-    """The context of one call. Each index is opened once and each work tree compared once, so that the whole answer is
-    from one version and one state. `folder` is the caller's working folder. With `is_everywhere`, a call that names no
-    repository is about all, also in a checkout."""
+class ToolContext:
+    """One call. It remembers its notes, and what it has opened, compared and joined: each index is opened once and each
+    work tree compared once, so that the whole answer is from one version and one state.
 
-    catalogue: IndexCatalogue
-    folder: Path
-    progress: Progress = no_progress
-    on_note: Tell | None = None
-    known_trees: Trees | None = None
-    is_everywhere: bool = False
-    notes: list[str] = field(default_factory=list)
-    _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
-    # Whether files differ from the commit, by repository: many questions of a batch name the same files.
-    judged_files: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _documents: dict[str, JoinedDocuments] = field(default_factory=dict)
+    `folder` is the caller's working folder. With `is_everywhere`, a call that names no repository is about all, also in
+    a checkout.
+    """
+
+    def __init__(
+        self,
+        catalogue: IndexCatalogue,
+        folder: Path,
+        *,
+        progress: Progress = no_progress,
+        on_note: Tell | None = None,
+        is_everywhere: bool = False,
+    ) -> None:
+        self.catalogue = catalogue
+        self.folder = folder
+        self.progress = progress
+        self.is_everywhere = is_everywhere
+        self.notes: list[str] = []
+        self.trees = Trees(catalogue, folder, self.tell)
+        # Whether files differ from the commit, by repository: many questions of a batch name the same files.
+        self.judged_files: dict[str, dict[str, bool]] = {}
+        self._on_note = on_note
+        self._indexes: dict[str, PublishedIndex] = {}
+        self._documents: dict[str, JoinedDocuments] = {}
 
     def tell(self, note: str) -> None:
         """Add a note for the caller, once; `on_note` gets it at once."""
         if one_line(note) not in self.notes:
             self.notes.append(one_line(note))
-            if self.on_note:
-                self.on_note(one_line(note))
+            if self._on_note:
+                self._on_note(one_line(note))
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """The indexes of the named repositories, else of those of the caller's folder, else of all. Unknown names are
@@ -187,13 +198,11 @@ class ToolContext(Struct, frozen=True, dict=True):
                 "does not have any more"
             )
 
-    @cached_property
-    def trees(self) -> Trees:
-        return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
-
     def again(self) -> "ToolContext":
-        """Another call, from the same versions and the same state of the work tree."""
-        return replace(self, notes=[], known_trees=self.trees)
+        """Another call, from the same versions and the same state of the work tree, with notes of its own."""
+        another = copy(self)
+        another.notes = []
+        return another
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names, with a note on unknown names; raises where none is known."""

@@ -180,9 +180,9 @@ def watch_changes(call: ToolContext, arguments: ChangeArguments) -> ChangePage:
     )
 
 
-class TreeEdits(Struct, frozen=True, dict=True):
+class TreeEdits(Struct, eq=False, dict=True):
     """The documents in which a work tree differs from the `before` that a caller knows; `now` is how it differs from
-    `index`."""
+    `index`. Their lists are made when they are first asked for, and kept."""
 
     index: PublishedIndex
     documents: JoinedDocuments

@@ -29,8 +29,9 @@ from codesum_pipeline.ways_in.tools.tool_answers import DocumentRow
 NOTHING = GONE
 
 
-class JoinedDocuments(Struct, frozen=True, dict=True):
-    """Document k is row `k - starts[p]` of the last part p that begins at or before it."""
+class JoinedDocuments(Struct, eq=False, dict=True):
+    """Document k is row `k - starts[p]` of the last part p that begins at or before it. Columns over all documents are
+    made when they are first asked for, and kept."""
 
     parts: Sequence[PublishedIndex]
     joined: JoinedUses

@@ -104,8 +104,9 @@ def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> Joine
     return JoinedUses(uses, now, _lost(base, edges, moved), gone=_gone(base, now))
 
 
-class _JoinedPair(Struct, frozen=True, dict=True):
-    """An index without the differing files, and the index of these."""
+class _JoinedPair(Struct, eq=False, dict=True):
+    """An index without the differing files, and the index of these. While they are joined, it keeps what it has read
+    of both."""
 
     base: PublishedIndex
     small: PublishedIndex

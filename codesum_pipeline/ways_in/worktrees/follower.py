@@ -24,8 +24,8 @@ _NETWORK = frozenset(
 )
 
 
-class TreeFolders(Struct, frozen=True, dict=True):
-    """The folders of the work tree at `root`, without `home`."""
+class TreeFolders(Struct, eq=False, dict=True):
+    """The folders of the work tree at `root`, without `home`. It remembers git's folders, and what git ignores."""
 
     root: Path
     home: Path

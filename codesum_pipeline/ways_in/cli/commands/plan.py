@@ -165,8 +165,9 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
     return table(columns[:shown], [line[:shown] for line in lines])
 
 
-class _ModelPlan(Struct, frozen=True, dict=True):
-    """What a model would write, at which price, and how to go on; `settings` are without what --llm changes."""
+class _ModelPlan(Struct, eq=False, dict=True):
+    """What a model would write, at which price, and how to go on; `settings` are without what --llm changes. Prices are
+    added up once, when they are first asked for."""
 
     key: str
     settings: Settings

@@ -154,8 +154,8 @@ def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
         note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
 
 
-class _Templates(Struct, frozen=True, dict=True):
-    """The templates of a home, and what each is used for with the model that is set."""
+class _Templates(Struct, eq=False, dict=True):
+    """The templates of a home, and what each is used for with the model that is set. Both are looked up once."""
 
     called: Invocation
 

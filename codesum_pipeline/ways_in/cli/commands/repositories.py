@@ -222,7 +222,7 @@ def _about_file(path: Path) -> str:
     return f"{path} is an archive and no repository: unpack it with {unpack}, then `codesum index ./{folder}`"
 
 
-class NewEntries(Struct, frozen=True, weakref=True):
+class NewEntries(Struct, eq=False, weakref=True):
     """The entries that one command registered or changed, with what they were before it.
 
     A command that was killed takes nothing back. While it runs it holds a file locked for each new entry: the next
