@@ -19,7 +19,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
-from codesum_pipeline.ways_in.cli.invocation import Invocation
+from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
 
 # Below it, the table of options would cut their names.
@@ -257,7 +257,7 @@ def codesum(
     Start with [bold]codesum index .[/] in a repository, then [bold]codesum search "what it does"[/].
     """
     flags = {"home": home, "settings_file": settings_file, "offline": offline or None}
-    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "")
+    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "", umask=read_umask())
 
 
 def main() -> None:

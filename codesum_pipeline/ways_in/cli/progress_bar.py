@@ -25,7 +25,7 @@ from rich.text import Text
 
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.progress import Progress as Report
-from codesum_pipeline.ways_in.cli.render import drawing_on, error_console, note
+from codesum_pipeline.ways_in.cli.render import displays, error_console, note
 
 STARTING = "starting"
 
@@ -53,7 +53,7 @@ def progress_bar() -> Iterator[Report]:
     drawn = Progress(
         *_columns(console), console=console, transient=True, redirect_stdout=False, redirect_stderr=False, expand=True
     )
-    with drawn, drawing_on(console):
+    with drawn, displays.drawing_on(console):
         bar = _Bar(drawn)
         bar(STARTING, 0, 0)
         yield bar

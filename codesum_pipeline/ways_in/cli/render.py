@@ -36,7 +36,7 @@ _SHORT = 20
 _BETWEEN = 2
 
 
-class _Displays:
+class Displays:
     """The consoles on which progress is drawn now, the last one on top: all threads of a process write to one stderr,
     so there is one instance."""
 
@@ -48,7 +48,8 @@ class _Displays:
         return self._consoles[-1] if self._consoles else None
 
     @contextmanager
-    def drawn(self, console: Console) -> Iterator[None]:
+    def drawing_on(self, console: Console) -> Iterator[None]:
+        """While a display is drawn on `console`, notes go above it."""
         self._consoles.append(console)
         try:
             yield
@@ -56,19 +57,12 @@ class _Displays:
             self._consoles.pop()
 
 
-_displays = _Displays()
+displays = Displays()
 
 
 def error_console() -> Console:
     """The console on what is stderr now, for progress."""
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
-
-
-@contextmanager
-def drawing_on(console: Console) -> Iterator[None]:
-    """While a display is drawn on `console`, notes go above it."""
-    with _displays.drawn(console):
-        yield
 
 
 def on_terminal() -> bool:
@@ -98,7 +92,7 @@ def show(*parts: RenderableType) -> None:
 
 def note(message: str) -> None:
     """A remark to the person who called, on stderr; above the progress bar where there is one."""
-    if console := _displays.top:
+    if console := displays.top:
         console.print(Text(clean(message)), soft_wrap=True)
         return
     sys.stderr.write(f"{clean(message)}\n")

@@ -32,7 +32,7 @@ from codesum_pipeline.ways_in.asking.turn_events import (
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.invocation import invocation
 from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.render import FAILED, complain, drawing_on, note, on_terminal, print_json
+from codesum_pipeline.ways_in.cli.render import FAILED, complain, displays, note, on_terminal, print_json
 
 
 def ask(
@@ -125,7 +125,7 @@ class WrittenAnswer:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        with drawing_on(self._console), self._live:
+        with displays.drawing_on(self._console), self._live:
             self._draw_tail()
             yield
 

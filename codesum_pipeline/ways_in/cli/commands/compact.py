@@ -36,7 +36,7 @@ from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.store.atomic import write_bytes_atomically
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
 from codesum_pipeline.ways_in.cli.options import argument, key_option, option, switch
 from codesum_pipeline.ways_in.cli.render import escaped, fields, note, present, print_json, show, table
 
@@ -81,7 +81,7 @@ def new(
     path = output or Path(f"{attestation.job_id}.json")
     if path.exists():
         raise ConfigurationError(f"--output {path}: there is such a file: name another one")
-    with with_modes_of_the_caller():
+    with called.with_modes_of_the_caller():
         write_bytes_atomically(path, attestation.to_bytes())
     show(fields(attested_fields(attestation)))
     note(f"written to {path}: read it, then `codesum attest sign {path} --key KEY`")
@@ -89,6 +89,7 @@ def new(
 
 @attest.command()
 def sign(
+    ctx: typer.Context,
     file: File,
     key: Annotated[
         Path,
@@ -102,7 +103,7 @@ def sign(
     _, data = read_attestation(file)
     private = load_key(key, lambda: str(typer.prompt(f"Passphrase of {key}", hide_input=True, err=True)))
     path = signature_path(file)
-    with with_modes_of_the_caller():
+    with invocation(ctx).with_modes_of_the_caller():
         write_bytes_atomically(path, sign_bytes(data, private, namespace=NAMESPACE).encode())
     note(f"written to {path}: `codesum attest verify {file}` checks it")
 

@@ -21,7 +21,7 @@ from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
 from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
 from codesum_pipeline.ways_in.asking.question_store import STORE_FILE
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
 from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, present, print_json, show, table
 
@@ -80,7 +80,7 @@ def cost(
     }
     if plot is not None:
         days = total_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
-        with with_modes_of_the_caller():
+        with called.with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     totals = {what: total_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()}
     if as_json:

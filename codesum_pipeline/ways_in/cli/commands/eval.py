@@ -32,7 +32,7 @@ from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.weights import has_lane
 from codesum_pipeline.ways_in.cli.document_views import open_published
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
 from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
 from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, print_json, show, table
@@ -85,7 +85,7 @@ def eval(
     else:
         page = markdown(found)
     if report is not None:
-        with with_modes_of_the_caller():
+        with called.with_modes_of_the_caller():
             write_text_atomically(report, page)
     if as_json:
         print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
