@@ -75,12 +75,8 @@ _PANELS = {
     },
 }
 COMMANDS = tuple(Command(name, panel, help) for panel, commands in _PANELS.items() for name, help in commands.items())
-# A command lives in the module of its name, or with others of its kind.
-_MODULES = {
-    "add": "repositories", "remove": "repositories", "repos": "repositories", "attest": "compact", "token": "operating",
-    "audit": "operating", "dev": "operating", "worker": "operating", "maintain": "operating", "explain": "show",
-    "overview": "show", "mcp": "servers", "web": "servers", "webhooks": "servers",
-}  # fmt: skip
+# A command lives in the module of its name, but for these, which live beside another one.
+_MODULES = {"overview": "show", "worker": "dev"}
 # They import a second or more of code before they can do anything, and say so.
 _LOADING_LONG = {"index", "plan", "ask", "eval", "maintain"}
 

@@ -25,6 +25,7 @@ from codesum_pipeline.ground.store.atomic import writing
 from codesum_pipeline.ground.store.layout import HomeLayout, layout_of
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.ways_in.cli.forgetting import take_back_of_killed
 from codesum_pipeline.ways_in.cli.render import complain
 
 if TYPE_CHECKING:
@@ -75,9 +76,6 @@ class Invocation:
     def registry(self) -> Registry:
         """The registry, without the entries of commands that were killed before they had fetched anything."""
         if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
-            # Rarely needed, and it imports what writes a home.
-            from codesum_pipeline.ways_in.cli.commands.repositories import take_back_of_killed
-
             take_back_of_killed(self.home)
         return Registry(self.settings.repos_file)
 

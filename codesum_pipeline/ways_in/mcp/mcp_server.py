@@ -46,7 +46,7 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     allowed_origins,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.audit import Auditor, current_request
+from codesum_pipeline.ways_in.serving.audit_log import Auditor, current_request
 from codesum_pipeline.ways_in.serving.gate import behind_tokens
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codesum_pipeline.ground.model.client_addresses import customer_of
 from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, TokenSource, digest_of, find_token
-from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
 
 _AT_ONCE = 10
 _FORGOTTEN_AFTER_S = 6.0

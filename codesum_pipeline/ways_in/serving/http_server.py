@@ -53,7 +53,7 @@ def serve(
             await super().startup(sockets)
             bound.listen(_BACKLOG)
 
-    from codesum_pipeline.ways_in.serving.requests import BodyBounds, KnownClients
+    from codesum_pipeline.ways_in.serving.request_checks import BodyBounds, KnownClients
 
     config = BoundedConfig(
         KnownClients(BodyBounds(app, limits), limits.trusted_proxies),

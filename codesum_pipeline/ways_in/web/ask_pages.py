@@ -44,7 +44,7 @@ from codesum_pipeline.ways_in.asking.turn_events import (
     call_line,
     synthesis_line,
 )
-from codesum_pipeline.ways_in.serving.audit import current_request
+from codesum_pipeline.ways_in.serving.audit_log import current_request
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.rendering import Link, address, as_html, html, plain_as_html, render, usd

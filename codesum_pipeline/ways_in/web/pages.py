@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.errors import BeingIndexed, CodesumError, Mis
 from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import WhichTests
-from codesum_pipeline.ways_in.serving.audit import current_request
+from codesum_pipeline.ways_in.serving.audit_log import current_request
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.tools.document_tree import Relation

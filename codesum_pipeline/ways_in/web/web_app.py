@@ -35,7 +35,7 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     allowed_origins,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.audit import FAILED, REFUSED, Auditor
+from codesum_pipeline.ways_in.serving.audit_log import FAILED, REFUSED, Auditor
 from codesum_pipeline.ways_in.serving.gate import behind_tokens
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns

@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.repository import RepositoryScope
 from codesum_pipeline.ways_in.mcp.mcp_server import PATH, make_server
 from codesum_pipeline.ways_in.mcp.mcp_server import make_app as mcp_app
 from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, Address, TokenSource, digest_of
-from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.web_app import make_app
 from codesum_pipeline_tests.ways_in.access.homes import MARKERS

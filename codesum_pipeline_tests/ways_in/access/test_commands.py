@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.ways_in.serving.access_tokens import digest_of, read_tokens
-from codesum_pipeline.ways_in.serving.audit import AuditLog
+from codesum_pipeline.ways_in.serving.audit_log import AuditLog
 from codesum_pipeline_tests.ways_in.cli.conftest import codesum as codesum_call
 
 __all__ = ["codesum_call"]

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from codesum_pipeline.ways_in.mcp.mcp_server import ResourceEvents
 from codesum_pipeline.ways_in.serving.access_tokens import TokenSource
-from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
 from codesum_pipeline.ways_in.serving.gate import TokenGate
 from codesum_pipeline_tests.support.serving import served
 from codesum_pipeline_tests.ways_in.access.asking import HEADERS, SECRET, catalogue_of, mcp, pages, tokens_of_a

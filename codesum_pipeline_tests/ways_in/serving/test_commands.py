@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from codesum_pipeline.ways_in.serving.audit import read_audit
+from codesum_pipeline.ways_in.serving.audit_log import read_audit
 from codesum_pipeline_tests.support.attacking import (
     Target,
     answer_of,

@@ -21,8 +21,15 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import clean, counted
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.commands.compact import compaction_as_json
-from codesum_pipeline.ways_in.cli.digest_making import aggregate, preview_digest, run_digests, send, show_text, window
+from codesum_pipeline.ways_in.cli.commands.digest_making import (
+    aggregate,
+    preview_digest,
+    run_digests,
+    send,
+    show_text,
+    window,
+)
+from codesum_pipeline.ways_in.cli.compaction_views import compaction_as_json
 from codesum_pipeline.ways_in.cli.invocation import invocation
 from codesum_pipeline.ways_in.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
 from codesum_pipeline.ways_in.cli.render import (

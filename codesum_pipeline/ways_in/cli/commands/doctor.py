@@ -25,7 +25,7 @@ from codesum_pipeline.ground.store.buckets.heads import broken_promises, examine
 from codesum_pipeline.ground.store.layout import STATE, reading_copy
 from codesum_pipeline.ground.store.lease import current_holder, release_lease
 from codesum_pipeline.indexes.publishing.verify import verify_index
-from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation
 from codesum_pipeline.ways_in.cli.options import key_argument, switch
 from codesum_pipeline.ways_in.cli.render import FAILED, indented, note, print_json, show, styled

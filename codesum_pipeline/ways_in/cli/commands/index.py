@@ -1,14 +1,21 @@
 """`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
 
-from collections.abc import Sequence
+import os
+import weakref
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct, field
 
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.steps.reuse import read_failures
 from codesum_pipeline.ground.model.errors import ConfigurationError, LeaseHeld
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import hold_repository
+from codesum_pipeline.ground.store.locks import take_own
 from codesum_pipeline.ground.store.schemas import BOOKS
 from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
@@ -21,8 +28,9 @@ from codesum_pipeline.ways_in.cli.build_report import (
     standing_line,
     tell_uncommitted,
 )
-from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, NewEntries, find_entry, was_fetched
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
+from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -127,6 +135,52 @@ def index(
         raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
     if failed or is_one_left_out:
         raise typer.Exit(FAILED)
+
+
+class NewEntries(Struct, eq=False, weakref=True):
+    """The entries that one command registered or changed, with what they were before it.
+
+    A command that was killed takes nothing back. While it runs it holds a file locked for each new entry: the next
+    command that finds such a file free does it instead.
+    """
+
+    called: Invocation
+    _before: dict[str, RepositoryEntry | None] = field(default_factory=dict)
+
+    def register(self, entry: RepositoryEntry) -> None:
+        """Write an entry, and say so."""
+        registry = self.called.registry
+        before = next((known for known in registry.entries() if known.key == entry.key), None)
+        make_home(self.called.settings)
+        if before is None:
+            mark = self.called.layout.first_fetches / entry.key
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            # There already: another command registers the same repository at this moment.
+            with suppress(FileExistsError):
+                if (handle := take_own(mark)) is not None:
+                    weakref.finalize(self, _unmark, mark, handle)
+        registry.add(entry)
+        self._before.setdefault(entry.key, before)
+        note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place_of(entry)}")
+
+    def take_back(self, keys: Iterable[str] | None = None) -> None:
+        """Restore these entries (default: all) as they were before. A new one that was fetched at any time stays."""
+        for key in list(self._before) if keys is None else [key for key in keys if key in self._before]:
+            before = self._before.pop(key)
+            if before is not None:
+                self.called.registry.add(before)
+                note(f"{key}: registered as it was before")
+            elif not was_fetched(self.called.home, key):
+                forget_unfetched(self.called.home, key)
+
+    def take_back_new(self) -> None:
+        """Take back those that nobody had registered before."""
+        self.take_back([key for key, before in self._before.items() if before is None])
+
+
+def _unmark(mark: Path, handle: int) -> None:
+    mark.unlink(missing_ok=True)
+    os.close(handle)
 
 
 def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:

@@ -25,7 +25,7 @@ from codesum_pipeline.texts.llm.recordings import read_recordings
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_all, spared_by_cache, ways_on
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, preview_plan
-from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, find_entry
+from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
 from codesum_pipeline.ways_in.cli.invocation import invocation
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,

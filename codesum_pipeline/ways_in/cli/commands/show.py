@@ -1,26 +1,25 @@
-"""`codesum show` and `explain`: one document, with what it belongs to and uses, and why it was last written.
+"""`codesum show`: one document, with what it belongs to and uses.
 
 `codesum overview`: the page of a repository, for somebody who sees it for the first time.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from msgspec import Struct, to_builtins
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 from rich.theme import Theme
-from rich.tree import Tree
 
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.ground.model.model_call import AttemptOutcome
-from codesum_pipeline.ground.model.printable import clean, counted, one_line
+from codesum_pipeline.ground.model.printable import clean, one_line
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.formats.version_folder import read_published
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
@@ -54,17 +53,11 @@ from codesum_pipeline.ways_in.tools.overview_tool import read_overview, tell_dif
 from codesum_pipeline.ways_in.tools.read_tool import facts_of
 from codesum_pipeline.ways_in.tools.tool_registry import changed_files
 
-if TYPE_CHECKING:
-    from codesum_pipeline.texts.summaries.text_history import ExplainStep
-
-
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
     "commit", "run_id", "content_hash", "graph_hash", "summary_hash", "text_hash",
 )  # fmt: skip
 _OF_ATTEMPT = ("model", "started_at", "run_id", "attempt", "cost_usd", "error", "answer")
-_PUBLISHED = ("written_by", "model", "prompt_version", "gate")
-_OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
 
 
 def show(
@@ -189,79 +182,6 @@ def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any],
         "secrets masked": ", ".join(f"{number} {kind}" for kind, number in prompt.masked.items()) or None,
     }
     return to_builtins(prompt), [fields(facts), Text(f"\n{clean(prompt.user)}")]
-
-
-def explain(
-    ctx: typer.Context,
-    id: DocumentArgument,
-    repo: DocumentRepoOption = None,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
-) -> None:
-    """Show why a document was last rewritten, as the chain of causes.
-
-    Each line is one rewrite: the document, why it was written again, at which commit,
-    in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
-    """
-    # What explains reads the tables; documents are shown without it.
-    from codesum_pipeline.texts.summaries.text_history import explain as explain_document
-    from codesum_pipeline.ways_in.cli.commands.compact import compactions_of_document
-
-    called = invocation(ctx)
-    found = find_document(called, id, repo=repo)
-    document = found.document()
-    writing = {name: document[name] for name in _PUBLISHED}
-    writing |= failure_and_price(called.layout.warehouse, found.repo, document)
-    steps = explain_document(called.home.workspace(found.repo, run_id="explain"), found.id)
-    compacted = compactions_of_document(called, found.repo, found.id)
-    if as_json:
-        values = [
-            {
-                "depth": step.depth,
-                **{name: getattr(step.row, name) for name in _OF_ROW},
-                "more_causes": step.more_causes,
-                "written_by": step.row.written_by,
-                "writer": step.row.writer,
-            }
-            for step in steps
-        ]
-        print_json({"repo": found.repo, "id": found.id, "steps": values, **writing, "compactions": compacted})
-        return
-    # Which earlier rows a text replaced.
-    earlier = [
-        f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
-        for each in compacted
-    ]
-    show_parts(_tree(steps), fields(readable(writing) | {"compacted": earlier}))
-
-
-def _tree(steps: "Sequence[ExplainStep]") -> Tree:
-    """Steps come in order, each one level below the last step of a smaller depth."""
-    root = Tree(_line(steps[0]))
-    path = [root]
-    for step in steps[1:]:
-        del path[step.depth :]
-        path.append(path[-1].add(_line(step)))
-    return root
-
-
-def _line(step: "ExplainStep") -> Text:
-    """One rewrite."""
-    line = Text(one_line(step.row.id), style="bold")
-    line.append(f"  {step.row.level}", style="dim not bold")
-    cause = f": {step.row.cause}" if step.row.cause else ""
-    line.append(f"  {step.row.event}{cause}", style="yellow not bold")
-    price = f"${step.row.cost_usd:.4f}" if step.row.cost_usd else "free"
-    details = (
-        f"commit {step.row.commit[:SHORT_COMMIT]}",
-        f"run {step.row.run_id[:SHORT_COMMIT]}",
-        step.row.written_at,
-        step.row.writer,
-        price,
-    )
-    line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")
-    if step.more_causes:
-        line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")
-    return line
 
 
 # A terminal shows what uses what in words.

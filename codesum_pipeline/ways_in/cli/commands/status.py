@@ -27,7 +27,7 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.llm.totals import total
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
-from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation
 from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, fields, note, present, show, styled, table
