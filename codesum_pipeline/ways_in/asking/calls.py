@@ -21,7 +21,7 @@ from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.marking import visible
 from codesum_pipeline.texts.llm.pins import ToolCall
 from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.tool_answers import Arguments, explained
+from codesum_pipeline.ways_in.tools.tool_answers import Arguments, explain_invalid
 from codesum_pipeline.ways_in.tools.tool_registry import TOOLS, Tool
 
 
@@ -70,7 +70,7 @@ def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
         # Also of booleans that are written as texts, as some models do.
         return model.model_validate(values)
     except ValidationError as error:
-        message = f"{explained(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
+        message = f"{explain_invalid(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
         raise InvalidArguments(message) from error
 
 

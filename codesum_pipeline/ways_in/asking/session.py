@@ -25,7 +25,7 @@ from codesum_pipeline.ways_in.asking.question_store import AskStore, Notebook, c
 from codesum_pipeline.ways_in.asking.turn import Turn, TurnAnswer, fitting_exchanges
 from codesum_pipeline.ways_in.asking.turn_events import OnEvent
 from codesum_pipeline.ways_in.asking.turn_paying import Payer
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories
+from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue, Tell
 
@@ -108,10 +108,10 @@ class AskedQuestion(Struct, frozen=True):
         for note in call.notes:
             self.tell(note)
         answer = await self._answer(call, indexes, on_event)
-        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories(indexes))))
+        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories_of(indexes))))
 
     async def _answer(self, call: ToolContext, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
-        keys = repositories(indexes)
+        keys = repositories_of(indexes)
         tools = {tool.name: tool for tool in self.make_tools(call, keys)}
         settings = self.catalogue.settings
         shut = why_no_model(settings.llm, is_offline=settings.offline)
@@ -127,7 +127,7 @@ class AskedQuestion(Struct, frozen=True):
         self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
     ) -> TurnAnswer:
         settings = self.catalogue.settings
-        keys = repositories(indexes)
+        keys = repositories_of(indexes)
         question = mask_secrets(self.text).text
         prompts = settings.prompts_dir
         with store.together():

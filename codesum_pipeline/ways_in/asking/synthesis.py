@@ -123,7 +123,7 @@ class Material(Struct, frozen=True):
         return sum(len(piece.text) for piece in self.pieces)
 
 
-def gather(
+def gather_material(
     whole: str, sources: RepositoryFiles, *, question: str, repos: Sequence[str], primary: str, taken_tokens: int
 ) -> Material:
     """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
@@ -135,10 +135,10 @@ def gather(
         replace(piece, text=numbered(mask_secrets(piece.text).text))
         for piece in (*documents, *_sources(sources, files))
     ]
-    return fit(pieces, BUDGET_TOKENS - taken_tokens)
+    return fit_material(pieces, BUDGET_TOKENS - taken_tokens)
 
 
-def fit(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
+def fit_material(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
     """The pieces that fit into a budget; where only those without a rank are left, they are cut evenly."""
     kept = sorted(pieces, key=lambda piece: (piece.rank is not None, -(piece.rank or 0)))
     left_out = []
@@ -245,7 +245,7 @@ class Synthesiser(Struct, frozen=True):
         taken = predict_tokens(self.system, question, overview.head, *earlier)
         repos = _repos_of(overview, self.sources)
         material = await asyncio.to_thread(
-            gather,
+            gather_material,
             overview.whole,
             self.sources,
             question=question,

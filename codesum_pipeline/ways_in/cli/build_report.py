@@ -28,7 +28,7 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import held_back
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, table
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
 
 if TYPE_CHECKING:
     from codesum_pipeline.build.reports.build_values import RunOutcome
@@ -66,7 +66,7 @@ def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
         if outcome.succeeded or "published_index" in outcome.numbers:
             rows = [(level, *_level_counts(outcome, level)) for level in LEVELS]
             totals = [sum(numbers) for numbers in list(zip(*rows, strict=True))[1:]]
-            parts.append(table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS))
+            parts.append(make_table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS))
             parts.append(_remarks(outcome))
     return Group(*parts)
 
@@ -86,7 +86,7 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
             )
         )
     numbers = (*_COUNTS, "vectors", "skipped", "seconds")
-    return table(("repository", "result", *numbers), rows, right=numbers)
+    return make_table(("repository", "result", *numbers), rows, right=numbers)
 
 
 def _remarks(outcome: "RunOutcome") -> Text:
@@ -187,9 +187,9 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
 
 def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
     """Whether all assets that the build reached have the fingerprint; Dagster is asked where that is not noted."""
-    note = home.layout.recorded(key)
-    if note.exists():
-        return note.read_text(encoding="utf-8") == fingerprint
+    noted = home.layout.recorded(key)
+    if noted.exists():
+        return noted.read_text(encoding="utf-8") == fingerprint
     if not home.layout.dagster_home.exists():
         return False
     from codesum_pipeline.build.dagster.control import is_recorded
@@ -252,7 +252,7 @@ def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:
                     subdir = f" --subdir {shlex.quote(entry.subdir)}" if entry.subdir else ""
                     named = f"{shlex.quote(entry.location)}{subdir}"
                     command = f"codesum index {named} --worktree --key {entry.key}-worktree"
-                note(
+                write_note(
                     f"{entry.key}: uncommitted changes in {counted(number, 'file')} are not in this index; "
                     f"`{command}` reads the folder as it is"
                 )
@@ -368,11 +368,11 @@ class ModelReport(Struct, eq=False, dict=True):
             "failures": dict(spent.failures),
             "avoided": {cause.value: saving.calls for cause, saving in self.avoided.items()},
             "skipped_reason": Gate.NO_CREDENTIALS.value if self.is_shut_out else None,
-            "warnings": [*self.warnings(), *filter(None, [shut_out([self])])],
+            "warnings": [*self.warnings(), *filter(None, [shut_out_line([self])])],
         }
 
 
-def shut_out(reports: Iterable[ModelReport]) -> str | None:
+def shut_out_line(reports: Iterable[ModelReport]) -> str | None:
     """One line for all repositories whose texts no model wrote because its key is missing or refused."""
     skipped = [report for report in reports if report.is_shut_out]
     if not skipped:

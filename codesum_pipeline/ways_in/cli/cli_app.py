@@ -155,9 +155,9 @@ class LazyGroup(PlainGroup):
             return name, None, rest
         if ctx.resilient_parsing or {"-h", "--help"} & {*rest} or name not in _LOADING_LONG:
             return name, load_command(name), rest
-        from codesum_pipeline.ways_in.cli.progress_bar import starting
+        from codesum_pipeline.ways_in.cli.progress_bar import show_start
 
-        with starting():
+        with show_start():
             return name, load_command(name), rest
 
     def invoke(self, ctx: Any) -> Any:

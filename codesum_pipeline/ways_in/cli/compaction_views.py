@@ -20,12 +20,12 @@ from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
 
-def compactor(called: Invocation) -> Compactor:
+def compactor_of(called: Invocation) -> Compactor:
     """The compactor of a call's home."""
     return Compactor(called.settings, called.layout.home, utc_now)
 
 
-def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
+def compaction_source_of(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
     """The rows of a kind; a repository must be registered. Raises `ConfigurationError`."""
     key = called.registry.get(repo).key if repo is not None else None
     return source_of(kind, key, layout=called.layout, settings=called.settings, now=utc_now)

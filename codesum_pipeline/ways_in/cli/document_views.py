@@ -18,10 +18,10 @@ from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-from codesum_pipeline.ways_in.cli.render import complain, note, styled
+from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
 from codesum_pipeline.ways_in.tools.call import ToolContext, documents_with_id, no_such_document
 from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue
-from codesum_pipeline.ways_in.tools.graph_tool import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
+from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 
 def catalogue_of(called: Invocation) -> IndexCatalogue:
@@ -55,7 +55,7 @@ def find_document(
         keys = ", ".join(each.repo for each in found)
         raise ConfigurationError(f"document {doc_id!r} is in {len(found)} repositories ({keys}): choose with --repo")
     others = ", ".join(each.repo for each in found if each is not ours[0])
-    note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
+    write_note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
     return ours[0]
 
 
@@ -64,7 +64,7 @@ def note_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
     found = call.as_of(repos)
     for each in found:
         if each.of_tree or each.behind:
-            note(f"as of {each}")
+            write_note(f"as of {each}")
     return found
 
 
@@ -77,24 +77,24 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
+def describe_neighbours(around: DocumentRelations) -> dict[str, list[RenderableType]]:
     """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
         label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
         for name, label in _RELATIONS.items()
     }
     for name, left in around.more.items():
-        parts[_RELATIONS[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
+        parts[_RELATIONS[name]].append(style_text(f"… {left:,} more (`codesum show` lists all)", "dim"))
     return parts
 
 
-def legend(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
+def explain_trust_mark(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
     """What the mark behind neighbours means, where one of them has it."""
     if any(each.trusted for around in shown for each in (*around.called_by, *around.calls)):
         yield Text(f"  {TRUST_LEGEND}", style="dim")
 
 
-def numbered(excerpt: Excerpt) -> Text:
+def number_excerpt(excerpt: Excerpt) -> Text:
     """Lines behind their numbers, cut at the edge of a terminal."""
     width = len(str(excerpt.start_line + len(excerpt.lines) - 1))
     shown = Text(no_wrap=True, overflow="ellipsis")
@@ -171,7 +171,7 @@ def templates_named(settings: Settings, document: Mapping[str, Any]) -> list[str
     return None
 
 
-def readable(values: Mapping[str, Any]) -> dict[str, Any]:
+def name_for_people(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with names for people; a text that was free has no price."""
     named = {name.replace("_", " "): value for name, value in values.items() if name != "cost_usd"}
     return named | ({"price": f"${values['cost_usd']:.4f}"} if values.get("cost_usd") else {})

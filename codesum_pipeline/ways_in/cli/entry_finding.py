@@ -15,7 +15,7 @@ from codesum_pipeline.source.files.work_trees import covering_entry
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, take_apart
 from codesum_pipeline.source.git.locations import find_root, full_place, is_url, parse_location
 from codesum_pipeline.source.repositories.registry import Registry
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 
 
 class EntryOptions(Struct, frozen=True):
@@ -91,7 +91,7 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTION
             if not options.is_any_set and not is_url(location):
                 covering = covering_entry(registry.entries(), Path(location), subdir)
             if covering:
-                note(
+                write_note(
                     f"{Path(location) / subdir} is inside {covering.key}, which is registered: its index covers it "
                     f"(`--key {key}` indexes this folder on its own)"
                 )

@@ -34,7 +34,7 @@ from codesum_pipeline.source.git.trees import read_tree
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.ways_in.cli.document_views import open_published
 from codesum_pipeline.ways_in.cli.invocation import Invocation, main_work_tree, make_home
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 
 _TIMEOUT_S = 60.0
 # A build on two cores: the seconds to start it, and the bytes of source a second (benchmarks/results/growth.md).
@@ -129,7 +129,7 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
         raise MissingTable(found.problem)
     if not found.problem and may_ask and sys.stdin.isatty() and sys.stderr.isatty():
         files, seconds = found.size()
-        note(
+        write_note(
             f"{checkout.root} is not indexed yet: {counted(files, 'file')}, about {in_time(seconds)}; "
             f"the index will lie in {called.settings.home}"
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from codesum_pipeline.ground.model.errors import CannotWrite, LeaseHeld, UnknownRepository
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline.ground.store.locks import is_free
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 
 if TYPE_CHECKING:
     from codesum_pipeline.build.home.wiring import Home
@@ -34,11 +34,11 @@ def was_fetched(home: "Home", key: str) -> bool:
 def forget_unfetched(home: "Home", key: str) -> None:
     """Remove a registration, unless another process builds the repository."""
     with suppress(LeaseHeld):
-        forget(home, key, is_registered=True)
-        note(f"{key}: not registered any more: nothing could be fetched")
+        forget_repository(home, key, is_registered=True)
+        write_note(f"{key}: not registered any more: nothing could be fetched")
 
 
-def forget(home: "Home", key: str, *, is_registered: bool) -> None:
+def forget_repository(home: "Home", key: str, *, is_registered: bool) -> None:
     """Delete what is kept of a repository while no build of it runs. The registration goes last: what was
     interrupted can be repeated. Raises `LeaseHeld`."""
     state = home.layout.state(key)

@@ -105,7 +105,7 @@ def read_umask() -> int:
     return umask
 
 
-def invocation(ctx: typer.Context) -> Invocation:
+def invocation_of(ctx: typer.Context) -> Invocation:
     """The call that a command belongs to."""
     found = ctx.find_object(Invocation)
     if found is None:

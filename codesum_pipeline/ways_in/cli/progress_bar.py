@@ -25,7 +25,7 @@ from rich.text import Text
 
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.progress import Progress as Report
-from codesum_pipeline.ways_in.cli.render import displays, error_console, note
+from codesum_pipeline.ways_in.cli.render import displays, error_console, write_note
 
 STARTING = "starting"
 
@@ -38,7 +38,7 @@ _ROOM_FOR_BAR = 60
 
 
 @contextmanager
-def progress_bar() -> Iterator[Report]:
+def show_progress() -> Iterator[Report]:
     """What a long step reports to while the block runs; the bar is gone when it ends.
 
     A terminal that cannot move its cursor, a file and a CI job get lines.
@@ -60,12 +60,12 @@ def progress_bar() -> Iterator[Report]:
 
 
 @contextmanager
-def starting() -> Iterator[None]:
+def show_start() -> Iterator[None]:
     """Says at once that a command has begun, while what it needs is imported; to a person, not to a pipe."""
     console = error_console()
     if console.is_terminal and not _can_draw(console):
-        note(STARTING)
-    with progress_bar(), _keeping_interrupts():
+        write_note(STARTING)
+    with show_progress(), _keeping_interrupts():
         yield
 
 
@@ -155,7 +155,7 @@ class _Lines:
 
     def _tell(self, line: str) -> None:
         self._last_line_at = time.monotonic()
-        note(line)
+        write_note(line)
 
     def _tell_now_and_then(self) -> None:
         while not self._is_over.wait(0.25):

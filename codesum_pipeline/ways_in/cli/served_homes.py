@@ -11,7 +11,7 @@ from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import FirstIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.serving.access_tokens import (
     TokenSource,
 )
@@ -34,16 +34,16 @@ def note_token_problems(source: TokenSource, catalogue: IndexCatalogue) -> None:
     try:
         keys = {entry.key for entry in catalogue.entries(lambda _: None)}
     except CodesumError as error:
-        note(one_line(str(error)))
+        write_note(one_line(str(error)))
         return
     if source.requires_token and not source.tokens:
-        note(f"--token-file {source.file} names no token: nobody is served until it does")
+        write_note(f"--token-file {source.file} names no token: nobody is served until it does")
     for token in source.tokens:
         if not token.is_valid(utc_now()):
-            note(f"the token [{token.name}] has expired: it opens nothing")
+            write_note(f"the token [{token.name}] has expired: it opens nothing")
         for name in token.scope.plain_names:
             if "/" not in name and name not in keys:
-                note(f"the token [{token.name}] names {name!r}, which is not registered or served here now")
+                write_note(f"the token [{token.name}] names {name!r}, which is not registered or served here now")
 
 
 @contextmanager

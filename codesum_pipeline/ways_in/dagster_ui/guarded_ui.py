@@ -32,7 +32,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.operation_settings import ServingSettings
 from codesum_pipeline.ways_in.serving.access_tokens import Address
 from codesum_pipeline.ways_in.serving.ending import end_children, ended_in_time
-from codesum_pipeline.ways_in.serving.http_server import listen, serve
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 
 MODULE = "codesum_pipeline.ways_in.dagster_ui.guarded_ui"
 Scope = MutableMapping[str, Any]
@@ -53,21 +53,21 @@ _CHILDREN_END_S = 1.5
 _log = logging.getLogger("dagster-webserver")
 
 
-def served_hosts(listen_on: str, allowed: Iterable[str] = ()) -> frozenset[str]:
+def served_hosts(listened: str, allowed: Iterable[str] = ()) -> frozenset[str]:
     """The names under which browsers may ask for the UI; raises `ConfigurationError`."""
     names = [name.lower() for name in allowed]
     for name in names:
         if not re.fullmatch(_HOST, name) or ":" in name.partition("]")[2] or (":" in name and name[0] != "["):
             raise ConfigurationError(f"--allow-host {name!r} is no host name: write it without scheme, port and path")
     try:
-        address = ipaddress.ip_address(listen_on)
+        address = ipaddress.ip_address(listened)
     except ValueError:
-        return frozenset((*_LOOPBACK, *names, listen_on.lower()))
+        return frozenset((*_LOOPBACK, *names, listened.lower()))
     if not address.is_unspecified:
         return frozenset((*_LOOPBACK, *names, f"[{address}]" if address.version == 6 else str(address)))
     if not names:
         raise ConfigurationError(
-            f"--host {listen_on} listens on every address of this machine: say with --allow-host NAME, for each name "
+            f"--host {listened} listens on every address of this machine: say with --allow-host NAME, for each name "
             "or address that browsers will use, that the UI answers to it (it has no log-in)"
         )
     return frozenset((*_LOOPBACK, *names))
@@ -197,9 +197,9 @@ def run_webserver(options: UiOptions, arguments: Sequence[str]) -> None:
     from dagster_webserver import cli
 
     def run(app: Any, *, host: str, port: int, log_level: str) -> None:
-        bound, _ = listen(Address(host, port, f"--host {host} --port {port}"))
+        bound, _ = listen_on(Address(host, port, f"--host {host} --port {port}"))
         with suppress(KeyboardInterrupt):
-            serve(app, bound, options.limits, has_websockets=True, log_level=log_level)
+            serve_app(app, bound, options.limits, has_websockets=True, log_level=log_level)
         # Dagster would wait for its code servers longer than anybody waits for a server.
         end_children(_CHILDREN_END_S)
         os._exit(0)

@@ -9,6 +9,7 @@ it is refused if all the others are being answered.
 import asyncio
 import ipaddress
 import logging
+import socket
 import time
 from http import HTTPStatus
 from typing import Any
@@ -152,6 +153,20 @@ class BoundedConfig(uvicorn.Config):
         self.bounded = Connections(limits)
         # After it has configured the logs, which sets the level of this one anew.
         _quiet.setLevel(logging.ERROR)
+
+
+class BoundedServer(uvicorn.Server):
+    """A server with a `queue` of connections that wait in the system to be accepted. Uvicorn has one number for both:
+    for that queue, and for what is accepted at once."""
+
+    def __init__(self, config: BoundedConfig, *, queue: int) -> None:
+        super().__init__(config)
+        self._queue = queue
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(self._queue)
 
 
 class _Bounded(asyncio.Protocol):

@@ -160,7 +160,7 @@ class Trees:
         return self._known[index.repo]
 
 
-def repositories(indexes: Iterable[PublishedIndex]) -> list[str]:
+def repositories_of(indexes: Iterable[PublishedIndex]) -> list[str]:
     return list(dict.fromkeys(index.repo for index in indexes))
 
 

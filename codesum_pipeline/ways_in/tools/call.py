@@ -23,7 +23,7 @@ from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, Trees
 from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.tools.tool_answers import Cursor, PagedArguments, fitting
+from codesum_pipeline.ways_in.tools.tool_answers import Cursor, PagedArguments, take_fitting
 
 _NEAREST_SHOWN = 5
 # The suffix of an overload's id, also in the form of earlier versions: `#2`.
@@ -285,7 +285,7 @@ class ToolContext:
     ) -> "ItemSlice[T]":
         """The items from the cursor on, each made a `row`, as many as the bounds of the call allow."""
         start = self.start(tool, arguments, indexes)[0]
-        kept = fitting(map(row, items[start:]), text, limit=arguments.limit, tokens=arguments.tokens)
+        kept = take_fitting(map(row, items[start:]), text, limit=arguments.limit, tokens=arguments.tokens)
         end = start + len(kept)
         goes_on = kept and end < len(items)
         return ItemSlice(kept, len(items), self.next(tool, arguments, indexes, (end,)) if goes_on else None)

@@ -32,7 +32,14 @@ from codesum_pipeline.search.retrieval.published_index import IndexedDocument, P
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Cursor, DocumentRow, Name, PagedArguments, fitting
+from codesum_pipeline.ways_in.tools.tool_answers import (
+    AnswerPage,
+    Cursor,
+    DocumentRow,
+    Name,
+    PagedArguments,
+    take_fitting,
+)
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 
 # The level and the code's hash of each document; None for a document that the tree lacks.
@@ -167,7 +174,7 @@ def watch_changes(call: ToolContext, arguments: ChangeArguments) -> ChangePage:
     texts = history.changes(after)
     places = [place for place in texts.places if history.ids[place] not in edits.ids]
     rows = chain(map(texts.change, places), map(edits.change, edits.differing))
-    kept = fitting(rows, ChangedDocument.line, limit=arguments.limit, tokens=arguments.tokens)
+    kept = take_fitting(rows, ChangedDocument.line, limit=arguments.limit, tokens=arguments.tokens)
     last = history.sequences[places[len(kept) - 1]] if len(kept) < len(places) else max(after, texts.until)
     known = edits.known_after([row.id for row in kept if row.is_of_tree])
     at = (last, keep_view(call.catalogue.layout.tree_views(index.repo), known))

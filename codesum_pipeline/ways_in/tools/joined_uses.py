@@ -90,7 +90,7 @@ class JoinedUses(Struct, frozen=True):
     gone: frozenset[str] = frozenset()
 
 
-def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> JoinedUses:
+def join_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> JoinedUses:
     """The uses of one part as they are; for an index and one of changed files, those that hold in the tree."""
     base, *others = parts
     if base.visible is None:

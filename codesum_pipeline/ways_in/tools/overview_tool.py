@@ -29,10 +29,10 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    fitting,
-    indented,
+    indent_lines,
+    make_section,
     place_of,
-    section,
+    take_fitting,
 )
 
 _FILES_NAMED = 5
@@ -184,7 +184,7 @@ class NeighbourhoodRow(BaseModel):
     def lines(self) -> str:
         where = f", mostly in {self.folder}" if self.folder not in ("", ".") else ""
         heading = f"{self.name}  {self.kind}  {counted(self.size, 'member')}{where}"
-        return "\n".join([heading, *indented(map(DocumentRow.line, self.members))])
+        return "\n".join([heading, *indent_lines(map(DocumentRow.line, self.members))])
 
 
 class NeighbourhoodPage(AnswerPage):
@@ -276,10 +276,10 @@ class OverviewPage(AnswerPage):
         if self.languages:
             languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in self.languages)
             lines.append(f"languages: {languages}")
-        lines += section("parts", map(PartRow.line, self.parts))
-        lines += section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
-        lines += section("most used files", map(DocumentRow.line, self.files))
-        lines += section("most used definitions", map(DocumentRow.line, self.symbols))
+        lines += make_section("parts", map(PartRow.line, self.parts))
+        lines += make_section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
+        lines += make_section("most used files", map(DocumentRow.line, self.files))
+        lines += make_section("most used definitions", map(DocumentRow.line, self.symbols))
         return self.framed(lines, what="rows")
 
 
@@ -300,10 +300,10 @@ def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
         summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
         languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_SHOWN)],
-        parts=fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
-        frameworks=fitting(findings_of(facts), FrameworkEntry.line, **bounds),
-        files=fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
-        symbols=fitting(_most_important(documents, Level.CLASS, Level.FUNCTION), DocumentRow.line, **bounds),
+        parts=take_fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
+        frameworks=take_fitting(findings_of(facts), FrameworkEntry.line, **bounds),
+        files=take_fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
+        symbols=take_fitting(_most_important(documents, Level.CLASS, Level.FUNCTION), DocumentRow.line, **bounds),
     )
 
 

@@ -20,8 +20,8 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    indented,
-    numbered,
+    indent_lines,
+    number_lines,
     tokens_of,
 )
 
@@ -173,8 +173,8 @@ def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
 
 
 def _text_of(item: ReadItem) -> str:
-    lines = [item.line(), *indented(f"{name}: {fact}" for name, fact in item.facts.items())]
-    lines += numbered(item.lines, item.first_line or 1)
+    lines = [item.line(), *indent_lines(f"{name}: {fact}" for name, fact in item.facts.items())]
+    lines += number_lines(item.lines, item.first_line or 1)
     if item.more_lines:
         after = (item.last_line or 0) + 1
         lines.append(

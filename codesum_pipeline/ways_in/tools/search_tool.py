@@ -25,11 +25,11 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    fitting,
-    indented,
-    listed_names,
-    numbered,
-    several_repositories,
+    has_several_repositories,
+    indent_lines,
+    number_lines,
+    parse_names,
+    take_fitting,
 )
 
 _TOOL = "search"
@@ -49,7 +49,7 @@ class SearchArguments(PagedArguments):
     languages: Names = []
     paths: Annotated[
         list[Annotated[str, Field(max_length=LONGEST_PATTERN)]],
-        BeforeValidator(listed_names),
+        BeforeValidator(parse_names),
         Field(max_length=MOST_PATTERNS, description="As in .gitignore: src/, *.go, !docs/"),
     ] = []
     tests: Literal["in", "out", "only"] = "in"
@@ -66,7 +66,7 @@ class SearchHit(DocumentRow):
 
     def line(self, *, with_repo: bool = False) -> str:
         row = self.model_copy(update={"text": shortened(self.text, most=_LONGEST_IN_TEXT)})
-        lines = indented(numbered(self.excerpt, self.excerpt_start or 1))
+        lines = indent_lines(number_lines(self.excerpt, self.excerpt_start or 1))
         return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
 
 
@@ -77,7 +77,7 @@ class SearchPage(AnswerPage):
     fits_well: bool | None = None
 
     def text(self) -> str:
-        several = several_repositories(self.hits)
+        several = has_several_repositories(self.hits)
         return self.framed([hit.line(with_repo=several) for hit in self.hits] or ["nothing found"], what="hits")
 
 
@@ -101,7 +101,7 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
         sources.read_of(indexes, wanted)
     size = arguments.excerpt
     hits = (_hit(hit, sources.excerpt(hit, arguments.query, size=size) if size else None) for hit in wanted)
-    kept = fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
+    kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
     end = start + len(kept)
     if found.fits_well is False and kept:
         call.tell("nothing fits well: the best hits have little to do with the question")
@@ -187,7 +187,7 @@ class SymbolSearchPage(AnswerPage):
     hits: list[SymbolHit] = []
 
     def text(self) -> str:
-        several = several_repositories(self.hits)
+        several = has_several_repositories(self.hits)
         lines = [hit.line(with_repo=several) for hit in self.hits]
         return self.framed(lines or ["no document has such a name"], what="names")
 

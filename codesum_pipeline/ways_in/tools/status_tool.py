@@ -14,7 +14,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.tools.call import ItemSlice, ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import AsOf
 from codesum_pipeline.ways_in.tools.changes_tool import ChangedDocument, read_history, tree_edits
-from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Names, PagedArguments, fitting, section
+from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Names, PagedArguments, make_section, take_fitting
 
 # About as long as a line without the key.
 _LONG_LINE = " " * 100
@@ -55,7 +55,9 @@ class StatusPage(AnswerPage):
         if not lines and not self.notes:
             lines = ["no repository is registered: run `codesum index PATH|URL`"]
         for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
-            lines += section(heading, (change.line() for change in self.changes if change.is_of_tree is is_of_tree))
+            lines += make_section(
+                heading, (change.line() for change in self.changes if change.is_of_tree is is_of_tree)
+            )
         if self.more_changes:
             lines.append(f"{self.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
         return self.framed(lines, what="repositories")
@@ -76,7 +78,7 @@ def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
         texts = history.changes(history.before_last_run())
         places = [place for place in texts.places if history.ids[place] not in edits.ids]
         rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
-        kept = fitting(rows, ChangedDocument.line, limit=arguments.changes, tokens=arguments.tokens // 2)
+        kept = take_fitting(rows, ChangedDocument.line, limit=arguments.changes, tokens=arguments.tokens // 2)
         changes, left = kept, len(edits.differing) + len(places) - len(kept)
     return StatusPage(
         as_of=list(stands.values()),

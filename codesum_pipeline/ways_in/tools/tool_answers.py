@@ -36,7 +36,7 @@ _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 2 * _LONGEST_ROW
 
 
-def listed_names(value: Any) -> Any:
+def parse_names(value: Any) -> Any:
     """Agents write a list as JSON in a text, or one name alone."""
     if not isinstance(value, str):
         return value
@@ -49,7 +49,7 @@ def listed_names(value: Any) -> Any:
 
 
 Name = Annotated[str, Field(max_length=_LONGEST_NAME)]
-Names = Annotated[list[Name], BeforeValidator(listed_names), Field(max_length=50)]
+Names = Annotated[list[Name], BeforeValidator(parse_names), Field(max_length=50)]
 
 
 class Arguments(BaseModel):
@@ -58,7 +58,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def explained(error: ValidationError, arguments: type[BaseModel]) -> str:
+def explain_invalid(error: ValidationError, arguments: type[BaseModel]) -> str:
     """Each wrong argument with its value and the reason; long values are cut."""
     problems = []
     for each in error.errors(include_url=False):
@@ -170,23 +170,23 @@ def place_of(path: str, start_line: int | None = None, end_line: int | None = No
     return f"{one_line(path)}{first}{last}"
 
 
-def several_repositories(rows: Iterable[DocumentRow]) -> bool:
+def has_several_repositories(rows: Iterable[DocumentRow]) -> bool:
     return len({row.repo for row in rows}) > 1
 
 
-def numbered(lines: Sequence[str], first: int) -> Iterator[str]:
+def number_lines(lines: Sequence[str], first: int) -> Iterator[str]:
     """Lines of a source behind their numbers, each on one line."""
     for number, line in enumerate(lines, start=first):
         yield f"{number}\t{clean(line).replace(chr(10), ' ')}".rstrip()
 
 
-def indented(lines: Iterable[str]) -> Iterator[str]:
+def indent_lines(lines: Iterable[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
-def section(heading: str, lines: Iterable[str]) -> list[str]:
+def make_section(heading: str, lines: Iterable[str]) -> list[str]:
     """The lines indented below a heading; nothing without lines."""
-    below = list(indented(lines))
+    below = list(indent_lines(lines))
     return [heading, *below] if below else []
 
 
@@ -203,7 +203,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:
+def take_fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:
     """The first items whose texts, each with a line feed, fit the bounds; at least one, so that paging never stops."""
     kept: list[T] = []
     for item in islice(items, limit):

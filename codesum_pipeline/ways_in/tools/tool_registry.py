@@ -37,7 +37,7 @@ from codesum_pipeline.ways_in.tools.overview_tool import (
 from codesum_pipeline.ways_in.tools.read_tool import read
 from codesum_pipeline.ways_in.tools.search_tool import search, search_symbols
 from codesum_pipeline.ways_in.tools.status_tool import status
-from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Arguments, DocumentRow, explained
+from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Arguments, DocumentRow, explain_invalid
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 
 _TIMEOUT_S = 10.0
@@ -205,7 +205,7 @@ class Tool(Struct, frozen=True):
         try:
             return self.arguments.model_validate(arguments)
         except ValidationError as error:
-            raise ConfigurationError(f"{self.name}: {explained(error, self.arguments)}") from error
+            raise ConfigurationError(f"{self.name}: {explain_invalid(error, self.arguments)}") from error
 
 
 TOOLS = (

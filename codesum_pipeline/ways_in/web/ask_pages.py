@@ -47,7 +47,15 @@ from codesum_pipeline.ways_in.asking.turn_events import (
 from codesum_pipeline.ways_in.serving.audit_log import current_request
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.web.rendering import Link, address, as_html, html, plain_as_html, render, usd
+from codesum_pipeline.ways_in.web.rendering import (
+    Link,
+    as_html,
+    format_usd,
+    link_to,
+    plain_as_html,
+    render_template,
+    respond_with,
+)
 
 # An event of a turn for the page's script: its kind, and text or HTML.
 Happening = dict[str, str]
@@ -76,7 +84,7 @@ def places_in(indexes: Sequence[PublishedIndex]) -> Link:
         if index is None:
             return None
         line = place.rpartition(":")[2].partition("-")[0] if ":" in place else ""
-        return address("/document", repo=index.repo, id=place.removeprefix("./")) + (f"#L{line}" if line else "")
+        return link_to("/document", repo=index.repo, id=place.removeprefix("./")) + (f"#L{line}" if line else "")
 
     return link
 
@@ -90,7 +98,7 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
     took = []
     if answer.failed != NO_MODEL:
         read = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
-        took = [f"{model}: {usd(answer.usd)}", counted(answer.steps, "step"), read]
+        took = [f"{model}: {format_usd(answer.usd)}", counted(answer.steps, "step"), read]
     if answer.citations:
         took.append(f"{counted(answer.citations, 'citation')} found in the sources")
     return TurnView(
@@ -113,7 +121,7 @@ def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> TurnV
         html=as_html(text, link) if is_model else plain_as_html(text, link),
         is_plain=not is_model,
         notes=notes,
-        took=[f"{turn.model}: {usd(turn.usd)}"] if turn.model else [],
+        took=[f"{turn.model}: {format_usd(turn.usd)}"] if turn.model else [],
         as_of=["as it was answered then: lines may have moved since"],
         steps=[line for step in steps if (line := _step_line(step))],
         id="",
@@ -263,7 +271,7 @@ class AskPages(Struct, frozen=True):
         current_request().answered(turn.repositories)
         view = view_of_past(turn, past.steps(id_), self._link(list(turn.repositories)))
         repo = turn.repositories[0] if len(turn.repositories) == 1 else ""
-        return html("earlier.html", turn=turn, view=view, repo=repo)
+        return respond_with("earlier.html", turn=turn, view=view, repo=repo)
 
     async def ask(self, request: Request) -> Response:
         """An answer: as a stream for the page's script, else as a page once it is complete."""
@@ -289,9 +297,9 @@ class AskPages(Struct, frozen=True):
 
         async def written() -> str:
             try:
-                return render("answer.html", view=await self._answer(fields, TurnListener(link, tell)))
+                return render_template("answer.html", view=await self._answer(fields, TurnListener(link, tell)))
             except CodesumError as error:
-                return render("message.html", message=one_line(str(error)))
+                return render_template("message.html", message=one_line(str(error)))
 
         answer = asyncio.create_task(written())
         answer.add_done_callback(lambda _: happened.put_nowait(None))
@@ -355,7 +363,7 @@ class AskPages(Struct, frozen=True):
         # The holder of a token must not see the costs of others.
         is_shown = not problems and not self.catalogue.holder
         spent = spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now()) if is_shown else None
-        return render(
+        return render_template(
             "ask.html",
             fields=fields,
             token=self.token,

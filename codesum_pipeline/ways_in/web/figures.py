@@ -17,7 +17,7 @@ from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.texts.llm.ledger import every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, total_by
-from codesum_pipeline.ways_in.web.rendering import usd
+from codesum_pipeline.ways_in.web.rendering import format_usd
 
 WIDTH, HEIGHT = 560, 180
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 36, 10, 24
@@ -67,7 +67,7 @@ class Chart(Struct, frozen=True):
     bars: Sequence[Mark] = ()
 
 
-def labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
+def choose_labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
     """The labels of some places, as many as fit, the last among them."""
     step = -(-len(names) // _MOST_LABELS)
     shown = [at for at in range(len(names)) if (len(names) - 1 - at) % step == 0]
@@ -113,7 +113,7 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
         id="evaluations",
         title="How well its own questions are answered",
         description="nDCG@10 of each evaluation, from 0 to 1, with 95 % intervals: of all lanes, and of code alone.",
-        x_ticks=labels([days[sequence] for sequence in sequences], are_bars=False),
+        x_ticks=choose_labels([days[sequence] for sequence in sequences], are_bars=False),
         y_ticks=[AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)],
         head=("evaluated", "commit", "by", "questions", "nDCG@10", "95 % interval"),
         rows=[
@@ -175,17 +175,17 @@ def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> C
                 y=round(_up(share), 1),
                 width=round(width, 1),
                 height=round(share * _PLOT_HEIGHT, 1),
-                label=f"{name}: {usd(each.cost_usd)}",
+                label=f"{name}: {format_usd(each.cost_usd)}",
             )
         )
         numbers = (each.texts, each.calls, each.prompt_tokens, each.completion_tokens)
-        rows.append((name, *(f"{number:,}" for number in numbers), usd(each.cost_usd)))
+        rows.append((name, *(f"{number:,}" for number in numbers), format_usd(each.cost_usd)))
     return Chart(
         id=id_,
         title=title,
-        description=f"US dollars by {what}; {usd(sum(costs))} in all.",
-        x_ticks=labels(list(totals), are_bars=True),
-        y_ticks=[AxisTick(round(_up(share), 1), usd(most * share)) for share in (0, 0.5, 1)] if most else [],
+        description=f"US dollars by {what}; {format_usd(sum(costs))} in all.",
+        x_ticks=choose_labels(list(totals), are_bars=True),
+        y_ticks=[AxisTick(round(_up(share), 1), format_usd(most * share)) for share in (0, 0.5, 1)] if most else [],
         head=(what, "texts", "calls", "tokens read", "written", "US dollars"),
         rows=rows,
         bars=bars,

@@ -27,7 +27,7 @@ from codesum_pipeline.ways_in.tools.status_tool import StatusPage
 from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage
 from codesum_pipeline.ways_in.tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
-from codesum_pipeline.ways_in.web.rendering import address, as_html, draw, html
+from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram, link_to, respond_with
 
 _NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
 
@@ -81,7 +81,7 @@ class SearchForm(Struct, frozen=True):
 
     def page_after(self, cursor: str) -> str:
         fields = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
-        return address("/", **{**fields, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
+        return link_to("/", **{**fields, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
 
 
 def _split(text: str) -> list[str]:
@@ -116,14 +116,14 @@ class Pages(Struct, frozen=True):
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         # Checked before the page is made, since an index in the making may be complete by then.
         headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
-        return html(
+        return respond_with(
             "search.html", headers=headers, form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)
         )
 
     def hits(self, request: Request) -> Response:
         """The hits that the page's script shows while somebody types."""
         form = SearchForm.of(request.query_params)
-        return html("results.html", form=form, **self._found(form))
+        return respond_with("results.html", form=form, **self._found(form))
 
     def document(self, request: Request) -> Response:
         """One document: its place, facts, relations and lines."""
@@ -140,7 +140,7 @@ class Pages(Struct, frozen=True):
             history = history_of(self.catalogue.layout, item.repo, item.id)
         except CodesumError as error:
             history, notes = None, [*notes, str(error)]
-        return html(
+        return respond_with(
             "document.html",
             page=read,
             item=item,
@@ -156,7 +156,7 @@ class Pages(Struct, frozen=True):
         relation, *values = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
         arguments = dict(zip(("id", "repo", "cursor"), values, strict=True))
         page = self._ask(self._call(), "graph", GraphPage, **arguments, relations=[relation], limit=_RELATED_ALONE)
-        return html("related.html", page=page, relation=relation)
+        return respond_with("related.html", page=page, relation=relation)
 
     def repository(self, request: Request) -> Response:
         """A repository: its overview, the freshness of its index, its folders."""
@@ -173,7 +173,7 @@ class Pages(Struct, frozen=True):
                 costs = cost_charts(self.catalogue.layout, standing.repo)
             except CodesumError as error:
                 call.tell(str(error))
-        return html(
+        return respond_with(
             "repository.html",
             page=tree or status,
             notes=call.notes,
@@ -209,7 +209,7 @@ class Pages(Struct, frozen=True):
 
         def link(path: str, place: str) -> str | None:
             row = index.row(path.rstrip("/"))
-            return None if row is None else address("/document", repo=index.repo, id=place)
+            return None if row is None else link_to("/document", repo=index.repo, id=place)
 
         try:
             row = read_overview(self.catalogue.layout, index.repo)
@@ -220,7 +220,7 @@ class Pages(Struct, frozen=True):
             call.tell("the overview is of another commit than the index: the next build writes it anew")
         # The first heading is the repository's name, which the page has already.
         _, _, text = row["page"].partition("\n")
-        return as_html(text, link, draw)
+        return as_html(text, link, draw_diagram)
 
     def _call(self) -> ToolContext:
         return ToolContext(self.catalogue, self.folder, is_everywhere=True)

@@ -43,15 +43,17 @@ _WORDS = {
 }
 
 
-def html(template: str, *, code: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
-    return HTMLResponse(render(template, **values), code, headers=headers)
+def respond_with(
+    template: str, *, code: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+) -> HTMLResponse:
+    return HTMLResponse(render_template(template, **values), code, headers=headers)
 
 
-def render(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def address(path: str, /, **query: object) -> str:
+def link_to(path: str, /, **query: object) -> str:
     """A link within this server; empty values are left out."""
     kept = [(name, value) for name, value in query.items() if value not in ("", None, [])]
     # Names of repositories may hold bytes that are no UTF-8.
@@ -60,13 +62,13 @@ def address(path: str, /, **query: object) -> str:
 
 
 def document_address(row: DocumentRow) -> str:
-    return address("/document", repo=row.repo, id=row.id)
+    return link_to("/document", repo=row.repo, id=row.id)
 
 
 def line_address(row: DocumentRow, line: int) -> str:
     """The address of a line: on the document's page where it shows the line, else on a page that begins there."""
     is_near = line < (row.start_line or 1) + DEFAULT_LINES
-    page = document_address(row) if is_near else address("/document", repo=row.repo, id=f"{row.path}:{line}")
+    page = document_address(row) if is_near else link_to("/document", repo=row.repo, id=f"{row.path}:{line}")
     return f"{page}#L{line}"
 
 
@@ -98,7 +100,7 @@ def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in facts.items() if name not in ("summary", "signature")}
 
 
-def usd(amount: float) -> str:
+def format_usd(amount: float) -> str:
     """Dollars, with as many digits as a small sum needs."""
     return f"${amount:,.2f}" if amount >= 0.1 or not amount else f"${amount:,.4f}"
 
@@ -122,9 +124,9 @@ def _environment() -> Environment:
         "levels": levels_counted,
         "without_lead": without_lead,
         "number": lambda number: f"{number:,}",
-        "usd": usd,
+        "usd": format_usd,
     }
-    environment.globals |= {"address": address, "document_address": document_address, "line_address": line_address}
+    environment.globals |= {"address": link_to, "document_address": document_address, "line_address": line_address}
     return environment
 
 
@@ -199,8 +201,8 @@ def _with_places(text: str, link: Link) -> str:
 
 
 def _linked(place: str, shown: str, link: Link) -> str:
-    address = _address(place, link)
-    return f'<a href="{escape(address)}">{shown}</a>' if address else shown
+    target = _address(place, link)
+    return f'<a href="{escape(target)}">{shown}</a>' if target else shown
 
 
 def _address(place: str, link: Link) -> str | None:
@@ -240,7 +242,7 @@ class Arrow(Struct, frozen=True):
     path: str
 
 
-def draw(mermaid: str) -> str:
+def draw_diagram(mermaid: str) -> str:
     """A diagram of an overview as SVG with a list behind it; empty for any other diagram."""
     names = {box: _NUMBERED.sub(lambda found: chr(int(found[1])), name) for box, name in _BOX.findall(mermaid)}
     pairs = [(source, target, bool(both)) for source, both, target in _ARROW.findall(mermaid)]
@@ -264,7 +266,7 @@ def draw(mermaid: str) -> str:
         for (source, target, both), way in zip(pairs, ways, strict=True)
     ]
     height = max(map(len, layers)) * _ROW - _ROW + _BOX_HEIGHT + 2 * _EDGE
-    return render("diagram.html", boxes=boxes, arrows=arrows, width=width, height=height)
+    return render_template("diagram.html", boxes=boxes, arrows=arrows, width=width, height=height)
 
 
 def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], list[list[Node]]]:

@@ -40,7 +40,7 @@ from codesum_pipeline.ways_in.serving.gate import behind_tokens
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
-from codesum_pipeline.ways_in.web.rendering import html
+from codesum_pipeline.ways_in.web.rendering import respond_with
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -190,7 +190,7 @@ def _failed(request: Request, _: Exception) -> Response:
 
 def _error(request: Request, message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     page = "message.html" if request.url.path == HITS else "error.html"
-    return html(page, code=status, headers=headers, message=message)
+    return respond_with(page, code=status, headers=headers, message=message)
 
 
 def _status_of(request: Request, error: Exception) -> int:

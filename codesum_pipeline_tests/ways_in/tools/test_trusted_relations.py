@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ways_in.tools.graph_tool import TRUST_LEGEND, TRUST_MARK
+from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.mcp_client import server_of, text_of, with_client

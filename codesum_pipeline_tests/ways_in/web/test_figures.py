@@ -10,7 +10,7 @@ from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryR
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ways_in.web.figures import cost_charts, evaluation_chart, history_of
-from codesum_pipeline.ways_in.web.rendering import draw
+from codesum_pipeline.ways_in.web.rendering import draw_diagram
 from codesum_pipeline_tests.ways_in.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.ways_in.web.reading import get, page, shown
 from codesum_pipeline_tests.ways_in.web.serving import serving
@@ -157,7 +157,7 @@ def test_an_overviews_diagram_has_each_user_left_of_what_it_uses_and_arrows_betw
     mermaid = (
         'graph LR\n  p0["a"]\n  p1["b"]\n  p2["c"]\n  p3["d"]\n  p0 --> p1\n  p1 --> p2\n  p0 --> p2\n  p2 <--> p3\n'
     )
-    found = shown(draw(mermaid))
+    found = shown(draw_diagram(mermaid))
     boxes = {
         name: float(each["x"])
         for name, (_, each) in zip("abcd", [each for each in found.elements if each[0] == "rect"], strict=True)
@@ -172,11 +172,11 @@ def test_an_overviews_diagram_has_each_user_left_of_what_it_uses_and_arrows_betw
 
 @pytest.mark.parametrize("text", ["", "graph LR\n  p0 --> p1\n", "sequenceDiagram\n  A->>B: hi\n"])
 def test_what_no_overview_wrote_is_not_drawn(text):
-    assert draw(text) == ""
+    assert draw_diagram(text) == ""
 
 
 def test_a_ring_of_twelve_parts_that_use_each_other_is_drawn():
     boxes = "".join(f'  p{number}["part {number}"]\n' for number in range(12))
     arrows = "".join(f"  p{number} --> p{(number + 1) % 12}\n" for number in range(12))
 
-    assert len([each for each in shown(draw(f"graph LR\n{boxes}{arrows}")).elements if each[0] == "rect"]) == 12
+    assert len([each for each in shown(draw_diagram(f"graph LR\n{boxes}{arrows}")).elements if each[0] == "rect"]) == 12

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import codesum_pipeline.ways_in.web
-from codesum_pipeline.ways_in.web.rendering import as_html, draw
+from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.ways_in.web.hostile import NAME
 from codesum_pipeline_tests.ways_in.web.reading import get, shown
@@ -153,7 +153,7 @@ def test_markdown_makes_no_markup_of_what_others_wrote():
         '<b>x</b> [l](javascript:alert(1)) ![i](https://evil.example/x.png) `zoo/a.py:3` `"><img src=x>`\n\n'
         '```mermaid\ngraph LR\n  p0["a#60;b#62;"]\n  p1["c"]\n  p0 --> p1\n```\n'
     )
-    html = as_html(text, lambda path, place: f"/document?id={place}" if path == "zoo/a.py" else None, draw)
+    html = as_html(text, lambda path, place: f"/document?id={place}" if path == "zoo/a.py" else None, draw_diagram)
     found = shown(html)
 
     drawn = {"figure", "div", "svg", "title", "desc", "defs", "marker", "path", "g", "rect", "text"}

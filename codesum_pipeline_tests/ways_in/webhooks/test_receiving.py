@@ -17,7 +17,7 @@ import uvicorn
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.serving.access_tokens import Address
-from codesum_pipeline.ways_in.serving.http_server import listen
+from codesum_pipeline.ways_in.serving.http_server import listen_on
 from codesum_pipeline.ways_in.webhooks.push_events import Secret
 from codesum_pipeline.ways_in.webhooks.webhook_app import (
     HEALTH_PATH,
@@ -73,7 +73,7 @@ def running(
     receiver = make_receiver(
         [Secret(SECRET.encode())], entries, due_marks.mark_due, max_body_mb=max_body_mb, max_per_minute=max_per_minute
     )
-    bound, address = listen(Address("127.0.0.1", 0, "--port 0"))
+    bound, address = listen_on(Address("127.0.0.1", 0, "--port 0"))
     server = uvicorn.Server(uvicorn.Config(make_app(receiver), log_level="warning", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()

@@ -6,7 +6,7 @@ import typer
 from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
-from codesum_pipeline.ways_in.cli.invocation import invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -19,7 +19,7 @@ from codesum_pipeline.ways_in.cli.options import (
     argument,
     complete_keys,
 )
-from codesum_pipeline.ways_in.cli.render import show
+from codesum_pipeline.ways_in.cli.render import show_parts
 
 
 def add(
@@ -44,10 +44,10 @@ def add(
     """
     from codesum_pipeline.build.dagster.control import register_partitions
 
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, scip, scip_command)
     entry, _ = find_entry(called.registry, location, options)
     make_home(called.settings)
     written = called.registry.add(replace(entry, enabled=True))
     register_partitions(called.home, [written.key])
-    show(f"{written.key}: registered, {place_of(written)}", f"next: codesum index {written.key}")
+    show_parts(f"{written.key}: registered, {place_of(written)}", f"next: codesum index {written.key}")

@@ -24,10 +24,10 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.store.atomic import write_bytes_atomically
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.compaction_views import attested_fields, compactor, source
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.compaction_views import attested_fields, compaction_source_of, compactor_of
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, key_option, option
-from codesum_pipeline.ways_in.cli.render import fields, note, show
+from codesum_pipeline.ways_in.cli.render import make_fields, show_parts, write_note
 
 File = Annotated[Path, argument("FILE", "The attestation.", exists=True, dir_okay=False)]
 attest = CommandGroup("attest")
@@ -56,23 +56,28 @@ def new(
 
     codesum attest new --repo shop --before 2026-01-01 --policy tombstoned --by ops@example.org
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     selection = Selection(
         before=iso_moment(before.replace(tzinfo=UTC)) if before else None,
         ids=ids,
         prompt_version=prompt_version,
         limit=limit,
     )
-    attestation = compactor(called).attest(
-        source(called, kind, repo), selection, policy=policy, attested_by=by, max_output_bytes=max_bytes, model=model
+    attestation = compactor_of(called).attest(
+        compaction_source_of(called, kind, repo),
+        selection,
+        policy=policy,
+        attested_by=by,
+        max_output_bytes=max_bytes,
+        model=model,
     )
     path = output or Path(f"{attestation.job_id}.json")
     if path.exists():
         raise ConfigurationError(f"--output {path}: there is such a file: name another one")
     with called.with_modes_of_the_caller():
         write_bytes_atomically(path, attestation.to_bytes())
-    show(fields(attested_fields(attestation)))
-    note(f"written to {path}: read it, then `codesum attest sign {path} --key KEY`")
+    show_parts(make_fields(attested_fields(attestation)))
+    write_note(f"written to {path}: read it, then `codesum attest sign {path} --key KEY`")
 
 
 @attest.command()
@@ -91,9 +96,9 @@ def sign(
     _, data = read_attestation(file)
     private = load_key(key, lambda: str(typer.prompt(f"Passphrase of {key}", hide_input=True, err=True)))
     path = signature_path(file)
-    with invocation(ctx).with_modes_of_the_caller():
+    with invocation_of(ctx).with_modes_of_the_caller():
         write_bytes_atomically(path, sign_bytes(data, private, namespace=NAMESPACE).encode())
-    note(f"written to {path}: `codesum attest verify {file}` checks it")
+    write_note(f"written to {path}: `codesum attest verify {file}` checks it")
 
 
 @attest.command()
@@ -102,11 +107,11 @@ def verify(ctx: typer.Context, file: File) -> None:
 
     The signature and who signed, the rows, the model, the template.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     signed = read_signed(file)
     found = signed.attestation
-    done = compactor(called).check(signed, source(called, found.kind, found.repository))
-    show(fields({**attested_fields(found), "signed with": fingerprint(signed.parsed_signature.public_key)}))
-    note(
+    done = compactor_of(called).check(signed, compaction_source_of(called, found.kind, found.repository))
+    show_parts(make_fields({**attested_fields(found), "signed with": fingerprint(signed.parsed_signature.public_key)}))
+    write_note(
         f"carried out at {done.compacted_at}" if done else f"it holds: `codesum compact --attest {file}` carries it out"
     )

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from codesum_pipeline.ground.model.printable import clean
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import option, switch
-from codesum_pipeline.ways_in.cli.render import present, table
+from codesum_pipeline.ways_in.cli.render import make_table, present_rows
 from codesum_pipeline.ways_in.serving.audit_log import read_audit
 
 _FIELDS = ("time", "token", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
@@ -25,7 +25,7 @@ def audit(
     as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
 ) -> None:
     """Show who asked what over HTTP with a token, newest last."""
-    folder = invocation(ctx).layout.audit
+    folder = invocation_of(ctx).layout.audit
 
     def is_wanted(line: dict[str, Any]) -> bool:
         return (
@@ -38,7 +38,7 @@ def audit(
     lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
     rows = [[_shown(line.get(name)) for name in _FIELDS] for line in lines]
     none = f"no such request is written down in {folder}"
-    present(lines, lambda: table(_FIELDS, rows), as_json=as_json, otherwise=none)
+    present_rows(lines, lambda: make_table(_FIELDS, rows), as_json=as_json, otherwise=none)
 
 
 def _shown(value: Any) -> str:

@@ -19,10 +19,23 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ways_in.cli.compaction_views import attested_fields, compaction_as_json, compactor, source
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
+from codesum_pipeline.ways_in.cli.compaction_views import (
+    attested_fields,
+    compaction_as_json,
+    compaction_source_of,
+    compactor_of,
+)
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import key_option, option, switch
-from codesum_pipeline.ways_in.cli.render import escaped, fields, note, present, print_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    escape_text,
+    make_fields,
+    make_table,
+    present_rows,
+    print_json,
+    show_parts,
+    write_note,
+)
 
 
 def compact(
@@ -46,25 +59,25 @@ def compact(
 
     codesum compact --attest job.json
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     if (attested is None) == (not listed):
         raise ConfigurationError("say what to do: --attest FILE, or --list")
     if attested is None:
         records = list(_compactions(called, repo))
         values = [compaction_as_json(record) for record in records]
-        present(values, lambda: _listed(records), as_json=as_json, otherwise="nothing was compacted")
+        present_rows(values, lambda: _listed(records), as_json=as_json, otherwise="nothing was compacted")
         return
     if repo is not None:
         raise ConfigurationError("--repo goes with --list: an attestation names its repository")
     signed = read_signed(attested)
     found = signed.attestation
-    done = compactor(called).run(signed, source(called, found.kind, found.repository))
+    done = compactor_of(called).run(signed, compaction_source_of(called, found.kind, found.repository))
     if as_json:
         print_json(compaction_as_json(done.record) | {"is_done_before": done.is_done_before})
     else:
-        show(fields({**attested_fields(found), "text": escaped(done.record.claim)}))
+        show_parts(make_fields({**attested_fields(found), "text": escape_text(done.record.claim)}))
     if done.is_done_before:
-        note(f"{found.job_id} was carried out at {done.record.compacted_at}: nothing was asked or changed")
+        write_note(f"{found.job_id} was carried out at {done.record.compacted_at}: nothing was asked or changed")
 
 
 def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
@@ -72,9 +85,9 @@ def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
     for record in records:
         found = Attestation.of_record(record)
         what = (counted(len(found.sources), "row"), found.kind, found.policy.value)
-        by, text = found.attested_by, escaped(record.claim)
+        by, text = found.attested_by, escape_text(record.claim)
         rows.append((record.compacted_at[:10], found.repository or "all", *what, by, record.job_id, text))
-    return table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows)
+    return make_table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows)
 
 
 def _compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:

@@ -21,9 +21,16 @@ from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
 from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
 from codesum_pipeline.ways_in.asking.question_store import STORE_FILE
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, present, print_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    SHORT_COMMIT,
+    make_table,
+    present_rows,
+    print_json,
+    show_parts,
+    write_note,
+)
 
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
@@ -64,7 +71,7 @@ def cost(
 
     codesum cost --since 2026-01-01 --plot cost.png
     """
-    called, keys = invocation(ctx), keys or []
+    called, keys = invocation_of(ctx), keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
     if avoided:
         show_avoided(called, keys, begin, as_json=as_json)
@@ -89,12 +96,12 @@ def cost(
         return
     for what, found in totals.items():
         if found:
-            show(_table(by, {**found, "all": total(row for _, row in named[what])}, _HEADS[what]))
+            show_parts(_table(by, {**found, "all": total(row for _, row in named[what])}, _HEADS[what]))
     compacting, usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if compacting:
-        note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
+        write_note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
     elif not any(totals.values()):
-        note(
+        write_note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
             "`codesum ask` makes others"
         )
@@ -138,7 +145,7 @@ def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) ->
         failures = ", ".join(f"{number:,} {kind}" for kind, number in found.failures)
         shown = name[:SHORT_COMMIT] if by is By.RUN else name
         rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
-    return table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+    return make_table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
 
 
 _COLOR = "#4f43dd"
@@ -182,9 +189,9 @@ def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json
     found = avoided_by_cause(row for row in rows if row.noted_at >= since)
     everything = sum(found.values(), CallTotals())
     lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
-    present(
+    present_rows(
         [{"cause": cause.value, **to_builtins(saving)} for cause, saving in found.items()],
-        lambda: table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
+        lambda: make_table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
         as_json=as_json,
         otherwise="no build with a model is on the books: `llm.enabled` lets builds keep them",
     )

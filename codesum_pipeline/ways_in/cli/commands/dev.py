@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ways_in.cli.invocation import invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import option
 
 # Ports after the wanted one that are tried before the system names any.
@@ -48,7 +48,7 @@ def dev(
     The daemon runs the nightly schedule and the sensor that notices new commits; both can be switched off in the UI.
     Requests from pages of other sites in the same browser are refused. Stop it with Ctrl-C.
     """
-    home = invocation(ctx).home
+    home = invocation_of(ctx).home
     if only is not UiProcess.DAEMON:
         check_free(host, port)
     from codesum_pipeline.ways_in.dagster_ui.starting import start_ui
@@ -68,7 +68,7 @@ def worker(
     It needs engine.launcher = "celery", the Redis in CODESUM_BROKER_URL and the Postgres in CODESUM_POSTGRES_URL. On
     SIGTERM it finishes its current runs, and ends.
     """
-    home = invocation(ctx).home
+    home = invocation_of(ctx).home
     if home.settings.engine.launcher != "celery":
         raise ConfigurationError(
             'a worker takes runs from Celery: set engine.launcher = "celery" and engine.storage = "postgres"'

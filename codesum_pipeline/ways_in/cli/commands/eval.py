@@ -32,10 +32,10 @@ from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.weights import has_lane
 from codesum_pipeline.ways_in.cli.document_views import open_published
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, print_json, show, table
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, print_json, show_parts, write_note
 
 
 def eval(
@@ -69,11 +69,11 @@ def eval(
     """
     if lift and (lane or level or each_lane or each_level):
         raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     file_questions = None if questions is None else read_questions(questions)
     indexes = open_published(called, repo or ())
-    with progress_bar() as progress:
+    with show_progress() as progress:
         if lift:
             ledgers = _lifts(called, indexes, file_questions, progress=progress)
         elif file_questions is None:
@@ -90,7 +90,7 @@ def eval(
     if as_json:
         print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
     else:
-        show(*([page] if lift else _tables(found)))
+        show_parts(*([page] if lift else _tables(found)))
 
 
 def _tables(report: Report) -> Iterator[RenderableType]:
@@ -98,7 +98,7 @@ def _tables(report: Report) -> Iterator[RenderableType]:
         head = columns(summary.title, summary.headline)
         if place:
             yield ""
-        yield table(head, [cells(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
+        yield make_table(head, [cells(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
 
 
 class Ways(Struct, frozen=True):
@@ -161,7 +161,7 @@ def _ask_of_file(
         for (repo, indexed, wanted), number in sorted(others.items())
     ]
     for remark in notes:
-        note(remark)
+        write_note(remark)
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
     answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
     if not answers:
@@ -181,7 +181,7 @@ def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, 
         kinds = Counter(category for category, _ in {(answer.question.category, answer.question.id) for answer in own})
         named = ", ".join(f"{category} ({number})" for category, number in sorted(kinds.items())) or "none"
         notes.append(f"{index.repo}: questions of its own: {named}")
-        note(notes[-1])
+        write_note(notes[-1])
         answers += own
     if not answers:
         searched = ", ".join(index.repo for index in indexes)

@@ -14,16 +14,16 @@ from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_documen
 from codesum_pipeline.ways_in.cli.document_views import (
     failure_and_price,
     find_document,
-    readable,
+    name_for_people,
 )
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, switch
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
-    fields,
+    make_fields,
     print_json,
+    show_parts,
 )
-from codesum_pipeline.ways_in.cli.render import show as show_parts
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
 _OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
@@ -40,7 +40,7 @@ def explain(
     Each line is one rewrite: the document, why it was written again, at which commit,
     in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     found = find_document(called, id, repo=repo)
     document = found.document()
     writing = {name: document[name] for name in _PUBLISHED}
@@ -65,7 +65,7 @@ def explain(
         f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
         for each in compacted
     ]
-    show_parts(_tree(steps), fields(readable(writing) | {"compacted": earlier}))
+    show_parts(_tree(steps), make_fields(name_for_people(writing) | {"compacted": earlier}))
 
 
 def _tree(steps: Sequence[ExplainStep]) -> Tree:

@@ -22,7 +22,7 @@ from codesum_pipeline.ways_in.cli.build_report import (
     built_table,
     failure_lines,
     outcome_json,
-    shut_out,
+    shut_out_line,
     standing_builds,
     standing_json,
     standing_line,
@@ -30,7 +30,7 @@ from codesum_pipeline.ways_in.cli.build_report import (
 )
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -43,17 +43,17 @@ from codesum_pipeline.ways_in.cli.options import (
     complete_keys,
     switch,
 )
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
-    escaped,
+    escape_text,
     exit_code_of_all,
-    note,
     print_json,
-    safe_json,
-    show,
-    styled,
+    safe_json_of,
+    show_parts,
+    style_text,
+    write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
 
@@ -102,7 +102,7 @@ def index(
 
     codesum index https://github.com/pallets/flask --ref main
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree)
     home, new = called.home, NewEntries(called)
     home.check_choices()
@@ -113,13 +113,13 @@ def index(
             for each in keys:
                 with hold_repository(home.layout, each, run_id="rebuild", wait_s=home.settings.lease_wait_s):
                     home.tables.drop(each, keeping=BOOKS)
-        with progress_bar() as progress:
+        with show_progress() as progress:
             progress("looking for changes", 0, 0)
             standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in standing.items():
-            typer.echo(safe_json(standing_json(home, found, last)) if as_json else standing_line(found, last))
+            typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
             for line in failure_lines(found, read_failures(home.layout.memos(found))):
-                note(f"{found}: {line}")
+                write_note(f"{found}: {line}")
         outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
@@ -161,7 +161,7 @@ class NewEntries(Struct, eq=False, weakref=True):
                     weakref.finalize(self, _unmark, mark, handle)
         registry.add(entry)
         self._before.setdefault(entry.key, before)
-        note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place_of(entry)}")
+        write_note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place_of(entry)}")
 
     def take_back(self, keys: Iterable[str] | None = None) -> None:
         """Restore these entries (default: all) as they were before. A new one that was fetched at any time stays."""
@@ -169,7 +169,7 @@ class NewEntries(Struct, eq=False, weakref=True):
             before = self._before.pop(key)
             if before is not None:
                 self.called.registry.add(before)
-                note(f"{key}: registered as it was before")
+                write_note(f"{key}: registered as it was before")
             elif not was_fetched(self.called.home, key):
                 forget_unfetched(self.called.home, key)
 
@@ -211,11 +211,11 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
 
 def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
     def tell(outcome: "RunOutcome") -> None:
-        note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
+        write_note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
 
     if not keys:
         return []
-    with progress_bar() as progress:
+    with show_progress() as progress:
         from codesum_pipeline.build.dagster.companion import index_repositories
 
         heard = tell if len(keys) > 1 else None
@@ -228,10 +228,10 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
     if as_json:
         print_json(*(outcome_json(home, outcome) for outcome in outcomes))
     elif outcomes:
-        show(built_table(outcomes))
+        show_parts(built_table(outcomes))
         for report in reports:
             name = f"{report.outcome.key}: " if len(outcomes) > 1 else ""
-            show(*(styled(f"{name}{line}", "dim") for line in report.lines()))
+            show_parts(*(style_text(f"{name}{line}", "dim") for line in report.lines()))
     for report in reports:
         outcome, failures = report.outcome, read_failures(home.layout.memos(report.outcome.key))
         for line in (
@@ -240,12 +240,12 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *report.warnings(),
             *failure_lines(outcome.key, failures),
         ):
-            note(f"{outcome.key}: {line}")
+            write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():
             if failure.traceback:
-                typer.echo(escaped(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
-    if remark := shut_out(reports):
-        note(remark)
+                typer.echo(escape_text(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
+    if remark := shut_out_line(reports):
+        write_note(remark)
 
 
 def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:
@@ -255,4 +255,4 @@ def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutco
     known = {entry.key for entry in home.registry.entries()}
     for outcome in unfetched:
         if outcome.key in known and not was_fetched(home, outcome.key):
-            note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")
+            write_note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")

@@ -26,19 +26,19 @@ from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, C
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import argument, complete_intents, complete_keys, option, switch
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     MISCONFIGURED,
     SHORT_COMMIT,
     complain,
-    indented,
-    note,
-    present,
+    indent_part,
+    make_table,
+    present_rows,
     print_json,
-    show,
-    table,
+    show_parts,
+    write_note,
 )
 
 intent = CommandGroup("intent")
@@ -95,7 +95,7 @@ def add(
 
     codesum intent add login "How users log in, and what tokens may do" --repo 'shop-*' --every weekly --channel team
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     days = {"on": on, "at": at, "timezone": timezone}
     fields = {
         "text": text,
@@ -124,14 +124,14 @@ def add(
     first = f", first on {_local(due, written)}" if due else " that changes something about it"
     covered = sum(written.covers(key) for key in surroundings.repositories)
     known = counted(len(surroundings.repositories), "registered repository", "registered repositories")
-    show(f"{written.name}: added to {intents.file}")
+    show_parts(f"{written.name}: added to {intents.file}")
     if written.enabled:
-        show(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
+        show_parts(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
     else:
-        show("it is off, as `enabled: false` in the file says")
+        show_parts("it is off, as `enabled: false` in the file says")
     for remark in surroundings.remarks_on(written):
-        note(f"note: {remark.text}")
-    show(f"next: codesum intent test {written.name}")
+        write_note(f"note: {remark.text}")
+    show_parts(f"next: codesum intent test {written.name}")
 
 
 @intent.command("list")
@@ -141,7 +141,7 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
     They are kept in intents.yaml in the home, which can also be edited by hand. The exit code is 2 if one of them
     cannot be used.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     survey, surroundings = intents_of(called).survey(), _surroundings(called)
     rows = [_row(each, surroundings) for each in survey.intents]
     shown = [_cells(each, row) for each, row in zip(survey.intents, rows, strict=True)]
@@ -150,7 +150,7 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
         shown.append((name, *[None] * 6, str(error)))
     columns = ("intent", "about", "repositories", "fits", "digest", "next", "channels", "state")
     none = "there are no intents: `codesum intent add NAME TEXT` adds one"
-    present(rows, lambda: table(columns, shown), as_json=as_json, otherwise=none)
+    present_rows(rows, lambda: make_table(columns, shown), as_json=as_json, otherwise=none)
     if any(row["errors"] for row in rows):
         raise typer.Exit(MISCONFIGURED)
 
@@ -164,15 +164,17 @@ def remove(
 
     codesum intent remove login
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     intents = intents_of(called)
     intents.remove(name)
-    show(f"{name}: removed from {intents.file}")
+    show_parts(f"{name}: removed from {intents.file}")
     if called.layout.digests.exists():
         with open_digests(called.layout.digests, now=utc_now) as store:
             if forgotten := store.forget(name):
-                show(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
-    show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
+                show_parts(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
+    show_parts(
+        f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them"
+    )
 
 
 def _surroundings(called: Invocation) -> IntentContext:
@@ -251,7 +253,7 @@ def test(
 
     codesum intent test --text "how users log in" --repo shop
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     tested = _intent_to_test(called, name, text, threshold)
     for key in _repositories(called, tested, repo):
         try:
@@ -261,14 +263,14 @@ def test(
             continue
         workspace, embedder = called.home.workspace(index.repo, run_id="intent test"), embedder_of(called.settings)
         found: list[PastMatches] = []
-        with progress_bar() as report:
+        with show_progress() as report:
             for past in past_matches(workspace, tested, index, embedder, commits=commits):
                 found.append(past)
                 report(f"looking at {index.repo}", len(found), commits)
         if as_json:
             print_json(_test_row(tested, key, found))
         else:
-            show(*_test_lines(tested, key, found))
+            show_parts(*_test_lines(tested, key, found))
 
 
 def intents_of(called: Invocation) -> Intents:
@@ -297,7 +299,7 @@ def _repositories(called: Invocation, tested: Intent, named: Sequence[str] | Non
         return [called.registry.get(key).key for key in dict.fromkeys(named)]
     covered = [entry.key for entry in called.entries() if entry.enabled and tested.covers(entry.key)]
     if not covered:
-        note(f"{tested.name}: no registered repository is one of {', '.join(tested.repositories)}")
+        write_note(f"{tested.name}: no registered repository is one of {', '.join(tested.repositories)}")
     return covered
 
 
@@ -348,7 +350,7 @@ def _test_lines(tested: Intent, key: str, found: Sequence[PastMatches]) -> Itera
         )
         yield from (_line(match) for match in past.matched[:_SHOWN])
         if (left := len(past.matched) - _SHOWN) > 0:
-            yield indented(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
+            yield indent_part(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
     if below := _best_of_each_document(found):
         yield Text(f"below the line ({line}), the best:", style="dim")
         yield from (_line(match, of=past) for match, past in below[:_SHOWN_BELOW])
@@ -377,4 +379,4 @@ def _line(match: IntentMatch, *, of: PastMatches | None = None) -> RenderableTyp
         f" {one_line(change.document_id)}",
         (when, "dim"),
     )
-    return indented(line, 2)
+    return indent_part(line, 2)

@@ -7,9 +7,9 @@ from rich.filesize import decimal
 
 from codesum_pipeline.build.upkeep.freed import FreedSpace, SkippedUpkeep
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import switch
-from codesum_pipeline.ways_in.cli.render import note, present, table
+from codesum_pipeline.ways_in.cli.render import make_table, present_rows, write_note
 
 
 def maintain(
@@ -33,13 +33,13 @@ def maintain(
     """
     if dry_run and secrets:
         raise ConfigurationError("--dry-run and --secrets: choose one of them; `codesum doctor` names what would go")
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     called.settings.apply_mode()
     from codesum_pipeline.build.dagster.control import maintain_home
 
     def tell(found: FreedSpace | SkippedUpkeep) -> None:
         if isinstance(found, SkippedUpkeep):
-            note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
+            write_note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
 
     done = maintain_home(called.home, is_dry_run=dry_run, has_secrets=secrets, tell=tell)
     # One line per kind and repository.
@@ -51,6 +51,6 @@ def maintain(
     verb = "would go" if done.is_dry_run else "went"
     columns = ("what", "repository", verb, "size")
     none = "nothing is old enough to go"
-    present(done.freed, lambda: table(columns, rows, right=columns[2:]), as_json=as_json, otherwise=none)
+    present_rows(done.freed, lambda: make_table(columns, rows, right=columns[2:]), as_json=as_json, otherwise=none)
     if done.freed and not as_json:
-        note(f"{decimal(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")
+        write_note(f"{decimal(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")

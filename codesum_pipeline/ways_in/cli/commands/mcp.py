@@ -13,9 +13,9 @@ import typer
 from codesum_pipeline.build.home.home_folders import state_folder
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import clean
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.mcp.installing import Agent, Installer
 from codesum_pipeline.ways_in.serving.access_tokens import (
@@ -26,7 +26,7 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
 )
 from codesum_pipeline.ways_in.serving.audit_log import Auditor
 from codesum_pipeline.ways_in.serving.ending import ended_in_time
-from codesum_pipeline.ways_in.serving.http_server import listen, serve
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -80,7 +80,7 @@ def mcp(
     An agent starts it by itself: [bold]codesum mcp --install AGENT[/] tells the agent how. In a checkout of an indexed
     repository, calls that name no repository are about that one.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     if install or uninstall:
         _configure(called, install, uninstall, tools, repo or ())
         return
@@ -105,7 +105,7 @@ def mcp(
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
         requested = parse_address(http, option="--http")
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
-        bound, address = listen(requested)
+        bound, address = listen_on(requested)
         limits = called.settings.serving
         app = make_app(
             make,
@@ -115,9 +115,9 @@ def mcp(
             host_names=host_name or (),
             max_body_bytes=limits.max_body_bytes,
         )
-        note(f"serving MCP at {address.url}{PATH}")
+        write_note(f"serving MCP at {address.url}{PATH}")
         note_token_problems(tokens, catalogue)
-        serve(app, bound, limits)
+        serve_app(app, bound, limits)
 
 
 def _configure(
@@ -129,10 +129,10 @@ def _configure(
     installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
     if install:
         file, text = installer.install(install, _command(called, tools, repos))
-        note(f"written into {file}:")
+        write_note(f"written into {file}:")
     elif uninstall:
         file, text = installer.uninstall(uninstall)
-        note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
+        write_note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
     typer.echo(clean(text.strip("\n")))
 
 

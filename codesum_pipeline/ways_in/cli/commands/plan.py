@@ -26,7 +26,7 @@ from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templ
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_all, spared_by_cache, ways_on
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -37,8 +37,8 @@ from codesum_pipeline.ways_in.cli.options import (
     complete_keys,
     switch,
 )
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indented, print_json, show, table
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indent_part, make_table, print_json, show_parts
 
 _CAUSES_SHOWN = 3
 _ACTIONS = {
@@ -70,7 +70,7 @@ def plan(
     the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
     false.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     settings = called.settings
     if llm and not settings.llm.model:
         raise ConfigurationError(
@@ -88,7 +88,7 @@ def plan(
             home = Home(settings.model_copy(update={"repos_file": Path(scratch) / "home" / "repos.yaml"}))
             home.registry.add(entry)
         workspace = home.workspace(entry.key, run_id="plan", force=force)
-        with progress_bar() as progress:
+        with show_progress() as progress:
             looked_at = preview_of(workspace, Path(scratch) / "preview")
             preview = preview_plan(workspace, looked_at, progress=progress)
             embedding = plan_embedding(looked_at, preview.rows)
@@ -101,12 +101,12 @@ def plan(
         print_json(planned | plan)
         return
     if llm:
-        show(*by_model.price())
-    show(*_sections(entry, preview, embedding, limit=limit))
+        show_parts(*by_model.price())
+    show_parts(*_sections(entry, preview, embedding, limit=limit))
     if llm:
-        show(*by_model.sections())
+        show_parts(*by_model.sections())
     elif settings.llm.enabled:
-        show(by_model.line())
+        show_parts(by_model.line())
 
 
 def _sections(
@@ -151,7 +151,7 @@ def _counts(rows: Sequence[PlanRow]) -> RenderableType:
         causes = Counter(str(row.cause) for row in here if row.cause).most_common()
         because = ", ".join(f"{number:,} {cause}" for cause, number in causes)
         lines.append((level, *(actions[action] for action in _ACTIONS), because))
-    return table(("level", *_ACTIONS.values(), "because"), lines, right=_ACTIONS.values())
+    return make_table(("level", *_ACTIONS.values(), "because"), lines, right=_ACTIONS.values())
 
 
 def _documents(rows: Sequence[PlanRow]) -> RenderableType:
@@ -162,7 +162,7 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
         lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, some_of(others, _CAUSES_SHOWN)))
     columns = ("what", "level", "cause", "document", "caused by")
     shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
-    return table(columns[:shown], [line[:shown] for line in lines])
+    return make_table(columns[:shown], [line[:shown] for line in lines])
 
 
 class _ModelPlan(Struct, eq=False, dict=True):
@@ -213,8 +213,8 @@ class _ModelPlan(Struct, eq=False, dict=True):
             gates = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in by)
             prices = (f"{totals.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
             lines.append((name, totals.calls, found.found, *tokens, *prices, gates))
-        yield table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
-        yield from (indented(Text(line), 2) for line in self._remarks())
+        yield make_table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
+        yield from (indent_part(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
         saved, saved_by_gates = self.spared

@@ -36,9 +36,17 @@ from codesum_pipeline.texts.llm.templates import (
     save_template_atomic,
 )
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import JsonOption, argument
-from codesum_pipeline.ways_in.cli.render import complain, escaped, note, on_terminal, print_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    complain,
+    escape_text,
+    is_on_terminal,
+    make_table,
+    print_json,
+    show_parts,
+    write_note,
+)
 
 prompts = CommandGroup("prompts")
 
@@ -55,24 +63,24 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     A template of your own replaces the package's of the same name. A level uses the template of its name, else
     [bold]default[/], or [bold]short[/] where the model's prompt has no room for that.
     """
-    own = _Templates(invocation(ctx))
+    own = _Templates(invocation_of(ctx))
     rows = [own.row(kind, name) for kind in TemplateKind for name in list_templates(own.folder, kind)]
     if as_json:
         print_json(*rows)
         return
     cells = [(*list(row.values())[:3], _uses(row), row["path"]) for row in rows]
-    show(table(("kind", "name", "from", "used for", "path"), cells))
+    show_parts(make_table(("kind", "name", "from", "used for", "path"), cells))
 
 
 @prompts.command("show")
 def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: JsonOption = False) -> None:
     """Print a template as it is written."""
-    own = _Templates(invocation(ctx))
+    own = _Templates(invocation_of(ctx))
     text = load_template(own.folder, kind, name)
     if as_json:
         print_json(own.row(kind, name) | {"text": text})
     else:
-        typer.echo(escaped(text) if on_terminal() else text, nl=False)
+        typer.echo(escape_text(text) if is_on_terminal() else text, nl=False)
 
 
 @prompts.command()
@@ -81,7 +89,7 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     A template that cannot be used is named with its placeholder; the exit code is 2 then.
     """
-    own, problems = _Templates(invocation(ctx)), []
+    own, problems = _Templates(invocation_of(ctx)), []
     for kind in TemplateKind:
         for name in list_templates(own.folder, kind):
             try:
@@ -95,7 +103,7 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
         print_json(*rows)
         return
     cells = [("yes" if row["is_used"] else None, *list(row.values())[1:]) for row in rows]
-    show(table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
+    show_parts(make_table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
 
 
 @prompts.command()
@@ -106,7 +114,7 @@ def save(
     file: Annotated[Path, argument("FILE", "The new text; - reads it from standard input.")],
 ) -> None:
     """Save a template of your own, if it can be used as it stands."""
-    own = _Templates(invocation(ctx))
+    own = _Templates(invocation_of(ctx))
     make_home(own.called.settings)
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
@@ -128,7 +136,7 @@ def rename(
 
     Intents that use one of a digest are changed, too.
     """
-    own = _Templates(invocation(ctx))
+    own = _Templates(invocation_of(ctx))
     folder, intents = own.folder, own.called.home.intents
     if kind in FIELDS:
         make_home(own.called.settings)
@@ -142,16 +150,16 @@ def rename(
 @prompts.command()
 def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     """Delete a template of your own; the package's is used again. A template that intents use is not deleted."""
-    own, users = _Templates(invocation(ctx)), []
+    own, users = _Templates(invocation_of(ctx)), []
     folder, intents = own.folder, own.called.home.intents
     if kind in FIELDS:
         make_home(own.called.settings)
         users = edited(folder, lambda: delete_digest_template(intents, folder, kind, name))
     else:
         edited(folder, lambda: delete_template(folder, kind, name))
-    note(f"deleted {kind}/{name} in {folder}")
+    write_note(f"deleted {kind}/{name} in {folder}")
     if users:
-        note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
+        write_note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
 
 
 class _Templates(Struct, eq=False, dict=True):
@@ -242,14 +250,16 @@ class _Templates(Struct, eq=False, dict=True):
         if kind in FIELDS:
             users = self.users_of(found)
             used = f"used for {_digests_of(name, users)}" if users else "no intent uses a template of this name"
-            note(f"{done}: {used}")
+            write_note(f"{done}: {used}")
             if load_digest_template(self.folder, kind, name).has_history:
-                note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
+                write_note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
         elif levels := self.levels_of(found):
-            note(f"{done}: used for {', '.join(levels)}")
-            note("texts of these levels are written again by the next run; `codesum plan --llm` says at what price")
+            write_note(f"{done}: used for {', '.join(levels)}")
+            write_note(
+                "texts of these levels are written again by the next run; `codesum plan --llm` says at what price"
+            )
         else:
-            note(f"{done}: {self._why_unused(found)}")
+            write_note(f"{done}: {self._why_unused(found)}")
 
     def _why_unused(self, found: FoundTemplate) -> str:
         is_system = found.kind is TemplateKind.SYSTEM

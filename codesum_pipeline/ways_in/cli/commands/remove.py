@@ -6,13 +6,13 @@ import typer
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ways_in.cli.forgetting import forget
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.forgetting import forget_repository
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     key_argument,
     switch,
 )
-from codesum_pipeline.ways_in.cli.render import show
+from codesum_pipeline.ways_in.cli.render import show_parts
 
 if TYPE_CHECKING:
     from codesum_pipeline.build.home.wiring import Home
@@ -29,15 +29,15 @@ def remove(
     --purge, KEY may also be a repository that was taken out of repos.yaml by hand, and end in `*` where one key alone
     begins so. The repository itself is never touched.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     if purge:
         found, is_registered = _whole_key(called.home, key)
-        forget(called.home, found, is_registered=is_registered)
-        show(f"{key}: deleted")
+        forget_repository(called.home, found, is_registered=is_registered)
+        show_parts(f"{key}: deleted")
         return
     key = called.registry.get(key).key
     called.registry.remove(key)
-    show(f"{key}: no longer indexed; `codesum add {key}` puts it back")
+    show_parts(f"{key}: no longer indexed; `codesum add {key}` puts it back")
 
 
 def _whole_key(home: "Home", key: str) -> tuple[str, bool]:

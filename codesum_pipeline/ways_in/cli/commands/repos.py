@@ -7,11 +7,11 @@ from codesum_pipeline.ground.model.moments import age, moment_at
 from codesum_pipeline.indexes.formats.version_folder import read_published
 from codesum_pipeline.source.git.git_addresses import shown_location, with_shown_locations
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY, place_of
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     JsonOfRepositories,
 )
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, present, show, table
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, present_rows, show_parts
 
 
 def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
@@ -19,7 +19,7 @@ def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
 
     They are kept in repos.yaml in the home, which can also be edited by hand.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     rows, values, indexes = [], [], []
     for entry in called.entries():
         out = read_published(called.layout, entry.key)
@@ -36,6 +36,8 @@ def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
         if entry.scip_command:
             indexes.append(f"{entry.key}: compiler's index made by {with_shown_locations(entry.scip_command)}")
     columns = ("key", "location", "ref", "enabled", "commit", "documents", "published")
-    present(values, lambda: table(columns, rows, right=("documents",)), as_json=as_json, otherwise=NO_REPOSITORY)
+    present_rows(
+        values, lambda: make_table(columns, rows, right=("documents",)), as_json=as_json, otherwise=NO_REPOSITORY
+    )
     if not as_json:
-        show(*indexes)
+        show_parts(*indexes)

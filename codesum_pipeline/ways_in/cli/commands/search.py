@@ -30,14 +30,14 @@ from codesum_pipeline.search.retrieval.searching import (
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
-    described,
-    legend,
+    describe_neighbours,
+    explain_trust_mark,
     note_as_of,
-    numbered,
+    number_excerpt,
     open_published,
 )
 from codesum_pipeline.ways_in.cli.first_use import open_scope
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     LanesOption,
     LanguagesOption,
@@ -52,18 +52,18 @@ from codesum_pipeline.ways_in.cli.options import (
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
-    fields,
-    indented,
+    indent_part,
     lines_of,
-    note,
+    make_fields,
     print_json,
-    show,
-    styled,
+    show_parts,
+    style_text,
+    write_note,
 )
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories
+from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import AsOf
-from codesum_pipeline.ways_in.tools.graph_tool import DocumentRelations, bound_surroundings, surroundings
+from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.tools.tool_registry import changed_files
 
 _STDIN = "-"
@@ -117,11 +117,11 @@ def search(
         raise ConfigurationError("give one QUERY, or --batch FILE")
     if query is not None:
         check_says_something(query)
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
     scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=write_note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
     asking = _Asking(
@@ -133,7 +133,7 @@ def search(
     )
     levels = tuple(level or LEVELS)
     if scope.remark:
-        note(scope.remark)
+        write_note(scope.remark)
     if batch is not None:
         _print_answers(read_batch(_lines(batch), searched, nameable), batch, asking, levels)
         return
@@ -142,11 +142,11 @@ def search(
         print_json(found.as_json())
     elif found.hits:
         if found.fits_well is False:
-            note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
-        show(*found.blocks())
+            write_note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
+        show_parts(*found.blocks())
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
-        note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
+        write_note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
 
 
 def _print_answers(
@@ -222,16 +222,16 @@ class AnswerView(Struct, frozen=True):
             if len(signature) > _SIGNATURE_CHARACTERS:
                 signature = f"{signature[: _SIGNATURE_CHARACTERS - 1].rstrip()}…"
             if signature:
-                yield indented(styled(signature, "cyan"), width + 2)
-            yield indented(Text(clean(hit.summary)), width + 2)
-            yield indented(styled(one_line(hit.why), "dim"), width + 2)
+                yield indent_part(style_text(signature, "cyan"), width + 2)
+            yield indent_part(Text(clean(hit.summary)), width + 2)
+            yield indent_part(style_text(one_line(hit.why), "dim"), width + 2)
             if excerpt := each.aids.get("excerpt"):
-                yield indented(numbered(excerpt), width + 4)
+                yield indent_part(number_excerpt(excerpt), width + 4)
             if each.around:
-                yield indented(fields(described(each.around)), width)
+                yield indent_part(make_fields(describe_neighbours(each.around)), width)
             if rank < len(self.hits):
                 yield ""
-        yield from legend(each.around for each in self.hits if each.around)
+        yield from explain_trust_mark(each.around for each in self.hits if each.around)
 
 
 class _Asking(Struct, frozen=True):
@@ -246,7 +246,7 @@ class _Asking(Struct, frozen=True):
 
     def answer(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> AnswerView:
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
-        searched = repositories(indexes)
+        searched = repositories_of(indexes)
         # A version other than the newest commit is mentioned, once.
         repos = list(dict.fromkeys(hit.repo for hit in found.hits)) or searched
         self.commits.update(
@@ -265,7 +265,7 @@ class _Asking(Struct, frozen=True):
             if documents and number is not None:
                 # The contexts of all hits share one limit evenly.
                 share = tokens // (len(found.hits) - place)
-                around, left = bound_surroundings(surroundings(documents, number), tokens=share)
+                around, left = bound_surroundings(surroundings_of(documents, number), tokens=share)
                 tokens -= share - left
             size = self.excerpt_lines
             aids = {"excerpt": self.sources.excerpt(hit, query, size=size)} if size else {}

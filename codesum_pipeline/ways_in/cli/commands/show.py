@@ -26,31 +26,31 @@ from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
-    described,
+    describe_neighbours,
+    explain_trust_mark,
     failure_and_price,
     find_document,
-    legend,
+    name_for_people,
     note_as_of,
-    readable,
     templates_named,
 )
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, argument, complete_keys, switch
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
-    fields,
-    indented,
+    indent_part,
+    is_on_terminal,
     lines_of,
-    note,
-    on_terminal,
+    make_fields,
     print_json,
-    styled,
+    show_parts,
+    style_text,
+    write_note,
 )
-from codesum_pipeline.ways_in.cli.render import show as show_parts
 from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.graph_tool import DocumentRelations, surroundings
 from codesum_pipeline.ways_in.tools.overview_tool import read_overview, tell_differing
 from codesum_pipeline.ways_in.tools.read_tool import facts_of
+from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, surroundings_of
 from codesum_pipeline.ways_in.tools.tool_registry import changed_files
 
 _ORIGIN_FIELDS = (
@@ -78,8 +78,8 @@ def show(
     """
     if answer and prompt:
         raise ConfigurationError("--answer and --prompt: choose one of them")
-    called = invocation(ctx)
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
+    called = invocation_of(ctx)
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=write_note)
     found = find_document(called, id, repo=repo, call=None if answer or prompt else call)
     if answer or prompt:
         values, parts = _refused_answer(called, found) if answer else _prompt(called, found)
@@ -94,7 +94,7 @@ def show(
     document, documents = found.document(), call.documents(found.repo)
     number = documents.number_of(found)
     call.tell_gone(documents, number)
-    around = surroundings(documents, number)
+    around = surroundings_of(documents, number)
     document |= failure_and_price(called.layout.warehouse, found.repo, document)
     document["templates"] = templates_named(called.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
@@ -111,10 +111,10 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
     yield Text.assemble((one_line(document["id"]), "bold"), (f"  {lines}".rstrip(), "cyan"))
     marks = [name for name in ("placeholder", "test", "vendored") if document[f"is_{name}"]]
     kind = (document["type"], document["language"], repo, *marks)
-    yield styled(" · ".join(one_line(part) for part in kind if part), "dim")
+    yield style_text(" · ".join(one_line(part) for part in kind if part), "dim")
     if document["signature"]:
-        yield indented(styled(document["signature"], "cyan"), 2, above=1)
-    yield indented(Text(clean(document["summary"])), 2, above=1, below=1)
+        yield indent_part(style_text(document["signature"], "cyan"), 2, above=1)
+    yield indent_part(Text(clean(document["summary"])), 2, above=1, below=1)
     facts = facts_of(document)
     fields_shown = {
         "intent": facts.pop("intent"),
@@ -125,10 +125,10 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
             f"{each['field']}: lines {each['start_line']}-{each['end_line']}" for each in document["citations"]
         ],
     }
-    yield fields(fields_shown | described(around))
-    yield from legend([around])
+    yield make_fields(fields_shown | describe_neighbours(around))
+    yield from explain_trust_mark([around])
     yield Text("\nHow it was written", style="bold")
-    yield fields(readable({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
+    yield make_fields(name_for_people({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
 
 
 def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
@@ -158,11 +158,11 @@ def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[st
         "a later answer was taken": "yes" if was_taken else "no",
     }
     return {name: last[name] for name in _OF_ATTEMPT} | {"a_later_answer_was_taken": was_taken}, [
-        fields(facts),
+        make_fields(facts),
         Text("\nWhy it was refused", style="bold"),
-        indented(Text(clean(last["error"] or "")), 2),
+        indent_part(Text(clean(last["error"] or "")), 2),
         Text("\nThe answer", style="bold"),
-        indented(Text(clean(laid_out)), 2),
+        indent_part(Text(clean(laid_out)), 2),
     ]
 
 
@@ -181,7 +181,7 @@ def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any],
         "user's turn": f"{len(prompt.user):,} characters: {prompt.templates[1]}, filled in as below",
         "secrets masked": ", ".join(f"{number} {kind}" for kind, number in prompt.masked.items()) or None,
     }
-    return to_builtins(prompt), [fields(facts), Text(f"\n{clean(prompt.user)}")]
+    return to_builtins(prompt), [make_fields(facts), Text(f"\n{clean(prompt.user)}")]
 
 
 # A terminal shows what uses what in words.
@@ -204,7 +204,7 @@ def overview(
 
     Through a pipe it is the page's Markdown, with a Mermaid diagram of the parts.
     """
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     entry = _entry(called, repo)
     row = read_overview(called.layout, entry.key)
     if as_json:
@@ -213,16 +213,16 @@ def overview(
     # Between the publication of an index and the writing of its page, or where that failed.
     published, commit = read_published(called.layout, entry.key), row["commit"]
     if published and published.commit and published.commit != commit:
-        note(
+        write_note(
             f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
             f"{published.commit[:SHORT_COMMIT]}: `codesum index {entry.key}` writes it anew"
         )
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
+    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=write_note)
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
     page = clean(row["page"])
-    if on_terminal():
+    if is_on_terminal():
         show_parts(MarkdownPage(_DIAGRAM.sub("", page)))
     else:
         typer.echo(page, nl=False)

@@ -15,7 +15,7 @@ from codesum_pipeline.ground.store.atomic import replacing
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.options import argument, option
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.serving.access_tokens import hashed_token, parse_tokens, read_tokens
 
 _BYTES = 32
@@ -55,12 +55,12 @@ def new(
     lines = [f"[{json.dumps(name)}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
     entry = "\n".join([*lines, f"expires = {expires.date()}"] if expires else lines)
     if file is None:
-        note("for the file of tokens:")
+        write_note("for the file of tokens:")
         typer.echo(entry)
-        note("for its holder:")
+        write_note("for its holder:")
     else:
         _add(file, entry)
-        note(f"added to {file}; for its holder, who is shown it this once:")
+        write_note(f"added to {file}; for its holder, who is shown it this once:")
     typer.echo(secret)
 
 

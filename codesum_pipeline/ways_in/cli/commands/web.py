@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, PortOption, ServedRepos, option, switch
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.serving.access_tokens import (
     DEFAULT_HOST,
@@ -17,7 +17,7 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     TokenSource,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.http_server import listen, serve
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 
 _WEB_PORT = 7777
 
@@ -48,11 +48,11 @@ def web(
     """
     from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app
 
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     requested = Address(host, port, f"--host {host} --port {port}")
     check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
-    bound, address = listen(requested)
+    bound, address = listen_on(requested)
     with served_catalogue(called, repo or ()) as catalogue:
         app = make_app(
             catalogue,
@@ -62,8 +62,8 @@ def web(
             host_names=host_name or (),
             folder=Path.cwd(),
         )
-        note(f"serving the search page at {address.url}")
+        write_note(f"serving the search page at {address.url}")
         note_token_problems(tokens, catalogue)
         if open_browser:
             webbrowser.open(address.url)
-        serve(app, bound, called.settings.serving)
+        serve_app(app, bound, called.settings.serving)

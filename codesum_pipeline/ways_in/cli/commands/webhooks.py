@@ -11,14 +11,14 @@ import typer
 from codesum_pipeline.build.home.home_folders import open_copy
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import mark_due
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import PortOption, option
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.serving.access_tokens import (
     DEFAULT_HOST,
     Address,
 )
-from codesum_pipeline.ways_in.serving.http_server import listen, serve
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def webhooks(
     """
     from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
 
-    called = invocation(ctx)
+    called = invocation_of(ctx)
     secrets = read_secrets(secret_file, os.environ)
     home, settings = called.home, called.settings.webhooks
-    bound, address = listen(Address(host, port, f"--host {host} --port {port}"))
+    bound, address = listen_on(Address(host, port, f"--host {host} --port {port}"))
     receiver = make_receiver(
         secrets,
         partial(registered_entries, home),
@@ -60,9 +60,9 @@ def webhooks(
         max_per_minute=settings.max_per_minute,
     )
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
-    note(f"receiving webhooks at {address.url}{PATH}")
+    write_note(f"receiving webhooks at {address.url}{PATH}")
     limits = called.settings.serving.model_copy(update={"max_body_mb": settings.max_body_mb})
-    serve(make_app(receiver), bound, limits)
+    serve_app(make_app(receiver), bound, limits)
 
 
 def registered_entries(home: "Home") -> list[RepositoryEntry]:
