@@ -345,6 +345,7 @@ class ModelReport(Struct, eq=False, dict=True):
                 f"`codesum doctor {outcome.key}` says why"
             )
         if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
+            # Rarely needed, and it imports what evaluates.
             from codesum_pipeline.search.evaluation.lift import savings
             from codesum_pipeline.search.evaluation.records import last_lift
 

@@ -155,6 +155,7 @@ class LazyGroup(PlainGroup):
             return name, None, rest
         if ctx.resilient_parsing or {"-h", "--help"} & {*rest} or name not in _LOADING_LONG:
             return name, load_command(name), rest
+        # Quick commands do without what draws progress.
         from codesum_pipeline.ways_in.cli.progress_bar import show_start
 
         with show_start():

@@ -54,6 +54,7 @@ def complete_keys(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of intents that begin so."""
+    # Only where a shell completes an intent, these are read.
     from codesum_pipeline.changes.intents.intents_file import Intents
 
     try:

@@ -33,7 +33,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     git_dir = layout.mirror(index.repo)
     if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in catalogue.sought:
         return
-    # What builds fetch with.
+    # Importing takes thirty milliseconds, for which answers of homes in folders do not wait.
     from codesum_pipeline.source.git.mirror import Mirror
 
     timeout_s = catalogue.settings.git_timeout_s

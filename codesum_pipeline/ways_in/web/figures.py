@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent, WrittenBy
@@ -96,8 +97,6 @@ _SHORT, _DAY = 10, len("2026-01-31")
 
 def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     """The scores of the repository's own questions, evaluation after evaluation; None without evaluations."""
-    import pyarrow.compute as pc
-
     table = TableStore(layout.warehouse).read_or_empty("evaluations", repo, columns=_COLUMNS)
     is_headline = pc.and_(pc.equal(table["metric"], NDCG), pc.equal(table["category"], EVERY_CATEGORY))
     rows = table.filter(pc.and_(is_headline, pc.greater(table["questions"], 0))).to_pylist()

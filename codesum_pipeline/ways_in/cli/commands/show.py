@@ -134,6 +134,7 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
 def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
     """The last answer of a model that could not be taken, and why: what the ledger keeps of it, and the same for a
     person. Raises `ConfigurationError` if there is none."""
+    # Arrow takes longer to load than to show a document.
     from codesum_pipeline.ground.store.tables import TableStore
 
     tables = TableStore(called.layout.warehouse)
@@ -234,6 +235,7 @@ class MarkdownPage(Struct, frozen=True):
     text: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Only an overview on a terminal waits for it.
         from rich.markdown import Markdown
 
         with console.use_theme(Theme({"markdown.code": "cyan"})):

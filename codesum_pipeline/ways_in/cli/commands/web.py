@@ -18,13 +18,14 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     check_reachable,
 )
 from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app
 
-_WEB_PORT = 7777
+_PORT = 7777
 
 
 def web(
     ctx: typer.Context,
-    port: PortOption = _WEB_PORT,
+    port: PortOption = _PORT,
     host: Annotated[
         str,
         typer.Option(metavar="ADDRESS", help="Where to listen. An address that other machines reach needs a token."),
@@ -46,8 +47,6 @@ def web(
     The page loads nothing from other servers. Its `ask` uses the model of `codesum ask`, within the same caps. Stop it
     with Ctrl-C.
     """
-    from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app
-
     called = invocation_of(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     requested = Address(host, port, f"--host {host} --port {port}")

@@ -20,17 +20,18 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
 )
 from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
+from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
 
 if TYPE_CHECKING:
     from codesum_pipeline.build.home.wiring import Home
 
 
-_WEBHOOKS_PORT = 7779
+_PORT = 7779
 
 
 def webhooks(
     ctx: typer.Context,
-    port: PortOption = _WEBHOOKS_PORT,
+    port: PortOption = _PORT,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where a proxy reaches it; by default on this machine.")
     ] = DEFAULT_HOST,
@@ -46,8 +47,6 @@ def webhooks(
     Within seconds of a push, the planner of [bold]codesum dev[/] or of Dagster's daemon looks at the repository, so
     that polling can be rare. Give code hosts the address of a proxy that speaks https. Stop it with Ctrl-C.
     """
-    from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
-
     called = invocation_of(ctx)
     secrets = read_secrets(secret_file, os.environ)
     home, settings = called.home, called.settings.webhooks
