@@ -197,17 +197,17 @@ def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bo
     return is_recorded(home, key, fingerprint, was_held=is_held)
 
 
-def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
+def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]:
     """A repository that needed no run, for programs: the same fields as `outcome_json`."""
     return {
         "repo": key,
         "run_id": None,
         "succeeded": True,
-        "up_to_date": standing.held_because is None,
-        "held": standing.held_because is not None,
+        "up_to_date": last_build.held_because is None,
+        "held": last_build.held_because is not None,
         "seconds": 0.0,
-        "commit": standing.commit,
-        "message": standing.held_because,
+        "commit": last_build.commit,
+        "message": last_build.held_because,
         "steps": {},
         "llm": None,
         "failures": failures_json(home, key),
@@ -215,9 +215,9 @@ def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
     }
 
 
-def standing_line(key: str, standing: LastBuild) -> str:
+def standing_line(key: str, last_build: LastBuild) -> str:
     """A repository that needed no run, for a person."""
-    commit, why = standing.commit[:SHORT_COMMIT], standing.held_because
+    commit, why = last_build.commit[:SHORT_COMMIT], last_build.held_because
     return f"{key}: held back at {commit}: {why}" if why else f"{key}: up to date at {commit}, nothing to do"
 
 

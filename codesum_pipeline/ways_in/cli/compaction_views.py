@@ -20,20 +20,20 @@ from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
 
-def compactor_of(called: Invocation) -> Compactor:
+def compactor_of(invocation: Invocation) -> Compactor:
     """The compactor of a call's home."""
-    return Compactor(called.settings, called.layout.home, utc_now)
+    return Compactor(invocation.settings, invocation.layout.home, utc_now)
 
 
-def compaction_source_of(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
+def compaction_source_of(invocation: Invocation, kind: str, repo: str | None) -> CompactionSource:
     """The rows of a kind; a repository must be registered. Raises `ConfigurationError`."""
-    key = called.registry.get(repo).key if repo is not None else None
-    return source_of(kind, key, layout=called.layout, settings=called.settings, now=utc_now)
+    key = invocation.registry.get(repo).key if repo is not None else None
+    return source_of(kind, key, layout=invocation.layout, settings=invocation.settings, now=utc_now)
 
 
-def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
+def compactions_of_document(invocation: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
     """The compactions that replaced rows of a document's history, oldest first."""
-    history = HistoryRows(TableStore(called.layout.warehouse), called.layout, repo)
+    history = HistoryRows(TableStore(invocation.layout.warehouse), invocation.layout, repo)
     return [
         {
             "job_id": record.job_id,

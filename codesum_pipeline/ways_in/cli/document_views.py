@@ -24,32 +24,32 @@ from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue
 from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 
-def catalogue_of(called: Invocation) -> IndexCatalogue:
+def catalogue_of(invocation: Invocation) -> IndexCatalogue:
     """The repositories and indexes of the home of a call."""
-    return IndexCatalogue(called.settings, called.layout, called.registry)
+    return IndexCatalogue(invocation.settings, invocation.layout, invocation.registry)
 
 
-def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
+def open_published(invocation: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
     """As `IndexCatalogue.open_all`; what is left out is named on stderr."""
-    return catalogue_of(called).open_all(names, tell=complain)
+    return catalogue_of(invocation).open_all(names, tell=complain)
 
 
 def find_document(
-    called: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
+    invocation: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
 ) -> IndexedDocument:
     """The one document with an id; of several, that of the current folder's repository, with a note.
 
     With a `call`, the document is that of the folder's work tree. Raises `ConfigurationError` where there is none, or
     more than one.
     """
-    indexes = open_published(called, [repo] if repo else [])
+    indexes = open_published(invocation, [repo] if repo else [])
     indexes = call.current_of(indexes) if call else indexes
     found = documents_with_id(indexes, doc_id)
     if not found:
         raise no_such_document(doc_id, indexes)
     if len(found) == 1:
         return found[0]
-    here = catalogue_of(called).keys_of_folder(Path.cwd())
+    here = catalogue_of(invocation).keys_of_folder(Path.cwd())
     ours = [each for each in found if each.repo in here]
     if len(ours) != 1:
         keys = ", ".join(each.repo for each in found)

@@ -140,23 +140,23 @@ _PAGE = re.compile(
 
 def check_address(text: str) -> None:
     """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
-    meant = ""
+    hint = ""
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
         return
     address = take_apart(text)
     if windows := _OF_WINDOWS.fullmatch(text):
         path = shown_location("/" + windows["path"].replace("\\", "/"))
         inside = f"; inside WSL it is /mnt/{windows['drive'].lower()}{path}" if path.startswith("/") else ""
-        meant = f"this is a path of Windows{inside}"
+        hint = f"this is a path of Windows{inside}"
     elif page := _PAGE.fullmatch(str(address)):
         folder = page["folder"] if page["kind"] == "tree" else ""
         subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""
         command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
-        meant = f"this is a page about a part of a repository: `{command}`"
+        hint = f"this is a page about a part of a repository: `{command}`"
     elif address and address.scheme in ("http", "git") and not address.more and address.user is None:
-        meant = f"only https, ssh and file URLs are read: `codesum index {replace(address, scheme='https')}`"
-    if meant:
-        raise ConfigurationError(f"{named_location(text)}: {meant}")
+        hint = f"only https, ssh and file URLs are read: `codesum index {replace(address, scheme='https')}`"
+    if hint:
+        raise ConfigurationError(f"{named_location(text)}: {hint}")
 
 
 def check_path(text: str) -> None:
@@ -169,12 +169,12 @@ def check_path(text: str) -> None:
         raise ConfigurationError(_about_file(path))
     if path.is_dir() or ":" in text:
         return
-    meant = f"there is no folder {path.absolute()}"
+    hint = f"there is no folder {path.absolute()}"
     if _HOST_AND_PATH.fullmatch(text):
-        meant = f"there is no such folder; for the address of a server: `codesum index https://{text}`"
+        hint = f"there is no such folder; for the address of a server: `codesum index https://{text}`"
     elif _OWNER_AND_NAME.fullmatch(text):
-        meant = f"there is no such folder; for the repository on GitHub: `codesum index https://github.com/{text}`"
-    raise ConfigurationError(f"{named_location(text)}: {meant}")
+        hint = f"there is no such folder; for the repository on GitHub: `codesum index https://github.com/{text}`"
+    raise ConfigurationError(f"{named_location(text)}: {hint}")
 
 
 def _about_file(path: Path) -> str:

@@ -21,11 +21,11 @@ from codesum_pipeline.ways_in.worktrees.follower import Follower
 from codesum_pipeline.ways_in.worktrees.settler import Settler
 
 
-def auditor_of(called: Invocation, entrance: str) -> Auditor:
+def auditor_of(invocation: Invocation, entrance: str) -> Auditor:
     """Writes down who asks with a token, as far as the settings say."""
-    audit = called.settings.audit
+    audit = invocation.settings.audit
     max_bytes = int(audit.max_mb * 1_000_000)
-    log = AuditLog(called.layout.audit, max_bytes, audit.files) if audit.enabled else None
+    log = AuditLog(invocation.layout.audit, max_bytes, audit.files) if audit.enabled else None
     return Auditor(log, entrance, audit.questions)
 
 
@@ -47,16 +47,16 @@ def note_token_problems(source: TokenSource, catalogue: IndexCatalogue) -> None:
 
 
 @contextmanager
-def served_catalogue(called: Invocation, names: Sequence[str]) -> Iterator[IndexCatalogue]:
+def served_catalogue(invocation: Invocation, names: Sequence[str]) -> Iterator[IndexCatalogue]:
     """What the home of a call holds, or of that the named repositories, kept up to date while a server runs.
 
     The checkout of the current folder is indexed, unless it is or others are named.
     """
-    follower = Follower(called.settings.home)
-    catalogue = replace(catalogue_of(called), settler=Settler(), follower=follower)
+    follower = Follower(invocation.settings.home)
+    catalogue = replace(catalogue_of(invocation), settler=Settler(), follower=follower)
     with closing(follower):
         if names:
             yield catalogue.limited_to(names)
             return
-        with FirstIndex(called).running() as first:
+        with FirstIndex(invocation).running() as first:
             yield replace(catalogue, first_index=first.state)

@@ -69,9 +69,9 @@ def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
     part: ItemSlice[RepositoryEntry] = call.part("status", arguments, [], entries, lambda entry: entry.key + _LONG_LINE)
     opened = {entry.key: _opened(call, entry) for entry in part.items}
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
-    stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
+    as_of = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
     changes: list[ChangedDocument] = []
-    left = 0
+    more = 0
     if arguments.changes and len(indexes) == len(entries) == 1:
         index = indexes[0]
         edits, history = tree_edits(call, index), read_history(call, index)
@@ -79,12 +79,12 @@ def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
         places = [place for place in texts.places if history.ids[place] not in edits.ids]
         rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
         kept = take_fitting(rows, ChangedDocument.line, limit=arguments.changes, tokens=arguments.tokens // 2)
-        changes, left = kept, len(edits.differing) + len(places) - len(kept)
+        changes, more = kept, len(edits.differing) + len(places) - len(kept)
     return StatusPage(
-        as_of=list(stands.values()),
-        repositories=[_status(call, key, found, stands.get(key)) for key, found in opened.items()],
+        as_of=list(as_of.values()),
+        repositories=[_status(call, key, found, as_of.get(key)) for key, found in opened.items()],
         changes=changes,
-        more_changes=left,
+        more_changes=more,
         **part.frame,
     )
 
@@ -108,7 +108,7 @@ def _opened(call: ToolContext, entry: RepositoryEntry) -> PublishedIndex | str:
         return f"broken: {error}"
 
 
-def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: AsOf | None) -> RepositoryStatus:
+def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsOf | None) -> RepositoryStatus:
     layout = call.catalogue.layout
     try:
         holder = current_holder(layout.state(key))
@@ -116,14 +116,14 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: As
         call.tell(f"{key}: {error}")
         holder = None
     building = "being built, " if holder and not holder.is_gone() else ""
-    if isinstance(found, str) or stands is None:
+    if isinstance(found, str) or as_of is None:
         return RepositoryStatus(repo=key, state=f"{building}{found}")
     manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
     return RepositoryStatus(
         repo=key,
-        state=f"{building}{stands.standing}, published {age(published_at)} ago",
-        behind=stands.behind,
-        commit=stands.commit,
+        state=f"{building}{as_of.standing}, published {age(published_at)} ago",
+        behind=as_of.behind,
+        commit=as_of.commit,
         published_at=moment_at(published_at),
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],

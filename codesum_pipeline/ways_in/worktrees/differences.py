@@ -78,8 +78,8 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
         for path, file in scan.files.items()
         if path not in same and rules.why_skipped(path.decode(), mode=file.mode, size=0) is None
     }
-    there = same | kept.keys()
-    gone = frozenset(path.decode() for path in (candidates & before.keys()) - there)
+    present = same | kept.keys()
+    gone = frozenset(path.decode() for path in (candidates & before.keys()) - present)
     return Differences(replace(scan, files=kept, left_out=()), gone)
 
 

@@ -67,7 +67,7 @@ def first_index(home: Path, **flags) -> FirstIndex:
 def building(checkout, tmp_path):
     """A first index that another process makes, as its lock and its words say; it never comes to an end."""
     first = first_index(tmp_path / "home")
-    found = UnindexedCheckout.find(first.called, checkout_of(checkout.path))
+    found = UnindexedCheckout.find(first.invocation, checkout_of(checkout.path))
     assert found
     file = build_lock(found)
     file.parent.mkdir(parents=True)
@@ -78,9 +78,11 @@ def building(checkout, tmp_path):
 
 
 def server_of(first: FirstIndex, folder: Path, *, only: str = ""):
-    called = first.called
+    invocation = first.invocation
     scopes = (RepositoryScope((only,)),) if only else ()
-    catalogue = IndexCatalogue(called.settings, called.layout, called.registry, scopes, first_index=first.state)
+    catalogue = IndexCatalogue(
+        invocation.settings, invocation.layout, invocation.registry, scopes, first_index=first.state
+    )
     return make_server(catalogue, folder=folder, every_tool=True)
 
 
@@ -149,7 +151,7 @@ def test_a_disabled_repository_is_not_indexed_by_itself(checkout, tmp_path):
 def test_a_home_that_cannot_be_made_is_named_with_the_way_out(checkout, tmp_path):
     (tmp_path / "file").write_text("in the way")
     first = first_index(tmp_path / "home")
-    first.called.settings.__dict__["home"] = tmp_path / "file" / "home"
+    first.invocation.settings.__dict__["home"] = tmp_path / "file" / "home"
 
     error = str(first.state(checkout_of(checkout.path)))
 

@@ -44,10 +44,10 @@ def add(
     """
     from codesum_pipeline.build.dagster.control import register_partitions
 
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, scip, scip_command)
-    entry, _ = find_entry(called.registry, location, options)
-    make_home(called.settings)
-    written = called.registry.add(replace(entry, enabled=True))
-    register_partitions(called.home, [written.key])
+    entry, _ = find_entry(invocation.registry, location, options)
+    make_home(invocation.settings)
+    written = invocation.registry.add(replace(entry, enabled=True))
+    register_partitions(invocation.home, [written.key])
     show_parts(f"{written.key}: registered, {place_of(written)}", f"next: codesum index {written.key}")

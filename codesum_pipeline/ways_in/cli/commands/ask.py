@@ -62,17 +62,17 @@ def ask(
     """
     if goes_on and conversation:
         raise ConfigurationError("--continue and --conversation: choose one of them")
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     question = AskedQuestion(
         text=" ".join(words),
         repos=repo or (),
-        catalogue=catalogue_of(called),
+        catalogue=catalogue_of(invocation),
         folder=Path.cwd(),
         now=utc_now,
         tell=write_note,
         conversation=LATEST if goes_on else conversation,
     )
-    model = called.settings.llm.model
+    model = invocation.settings.llm.model
     written = WrittenAnswer()
     if is_on_terminal() and not as_json:
         with written.drawn():

@@ -56,15 +56,15 @@ def new(
 
     codesum attest new --repo shop --before 2026-01-01 --policy tombstoned --by ops@example.org
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     selection = Selection(
         before=iso_moment(before.replace(tzinfo=UTC)) if before else None,
         ids=ids,
         prompt_version=prompt_version,
         limit=limit,
     )
-    attestation = compactor_of(called).attest(
-        compaction_source_of(called, kind, repo),
+    attestation = compactor_of(invocation).attest(
+        compaction_source_of(invocation, kind, repo),
         selection,
         policy=policy,
         attested_by=by,
@@ -74,7 +74,7 @@ def new(
     path = output or Path(f"{attestation.job_id}.json")
     if path.exists():
         raise ConfigurationError(f"--output {path}: there is such a file: name another one")
-    with called.with_modes_of_the_caller():
+    with invocation.with_modes_of_the_caller():
         write_bytes_atomically(path, attestation.to_bytes())
     show_parts(make_fields(attested_fields(attestation)))
     write_note(f"written to {path}: read it, then `codesum attest sign {path} --key KEY`")
@@ -107,10 +107,10 @@ def verify(ctx: typer.Context, file: File) -> None:
 
     The signature and who signed, the rows, the model, the template.
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     signed = read_signed(file)
     found = signed.attestation
-    done = compactor_of(called).check(signed, compaction_source_of(called, found.kind, found.repository))
+    done = compactor_of(invocation).check(signed, compaction_source_of(invocation, found.kind, found.repository))
     show_parts(make_fields({**attested_fields(found), "signed with": fingerprint(signed.parsed_signature.public_key)}))
     write_note(
         f"carried out at {done.compacted_at}" if done else f"it holds: `codesum compact --attest {file}` carries it out"

@@ -59,11 +59,11 @@ def compact(
 
     codesum compact --attest job.json
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     if (attested is None) == (not listed):
         raise ConfigurationError("say what to do: --attest FILE, or --list")
     if attested is None:
-        records = list(_compactions(called, repo))
+        records = list(_compactions(invocation, repo))
         values = [compaction_as_json(record) for record in records]
         present_rows(values, lambda: _listed(records), as_json=as_json, otherwise="nothing was compacted")
         return
@@ -71,7 +71,7 @@ def compact(
         raise ConfigurationError("--repo goes with --list: an attestation names its repository")
     signed = read_signed(attested)
     found = signed.attestation
-    done = compactor_of(called).run(signed, compaction_source_of(called, found.kind, found.repository))
+    done = compactor_of(invocation).run(signed, compaction_source_of(invocation, found.kind, found.repository))
     if as_json:
         print_json(compaction_as_json(done.record) | {"is_done_before": done.is_done_before})
     else:
@@ -90,11 +90,11 @@ def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
     return make_table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows)
 
 
-def _compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
+def _compactions(invocation: Invocation, repo: str | None) -> Iterator[CompactionRecord]:
     """The compactions that replaced rows: of one repository, or of all and of the cache."""
     if repo is not None:
-        called.registry.get(repo)
-    keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
-    for each in all_sources(sorted(keys), layout=called.layout, settings=called.settings, now=utc_now):
+        invocation.registry.get(repo)
+    keys = [repo] if repo is not None else TableStore(invocation.layout.warehouse).repositories("document_history")
+    for each in all_sources(sorted(keys), layout=invocation.layout, settings=invocation.settings, now=utc_now):
         if repo is None or each.repository == repo:
             yield from each.compactions()

@@ -71,14 +71,14 @@ def cost(
 
     codesum cost --since 2026-01-01 --plot cost.png
     """
-    called, keys = invocation_of(ctx), keys or []
+    invocation, keys = invocation_of(ctx), keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
     if avoided:
-        show_avoided(called, keys, begin, as_json=as_json)
+        show_avoided(invocation, keys, begin, as_json=as_json)
         return
-    rows = _rows(called, keys, begin)
-    questions = _about(keys, calls_of_questions(called.layout.home / STORE_FILE, since=begin))
-    digests = _about(keys, calls_of_digests(called.layout.digests, since=begin))
+    rows = _rows(invocation, keys, begin)
+    questions = _about(keys, calls_of_questions(invocation.layout.home / STORE_FILE, since=begin))
+    digests = _about(keys, calls_of_digests(invocation.layout.digests, since=begin))
     named = {
         "texts": rows,
         "questions": [(", ".join(repos), row) for repos, row in questions],
@@ -87,7 +87,7 @@ def cost(
     }
     if plot is not None:
         days = total_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
-        with called.with_modes_of_the_caller():
+        with invocation.with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     totals = {what: total_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()}
     if as_json:
@@ -97,7 +97,7 @@ def cost(
     for what, found in totals.items():
         if found:
             show_parts(_table(by, {**found, "all": total(row for _, row in named[what])}, _HEADS[what]))
-    compacting, usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
+    compacting, usd = (0, 0.0) if keys else calls_since(invocation.layout.home / LEDGER_FILE, begin)
     if compacting:
         write_note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
     elif not any(totals.values()):
@@ -107,15 +107,15 @@ def cost(
         )
 
 
-def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
+def _rows(invocation: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
-    store = TableStore(called.layout.warehouse)
+    store = TableStore(invocation.layout.warehouse)
     known = set(store.repositories("ledger"))
     for key in keys:
         if key not in known:
-            called.registry.get(key)
-    names = keys or sorted(known | {entry.key for entry in called.entries()})
-    attempts = ((repo, row) for repo in names for row in every_attempt(store, called.layout.state(repo), repo))
+            invocation.registry.get(key)
+    names = keys or sorted(known | {entry.key for entry in invocation.entries()})
+    attempts = ((repo, row) for repo in names for row in every_attempt(store, invocation.layout.state(repo), repo))
     return [(repo, row) for repo, row in attempts if row.started_at >= since]
 
 
@@ -177,14 +177,14 @@ def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
 
 
-def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
+def show_avoided(invocation: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
-    store = TableStore(called.layout.warehouse)
+    store = TableStore(invocation.layout.warehouse)
     known = store.repositories("avoided")
     for key in keys:
         if key not in known:
-            called.registry.get(key)
+            invocation.registry.get(key)
     rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
     found = avoided_by_cause(row for row in rows if row.noted_at >= since)
     everything = sum(found.values(), CallTotals())

@@ -61,9 +61,9 @@ def list_digests(
 
     codesum digest list --intent billing --since 2026-10-01
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     first, end = parse_window(since, until)
-    with open_digests(called.layout.digests, now=utc_now) as store:
+    with open_digests(invocation.layout.digests, now=utc_now) as store:
         everything = store.digests()
         found = store.digests(intent, first, end)
         compacted = store.compactions()
@@ -96,11 +96,11 @@ def show_digest(
 
     codesum digest show ID
     """
-    called = invocation_of(ctx)
-    with open_digests(called.layout.digests, now=utc_now) as store:
+    invocation = invocation_of(ctx)
+    with open_digests(invocation.layout.digests, now=utc_now) as store:
         row = _digest_of(store, digest)
         matches = store.matches_of(row.id)
-    with open_outbox(called.settings.home, now=utc_now) as outbox:
+    with open_outbox(invocation.settings.home, now=utc_now) as outbox:
         deliveries = outbox.deliveries(post=row.id)
     if as_json:
         matched = [

@@ -61,11 +61,11 @@ def preview_digest(
 
     codesum digest preview billing
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     if repo is not None:
-        repo = called.registry.get(repo).key
-    desk, wanted = called.home.digest_desk(), called.home.intents.survey().named(intent)
-    with open_digests(called.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
+        repo = invocation.registry.get(repo).key
+    desk, wanted = invocation.home.digest_desk(), invocation.home.intents.survey().named(intent)
+    with open_digests(invocation.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
         if with_model and (planned := preview_tick(desk, store, wanted, repository=repo)) and planned.model:
             write_note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
         found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)

@@ -83,8 +83,8 @@ def doctor(
 
     Secrets that earlier versions stored are counted, and not shown.
     """
-    called = invocation_of(ctx)
-    home = called.home
+    invocation = invocation_of(ctx)
+    home = invocation.home
     if trust:
         _trust(home.settings.home)
         return

@@ -69,23 +69,23 @@ def eval(
     """
     if lift and (lane or level or each_lane or each_level):
         raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     file_questions = None if questions is None else read_questions(questions)
-    indexes = open_published(called, repo or ())
+    indexes = open_published(invocation, repo or ())
     with show_progress() as progress:
         if lift:
-            ledgers = _lifts(called, indexes, file_questions, progress=progress)
+            ledgers = _lifts(invocation, indexes, file_questions, progress=progress)
         elif file_questions is None:
-            found = _ask_own(called, indexes, ways, progress=progress)
+            found = _ask_own(invocation, indexes, ways, progress=progress)
         else:
-            found = _ask_of_file(called, indexes, file_questions, ways, progress=progress)
+            found = _ask_of_file(invocation, indexes, file_questions, ways, progress=progress)
     if lift:
         page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
     else:
         page = markdown(found)
     if report is not None:
-        with called.with_modes_of_the_caller():
+        with invocation.with_modes_of_the_caller():
             write_text_atomically(report, page)
     if as_json:
         print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
@@ -127,7 +127,7 @@ class Ways(Struct, frozen=True):
 
 
 def _ask_of_file(
-    called: Invocation,
+    invocation: Invocation,
     indexes: Sequence[PublishedIndex],
     questions: Sequence[Question],
     ways: Ways,
@@ -163,18 +163,21 @@ def _ask_of_file(
     for remark in notes:
         write_note(remark)
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
-    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
+    answers = evaluate(indexes, kept, embedder=embedder_of(invocation.settings), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question can be asked at level {', '.join(ways.levels)}: leave out --level")
     return summarize(answers, notes=notes)
 
 
-def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
+def _ask_own(invocation: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
     """Ask of each repository what its docstrings and commit messages say."""
     answers: list[QuestionResult] = []
-    notes, options = [], called.settings.evaluation
+    notes, options = [], invocation.settings.evaluation
     for index in indexes:
-        workspace, setups = called.home.workspace(index.repo, run_id="eval"), ways.setups([index], with_symbols=True)
+        workspace, setups = (
+            invocation.home.workspace(index.repo, run_id="eval"),
+            ways.setups([index], with_symbols=True),
+        )
         own = ask_own_questions(
             workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
         )
@@ -190,11 +193,15 @@ def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, 
 
 
 def _lifts(
-    called: Invocation, indexes: Sequence[PublishedIndex], questions: Sequence[Question] | None, *, progress: Progress
+    invocation: Invocation,
+    indexes: Sequence[PublishedIndex],
+    questions: Sequence[Question] | None,
+    *,
+    progress: Progress,
 ) -> dict[str, Lift]:
     """What written texts add to each repository's index, and what they cost, by key; of those without a question
     there is nothing. Raises `ConfigurationError` if no repository has a question."""
-    found, options = {}, called.settings.evaluation
+    found, options = {}, invocation.settings.evaluation
     for index in indexes:
         about = (
             None
@@ -202,7 +209,7 @@ def _lifts(
             else [question for question in questions if index in indexes_of(indexes, question)]
         )
         if about is None or about:
-            workspace = called.home.workspace(index.repo, run_id="eval")
+            workspace = invocation.home.workspace(index.repo, run_id="eval")
             found[index.repo] = lift_report(
                 workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
             )

@@ -40,13 +40,13 @@ def explain(
     Each line is one rewrite: the document, why it was written again, at which commit,
     in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
     """
-    called = invocation_of(ctx)
-    found = find_document(called, id, repo=repo)
+    invocation = invocation_of(ctx)
+    found = find_document(invocation, id, repo=repo)
     document = found.document()
     writing = {name: document[name] for name in _PUBLISHED}
-    writing |= failure_and_price(called.layout.warehouse, found.repo, document)
-    steps = explain_document(called.home.workspace(found.repo, run_id="explain"), found.id)
-    compacted = compactions_of_document(called, found.repo, found.id)
+    writing |= failure_and_price(invocation.layout.warehouse, found.repo, document)
+    steps = explain_document(invocation.home.workspace(found.repo, run_id="explain"), found.id)
+    compacted = compactions_of_document(invocation, found.repo, found.id)
     if as_json:
         values = [
             {

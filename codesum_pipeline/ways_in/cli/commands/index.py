@@ -102,9 +102,9 @@ def index(
 
     codesum index https://github.com/pallets/flask --ref main
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree)
-    home, new = called.home, NewEntries(called)
+    home, new = invocation.home, NewEntries(invocation)
     home.check_choices()
     keys = _keys(new, targets or [], options)
     try:
@@ -115,12 +115,12 @@ def index(
                     home.tables.drop(each, keeping=BOOKS)
         with show_progress() as progress:
             progress("looking for changes", 0, 0)
-            standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
-        for found, last in standing.items():
+            up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
+        for found, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
             for line in failure_lines(found, read_failures(home.layout.memos(found))):
                 write_note(f"{found}: {line}")
-        outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
+        outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
         raise
@@ -130,7 +130,7 @@ def index(
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
     tell_uncommitted(home, [key for key in keys if key not in {outcome.key for outcome in failed}])
     _take_back_unfetched(home, new, failed)
-    is_one_left_out = not targets and bool(called.registry.survey().problems)
+    is_one_left_out = not targets and bool(invocation.registry.survey().problems)
     if failed and len(failed) == len(keys) and not is_one_left_out:
         raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
     if failed or is_one_left_out:
@@ -144,16 +144,16 @@ class NewEntries(Struct, eq=False, weakref=True):
     command that finds such a file free does it instead.
     """
 
-    called: Invocation
+    invocation: Invocation
     _before: dict[str, RepositoryEntry | None] = field(default_factory=dict)
 
     def register(self, entry: RepositoryEntry) -> None:
         """Write an entry, and say so."""
-        registry = self.called.registry
+        registry = self.invocation.registry
         before = next((known for known in registry.entries() if known.key == entry.key), None)
-        make_home(self.called.settings)
+        make_home(self.invocation.settings)
         if before is None:
-            mark = self.called.layout.first_fetches / entry.key
+            mark = self.invocation.layout.first_fetches / entry.key
             mark.parent.mkdir(parents=True, exist_ok=True)
             # There already: another command registers the same repository at this moment.
             with suppress(FileExistsError):
@@ -168,10 +168,10 @@ class NewEntries(Struct, eq=False, weakref=True):
         for key in list(self._before) if keys is None else [key for key in keys if key in self._before]:
             before = self._before.pop(key)
             if before is not None:
-                self.called.registry.add(before)
+                self.invocation.registry.add(before)
                 write_note(f"{key}: registered as it was before")
-            elif not was_fetched(self.called.home, key):
-                forget_unfetched(self.called.home, key)
+            elif not was_fetched(self.invocation.home, key):
+                forget_unfetched(self.invocation.home, key)
 
     def take_back_new(self) -> None:
         """Take back those that nobody had registered before."""
@@ -188,7 +188,7 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
     if not targets:
         if options.is_any_set:
             raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
-        keys = [entry.key for entry in new.called.entries() if entry.enabled]
+        keys = [entry.key for entry in new.invocation.entries() if entry.enabled]
         if not keys:
             raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
         return keys
@@ -197,7 +197,7 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
     found = {}
     try:
         for target in targets:
-            entry, is_known = find_entry(new.called.registry, target, options)
+            entry, is_known = find_entry(new.invocation.registry, target, options)
             if not entry.enabled:
                 raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
             if not is_known:
@@ -218,8 +218,10 @@ def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -
     with show_progress() as progress:
         from codesum_pipeline.build.dagster.companion import index_repositories
 
-        heard = tell if len(keys) > 1 else None
-        return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=heard)
+        on_outcome = tell if len(keys) > 1 else None
+        return index_repositories(
+            home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=on_outcome
+        )
 
 
 def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:

@@ -95,7 +95,7 @@ def add(
 
     codesum intent add login "How users log in, and what tokens may do" --repo 'shop-*' --every weekly --channel team
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     days = {"on": on, "at": at, "timezone": timezone}
     fields = {
         "text": text,
@@ -113,9 +113,9 @@ def add(
         wanted = intent_of(name, {field: value for field, value in fields.items() if value not in (None, [])})
     except FieldProblem as error:
         raise ConfigurationError(f"{name!r}: {error}") from error
-    surroundings, intents = _surroundings(called), intents_of(called)
+    surroundings, intents = _surroundings(invocation), intents_of(invocation)
     surroundings.check(wanted)
-    make_home(called.settings)
+    make_home(invocation.settings)
     written = intents.add(wanted, check=surroundings.check)
     if as_json:
         print_json(_row(written, surroundings))
@@ -141,8 +141,8 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
     They are kept in intents.yaml in the home, which can also be edited by hand. The exit code is 2 if one of them
     cannot be used.
     """
-    called = invocation_of(ctx)
-    survey, surroundings = intents_of(called).survey(), _surroundings(called)
+    invocation = invocation_of(ctx)
+    survey, surroundings = intents_of(invocation).survey(), _surroundings(invocation)
     rows = [_row(each, surroundings) for each in survey.intents]
     shown = [_cells(each, row) for each, row in zip(survey.intents, rows, strict=True)]
     for name, error in survey.problems.items():
@@ -164,12 +164,12 @@ def remove(
 
     codesum intent remove login
     """
-    called = invocation_of(ctx)
-    intents = intents_of(called)
+    invocation = invocation_of(ctx)
+    intents = intents_of(invocation)
     intents.remove(name)
     show_parts(f"{name}: removed from {intents.file}")
-    if called.layout.digests.exists():
-        with open_digests(called.layout.digests, now=utc_now) as store:
+    if invocation.layout.digests.exists():
+        with open_digests(invocation.layout.digests, now=utc_now) as store:
             if forgotten := store.forget(name):
                 show_parts(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
     show_parts(
@@ -177,8 +177,8 @@ def remove(
     )
 
 
-def _surroundings(called: Invocation) -> IntentContext:
-    settings, keys = called.settings, [entry.key for entry in called.entries()]
+def _surroundings(invocation: Invocation) -> IntentContext:
+    settings, keys = invocation.settings, [entry.key for entry in invocation.entries()]
     return IntentContext(settings.home, settings.prompts_dir, keys, settings.delivery, os.environ)
 
 
@@ -253,15 +253,18 @@ def test(
 
     codesum intent test --text "how users log in" --repo shop
     """
-    called = invocation_of(ctx)
-    tested = _intent_to_test(called, name, text, threshold)
-    for key in _repositories(called, tested, repo):
+    invocation = invocation_of(ctx)
+    tested = _intent_to_test(invocation, name, text, threshold)
+    for key in _repositories(invocation, tested, repo):
         try:
-            index = PublishedIndex.open(called.layout.published(key))
+            index = PublishedIndex.open(invocation.layout.published(key))
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
-        workspace, embedder = called.home.workspace(index.repo, run_id="intent test"), embedder_of(called.settings)
+        workspace, embedder = (
+            invocation.home.workspace(index.repo, run_id="intent test"),
+            embedder_of(invocation.settings),
+        )
         found: list[PastMatches] = []
         with show_progress() as report:
             for past in past_matches(workspace, tested, index, embedder, commits=commits):
@@ -273,14 +276,14 @@ def test(
             show_parts(*_test_lines(tested, key, found))
 
 
-def intents_of(called: Invocation) -> Intents:
-    return Intents(called.settings.digests.intents_file)
+def intents_of(invocation: Invocation) -> Intents:
+    return Intents(invocation.settings.digests.intents_file)
 
 
-def _intent_to_test(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
+def _intent_to_test(invocation: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
     if (name is None) == (text is None):
         raise ConfigurationError('give the NAME of an intent, or --text "…"')
-    tested = intents_of(called).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
+    tested = intents_of(invocation).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
     if threshold is None:
         return tested
     checked = _intent(tested.name, {"text": tested.text, "threshold": threshold})
@@ -294,10 +297,10 @@ def _intent(name: str, fields: dict[str, Any]) -> Intent:
         raise ConfigurationError(f"{name}: {error}") from error
 
 
-def _repositories(called: Invocation, tested: Intent, named: Sequence[str] | None) -> list[str]:
+def _repositories(invocation: Invocation, tested: Intent, named: Sequence[str] | None) -> list[str]:
     if named:
-        return [called.registry.get(key).key for key in dict.fromkeys(named)]
-    covered = [entry.key for entry in called.entries() if entry.enabled and tested.covers(entry.key)]
+        return [invocation.registry.get(key).key for key in dict.fromkeys(named)]
+    covered = [entry.key for entry in invocation.entries() if entry.enabled and tested.covers(entry.key)]
     if not covered:
         write_note(f"{tested.name}: no registered repository is one of {', '.join(tested.repositories)}")
     return covered

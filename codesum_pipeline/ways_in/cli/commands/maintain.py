@@ -33,15 +33,15 @@ def maintain(
     """
     if dry_run and secrets:
         raise ConfigurationError("--dry-run and --secrets: choose one of them; `codesum doctor` names what would go")
-    called = invocation_of(ctx)
-    called.settings.apply_mode()
+    invocation = invocation_of(ctx)
+    invocation.settings.apply_mode()
     from codesum_pipeline.build.dagster.control import maintain_home
 
     def tell(found: FreedSpace | SkippedUpkeep) -> None:
         if isinstance(found, SkippedUpkeep):
             write_note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
 
-    done = maintain_home(called.home, is_dry_run=dry_run, has_secrets=secrets, tell=tell)
+    done = maintain_home(invocation.home, is_dry_run=dry_run, has_secrets=secrets, tell=tell)
     # One line per kind and repository.
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for each in done.freed:

@@ -80,9 +80,9 @@ def mcp(
     An agent starts it by itself: [bold]codesum mcp --install AGENT[/] tells the agent how. In a checkout of an indexed
     repository, calls that name no repository are about that one.
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     if install or uninstall:
-        _configure(called, install, uninstall, tools, repo or ())
+        _configure(invocation, install, uninstall, tools, repo or ())
         return
     # Half a second, which no other command waits for.
     from codesum_pipeline.ways_in.mcp.mcp_server import PATH, TOKEN_VARIABLE, make_app, make_server
@@ -90,13 +90,13 @@ def mcp(
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
     every_tool, folder = tools is WhichTools.ALL, Path.cwd()
-    audit = auditor_of(called, "mcp")
-    with served_catalogue(called, repo or ()) as catalogue:
+    audit = auditor_of(invocation, "mcp")
+    with served_catalogue(invocation, repo or ()) as catalogue:
 
         def make(token: AccessToken | None) -> "MCPServer[Any]":
-            held = catalogue.held_by(token.name, token.scope) if token else catalogue
-            its = audit.of(token.name) if token else Auditor(None, "mcp")
-            return make_server(held, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=its)
+            visible = catalogue.held_by(token.name, token.scope) if token else catalogue
+            auditor = audit.of(token.name) if token else Auditor(None, "mcp")
+            return make_server(visible, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=auditor)
 
         if http is None:
             with ended_in_time():
@@ -106,7 +106,7 @@ def mcp(
         requested = parse_address(http, option="--http")
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
         bound, address = listen_on(requested)
-        limits = called.settings.serving
+        limits = invocation.settings.serving
         app = make_app(
             make,
             address,
@@ -121,14 +121,14 @@ def mcp(
 
 
 def _configure(
-    called: Invocation, install: Agent | None, uninstall: Agent | None, tools: WhichTools, repos: Sequence[str]
+    invocation: Invocation, install: Agent | None, uninstall: Agent | None, tools: WhichTools, repos: Sequence[str]
 ) -> None:
     """Write or take away the entry of one agent, and say what was done."""
     if install and uninstall:
         raise ConfigurationError("--install and --uninstall: choose one of them")
     installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
     if install:
-        file, text = installer.install(install, _command(called, tools, repos))
+        file, text = installer.install(install, _command(invocation, tools, repos))
         write_note(f"written into {file}:")
     elif uninstall:
         file, text = installer.uninstall(uninstall)
@@ -136,7 +136,7 @@ def _configure(
     typer.echo(clean(text.strip("\n")))
 
 
-def _command(called: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
+def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
     """How an agent starts this program: from its own folder, with the home that was named here, and those options of
     this call that are for it, too. What it shows its model is the text."""
     program = shutil.which("codesum")
@@ -144,6 +144,6 @@ def _command(called: Invocation, tools: WhichTools, repos: Sequence[str]) -> lis
     # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
     python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
     start = [str(Path(program).absolute())] if program and is_this else python
-    home = ["--home", called.settings.address] if called.flags.get("home") else []
+    home = ["--home", invocation.settings.address] if invocation.flags.get("home") else []
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
     return [*start, *home, "mcp", "--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]

@@ -54,15 +54,15 @@ def add(
 
     codesum org add github:acme --include 'svc-*' --exclude '*-archive'
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     host, colon, owner = account.partition(":")
     if not colon:
         raise ConfigurationError(f"{account!r}: give HOST:OWNER, as github:{account or 'acme'}")
     chosen = {"include": include, "exclude": exclude, "archived": archived, "forks": forks}
     fields = {"host": host, "owner": owner, "url": url, **chosen, "ssh": ssh, "token_env": token_env}
     wanted = organisation_of(name or account, {field: value for field, value in fields.items() if value})
-    make_home(called.settings)
-    written = called.registry.add_organisation(wanted)
+    make_home(invocation.settings)
+    written = invocation.registry.add_organisation(wanted)
     show_parts(f"{written.name}: registered, {written.owner} at {written.url}")
     show_parts(f"next: codesum org sync {written.name}")
 
@@ -73,9 +73,9 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     They stand in repos.yaml in the home, which can also be edited by hand.
     """
-    called = invocation_of(ctx)
-    entries, rows, values = called.entries(), [], []
-    for each in called.registry.organisations():
+    invocation = invocation_of(ctx)
+    entries, rows, values = invocation.entries(), [], []
+    for each in invocation.registry.organisations():
         own = [entry for entry in entries if entry.organisation == each.name]
         retired = sum(entry.retired is not None for entry in own)
         numbers = {"enabled": sum(entry.enabled for entry in own), "retired": retired}
@@ -101,10 +101,10 @@ def sync(
     A retired repository keeps its index, is no longer built, and comes back when its host lists it again. The schedule
     [bold]sync_organisations[/] does the same once an hour.
     """
-    called = invocation_of(ctx)
-    if called.settings.offline:
+    invocation = invocation_of(ctx)
+    if invocation.settings.offline:
         raise ConfigurationError("offline = true: no code host is asked")
-    known = {each.name: each for each in called.registry.organisations()}
+    known = {each.name: each for each in invocation.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)
     for name in names or ():
@@ -113,7 +113,7 @@ def sync(
     failed = False
     for name in names or known:
         try:
-            plan = called.home.syncer().sync(known[name], is_confirmed=yes, is_preview=preview)
+            plan = invocation.home.syncer().sync(known[name], is_confirmed=yes, is_preview=preview)
         except CodesumError as error:
             complain(str(error))
             failed = True
@@ -122,7 +122,7 @@ def sync(
             # Dagster's UI knows of new repositories at once.
             from codesum_pipeline.build.dagster.control import register_partitions
 
-            register_partitions(called.home, [entry.key for entry in plan.added])
+            register_partitions(invocation.home, [entry.key for entry in plan.added])
         _tell(known[name], plan, is_preview=preview)
         failed = failed or bool(plan.why_held)
     if failed:

@@ -70,8 +70,8 @@ def plan(
     the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
     false.
     """
-    called = invocation_of(ctx)
-    settings = called.settings
+    invocation = invocation_of(ctx)
+    settings = invocation.settings
     if llm and not settings.llm.model:
         raise ConfigurationError(
             "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
@@ -80,7 +80,7 @@ def plan(
         # As if it were switched on.
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
     options = EntryOptions.of(None, ref, subdir, include, exclude, worktree)
-    entry, is_known = find_entry(called.registry, target, options)
+    entry, is_known = find_entry(invocation.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         home = Home(settings)
         if not is_known:
@@ -89,10 +89,10 @@ def plan(
             home.registry.add(entry)
         workspace = home.workspace(entry.key, run_id="plan", force=force)
         with show_progress() as progress:
-            looked_at = preview_of(workspace, Path(scratch) / "preview")
-            preview = preview_plan(workspace, looked_at, progress=progress)
-            embedding = plan_embedding(looked_at, preview.rows)
-    by_model = _ModelPlan(entry.key, called.settings, preview.rows, preview.plan.forecast)
+            preview_workspace = preview_of(workspace, Path(scratch) / "preview")
+            preview = preview_plan(workspace, preview_workspace, progress=progress)
+            embedding = plan_embedding(preview_workspace, preview.rows)
+    by_model = _ModelPlan(entry.key, invocation.settings, preview.rows, preview.plan.forecast)
     if as_json:
         fields = ("id", "level", "action", "cause", "cause_ids")
         documents = [{name: getattr(row, name) for name in fields} for row in preview.rows]

@@ -115,7 +115,7 @@ def save(
 ) -> None:
     """Save a template of your own, if it can be used as it stands."""
     own = _Templates(invocation_of(ctx))
-    make_home(own.called.settings)
+    make_home(own.invocation.settings)
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         text = data.decode("utf-8")
@@ -137,9 +137,9 @@ def rename(
     Intents that use one of a digest are changed, too.
     """
     own = _Templates(invocation_of(ctx))
-    folder, intents = own.folder, own.called.home.intents
+    folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
-        make_home(own.called.settings)
+        make_home(own.invocation.settings)
         path, _ = edited(folder, lambda: rename_digest_template(intents, folder, kind, name, new_name))
         edited(intents.file, lambda: None)
     else:
@@ -151,9 +151,9 @@ def rename(
 def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     """Delete a template of your own; the package's is used again. A template that intents use is not deleted."""
     own, users = _Templates(invocation_of(ctx)), []
-    folder, intents = own.folder, own.called.home.intents
+    folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
-        make_home(own.called.settings)
+        make_home(own.invocation.settings)
         users = edited(folder, lambda: delete_digest_template(intents, folder, kind, name))
     else:
         edited(folder, lambda: delete_template(folder, kind, name))
@@ -165,17 +165,17 @@ def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
 class _Templates(Struct, eq=False, dict=True):
     """The templates of a home, and what each is used for with the model that is set. Both are looked up once."""
 
-    called: Invocation
+    invocation: Invocation
 
     @property
     def folder(self) -> Path:
-        return self.called.settings.prompts_dir
+        return self.invocation.settings.prompts_dir
 
     @cached_property
     def intents(self) -> Sequence[Intent]:
         """If their file cannot be read, that is reported, and templates are shown all the same."""
         try:
-            return self.called.home.intents.survey().intents
+            return self.invocation.home.intents.survey().intents
         except ConfigurationError as error:
             complain(str(error))
             return ()
@@ -183,7 +183,7 @@ class _Templates(Struct, eq=False, dict=True):
     @cached_property
     def systems(self) -> Mapping[Level, FoundTemplate | None]:
         """The system template of each level: the full one, too, if neither can be used as it is."""
-        llm, found = self.called.settings.llm, {}
+        llm, found = self.invocation.settings.llm, {}
         for level in LEVELS:
             try:
                 most = prompt_chars(llm)
@@ -229,7 +229,7 @@ class _Templates(Struct, eq=False, dict=True):
 
     def checked(self) -> Iterator[dict[str, Any]]:
         """Each level's full templates and its short ones, and which of both are used."""
-        llm, folder = self.called.settings.llm, self.folder
+        llm, folder = self.invocation.settings.llm, self.folder
         used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
         for level in LEVELS:
             full = resolve(folder, level, language=llm.language), find_for(folder, TemplateKind.SYSTEM, level)

@@ -29,14 +29,14 @@ def remove(
     --purge, KEY may also be a repository that was taken out of repos.yaml by hand, and end in `*` where one key alone
     begins so. The repository itself is never touched.
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     if purge:
-        found, is_registered = _whole_key(called.home, key)
-        forget_repository(called.home, found, is_registered=is_registered)
+        found, is_registered = _whole_key(invocation.home, key)
+        forget_repository(invocation.home, found, is_registered=is_registered)
         show_parts(f"{key}: deleted")
         return
-    key = called.registry.get(key).key
-    called.registry.remove(key)
+    key = invocation.registry.get(key).key
+    invocation.registry.remove(key)
     show_parts(f"{key}: no longer indexed; `codesum add {key}` puts it back")
 
 

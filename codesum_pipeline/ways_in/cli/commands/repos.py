@@ -19,10 +19,10 @@ def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
 
     They are kept in repos.yaml in the home, which can also be edited by hand.
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     rows, values, indexes = [], [], []
-    for entry in called.entries():
-        out = read_published(called.layout, entry.key)
+    for entry in invocation.entries():
+        out = read_published(invocation.layout, entry.key)
         ref = "work tree" if entry.worktree else entry.ref or "HEAD"
         state = "retired" if entry.retired else entry.enabled
         built = (out.commit, out.count("documents"), moment_at(out.published_at)) if out else None

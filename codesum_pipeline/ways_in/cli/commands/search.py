@@ -117,17 +117,17 @@ def search(
         raise ConfigurationError("give one QUERY, or --batch FILE")
     if query is not None:
         check_says_something(query)
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
-    nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=write_note)
+    scope = open_scope(invocation, repo or (), everything=everything, may_ask=batch is None)
+    nameable = open_published(invocation) if batch is not None and scope.leaves_out else scope.indexes
+    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
     asking = _Asking(
         call=call,
         sources=call.sources(nameable),
-        ask=partial(answer, embedder=embedder_of(called.settings), top=top, lanes=lane or LANES, filters=filters),
+        ask=partial(answer, embedder=embedder_of(invocation.settings), top=top, lanes=lane or LANES, filters=filters),
         context_tokens=context_tokens if context else None,
         excerpt_lines=excerpt,
     )

@@ -78,11 +78,11 @@ def show(
     """
     if answer and prompt:
         raise ConfigurationError("--answer and --prompt: choose one of them")
-    called = invocation_of(ctx)
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=write_note)
-    found = find_document(called, id, repo=repo, call=None if answer or prompt else call)
+    invocation = invocation_of(ctx)
+    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    found = find_document(invocation, id, repo=repo, call=None if answer or prompt else call)
     if answer or prompt:
-        values, parts = _refused_answer(called, found) if answer else _prompt(called, found)
+        values, parts = _refused_answer(invocation, found) if answer else _prompt(invocation, found)
         head = Text.assemble(
             (one_line(found.id), "bold"), (f"  {'refused answer' if answer else 'prompt'} · {found.repo}", "dim")
         )
@@ -95,8 +95,8 @@ def show(
     number = documents.number_of(found)
     call.tell_gone(documents, number)
     around = surroundings_of(documents, number)
-    document |= failure_and_price(called.layout.warehouse, found.repo, document)
-    document["templates"] = templates_named(called.settings, document)
+    document |= failure_and_price(invocation.layout.warehouse, found.repo, document)
+    document["templates"] = templates_named(invocation.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     if as_json:
         freshness = {"as_of": call.as_of([found.repo]), "changed_since": bool(changed[found.repo])}
@@ -131,13 +131,13 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
     yield make_fields(name_for_people({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
 
 
-def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
+def _refused_answer(invocation: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
     """The last answer of a model that could not be taken, and why: what the ledger keeps of it, and the same for a
     person. Raises `ConfigurationError` if there is none."""
     # Arrow takes longer to load than to show a document.
     from codesum_pipeline.ground.store.tables import TableStore
 
-    tables = TableStore(called.layout.warehouse)
+    tables = TableStore(invocation.layout.warehouse)
     ledger = tables.read_or_empty("ledger", found.repo, columns=["id", "sequence", "outcome", *_OF_ATTEMPT])
     rows = [row for row in ledger.to_pylist() if row["id"] == found.id]
     attempts = sorted(rows, key=lambda row: int(row["sequence"]))
@@ -167,7 +167,7 @@ def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[st
     ]
 
 
-def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
+def _prompt(invocation: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
     """What a model would be asked, from the tables of the last build; nobody is asked.
 
     A person sees the user's turn, and of the system turn, which is the same for every document, where to read it.
@@ -175,7 +175,9 @@ def _prompt(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any],
     # Other documents are shown without what renders prompts.
     from codesum_pipeline.texts.summaries.by_model.flow import prompt_of
 
-    prompt = prompt_of(called.home.workspace(found.repo, run_id="prompt"), found.id, Level(found.document()["type"]))
+    prompt = prompt_of(
+        invocation.home.workspace(found.repo, run_id="prompt"), found.id, Level(found.document()["type"])
+    )
     kind, _, name = prompt.templates[0].partition("/")
     facts = {
         "system turn": f"{len(prompt.system):,} characters: `codesum prompts show {kind} {name}`",
@@ -205,20 +207,20 @@ def overview(
 
     Through a pipe it is the page's Markdown, with a Mermaid diagram of the parts.
     """
-    called = invocation_of(ctx)
-    entry = _entry(called, repo)
-    row = read_overview(called.layout, entry.key)
+    invocation = invocation_of(ctx)
+    entry = _entry(invocation, repo)
+    row = read_overview(invocation.layout, entry.key)
     if as_json:
         print_json({**json.loads(row["facts"]), "page": row["page"]})
         return
     # Between the publication of an index and the writing of its page, or where that failed.
-    published, commit = read_published(called.layout, entry.key), row["commit"]
+    published, commit = read_published(invocation.layout, entry.key), row["commit"]
     if published and published.commit and published.commit != commit:
         write_note(
             f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
             f"{published.commit[:SHORT_COMMIT]}: `codesum index {entry.key}` writes it anew"
         )
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=write_note)
+    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
@@ -242,16 +244,16 @@ class MarkdownPage(Struct, frozen=True):
             yield from console.render(Markdown(self.text, hyperlinks=False), options)
 
 
-def _entry(called: Invocation, name: str | None) -> RepositoryEntry:
+def _entry(invocation: Invocation, name: str | None) -> RepositoryEntry:
     """The one repository that is meant; raises `ConfigurationError` if there are several, or none."""
     if name:
-        found = catalogue_of(called).entries_named(name)
+        found = catalogue_of(invocation).entries_named(name)
     else:
         checkout = checkout_of(Path.cwd())
-        every = called.entries()
+        every = invocation.entries()
         found = (entries_of(checkout, every) if checkout else []) or every
     if not found:
-        raise MissingTable(f"{called.layout.home} holds no index yet: run `codesum index PATH|URL`")
+        raise MissingTable(f"{invocation.layout.home} holds no index yet: run `codesum index PATH|URL`")
     if len(found) > 1:
         keys = ", ".join(entry.key for entry in found[:12])
         raise ConfigurationError(

@@ -108,9 +108,9 @@ def status(
     [bold]build unfinished[/]: the last build stopped half-way.
     In all four cases [bold]codesum index KEY[/] brings it up to date.
     """
-    called = invocation_of(ctx)
-    home = called.home
-    found = look_at(home, [home.registry.get(key)] if key else called.entries(), ask_remotes=remote)
+    invocation = invocation_of(ctx)
+    home = invocation.home
+    found = look_at(home, [home.registry.get(key)] if key else invocation.entries(), ask_remotes=remote)
     if key and not as_json:
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return

@@ -47,17 +47,17 @@ def web(
     The page loads nothing from other servers. Its `ask` uses the model of `codesum ask`, within the same caps. Stop it
     with Ctrl-C.
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     requested = Address(host, port, f"--host {host} --port {port}")
     check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
     bound, address = listen_on(requested)
-    with served_catalogue(called, repo or ()) as catalogue:
+    with served_catalogue(invocation, repo or ()) as catalogue:
         app = make_app(
             catalogue,
             address,
             tokens=tokens,
-            audit=auditor_of(called, "web"),
+            audit=auditor_of(invocation, "web"),
             host_names=host_name or (),
             folder=Path.cwd(),
         )
@@ -65,4 +65,4 @@ def web(
         note_token_problems(tokens, catalogue)
         if open_browser:
             webbrowser.open(address.url)
-        serve_app(app, bound, called.settings.serving)
+        serve_app(app, bound, invocation.settings.serving)

@@ -47,9 +47,9 @@ def webhooks(
     Within seconds of a push, the planner of [bold]codesum dev[/] or of Dagster's daemon looks at the repository, so
     that polling can be rare. Give code hosts the address of a proxy that speaks https. Stop it with Ctrl-C.
     """
-    called = invocation_of(ctx)
+    invocation = invocation_of(ctx)
     secrets = read_secrets(secret_file, os.environ)
-    home, settings = called.home, called.settings.webhooks
+    home, settings = invocation.home, invocation.settings.webhooks
     bound, address = listen_on(Address(host, port, f"--host {host} --port {port}"))
     receiver = make_receiver(
         secrets,
@@ -60,7 +60,7 @@ def webhooks(
     )
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
     write_note(f"receiving webhooks at {address.url}{PATH}")
-    limits = called.settings.serving.model_copy(update={"max_body_mb": settings.max_body_mb})
+    limits = invocation.settings.serving.model_copy(update={"max_body_mb": settings.max_body_mb})
     serve_app(make_app(receiver), bound, limits)
 
 
