@@ -4,14 +4,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from codesum_pipeline.changes.compaction.attestation import (
-    Attestation,
-)
-from codesum_pipeline.changes.compaction.compactable_rows import (
-    CompactionSource,
-    HistoryRows,
-    source_of,
-)
+from codesum_pipeline.changes.compaction.attestation import Attestation
+from codesum_pipeline.changes.compaction.compactable_rows import CompactionSource, HistoryRows, source_of
 from codesum_pipeline.changes.compaction.compacting import Compactor
 from codesum_pipeline.ground.model.document import CompactionRecord
 from codesum_pipeline.ground.model.moments import utc_now

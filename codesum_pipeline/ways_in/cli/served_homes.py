@@ -12,9 +12,7 @@ from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import FirstIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import write_note
-from codesum_pipeline.ways_in.serving.access_tokens import (
-    TokenSource,
-)
+from codesum_pipeline.ways_in.serving.access_tokens import TokenSource
 from codesum_pipeline.ways_in.serving.audit_log import AuditLog, Auditor
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.worktrees.follower import Follower

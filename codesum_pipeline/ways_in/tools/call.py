@@ -20,7 +20,8 @@ from codesum_pipeline.ground.profiles.file_languages import language_of_path
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import innermost
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, Trees
+from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.tools.caller_trees import CallerTrees
 from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.tools.tool_answers import Cursor, PagedArguments, take_fitting
@@ -118,7 +119,7 @@ class ToolContext:
         self.progress = progress
         self.is_everywhere = is_everywhere
         self.notes: list[str] = []
-        self.trees = Trees(catalogue, folder, self.tell)
+        self.trees = CallerTrees(catalogue, folder, self.tell)
         # Whether files differ from the commit, by repository: many questions of a batch name the same files.
         self.judged_files: dict[str, dict[str, bool]] = {}
         self._on_note = on_note

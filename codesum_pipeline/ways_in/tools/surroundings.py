@@ -1,4 +1,5 @@
-"""The neighbours of one document, which the command line shows with it: as many as fit."""
+"""The neighbours of one document: what it is part of and holds, uses, and is used by. The command line shows as many
+as fit."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -10,15 +11,8 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.printable import shortened
 from codesum_pipeline.indexes.formats.index_files import KINDS
-from codesum_pipeline.ways_in.tools.document_tree import (
-    JoinedDocuments,
-    Relation,
-    external_names,
-    related_documents,
-)
-from codesum_pipeline.ways_in.tools.tool_answers import (
-    tokens_of,
-)
+from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments, Relation, external_names, related_documents
+from codesum_pipeline.ways_in.tools.tool_answers import tokens_of
 
 
 class RelatedDocument(Struct, frozen=True):

@@ -14,10 +14,7 @@ from codesum_pipeline.changes.compaction.attestation import (
     read_signed,
     signature_path,
 )
-from codesum_pipeline.changes.compaction.compactable_rows import (
-    KINDS,
-    TABLE,
-)
+from codesum_pipeline.changes.compaction.compactable_rows import KINDS, TABLE
 from codesum_pipeline.changes.compaction.signatures import fingerprint, load_key
 from codesum_pipeline.changes.compaction.signatures import sign as sign_bytes
 from codesum_pipeline.ground.model.errors import ConfigurationError

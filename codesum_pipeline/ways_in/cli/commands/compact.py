@@ -7,13 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from codesum_pipeline.changes.compaction.attestation import (
-    Attestation,
-    read_signed,
-)
-from codesum_pipeline.changes.compaction.compactable_rows import (
-    all_sources,
-)
+from codesum_pipeline.changes.compaction.attestation import Attestation, read_signed
+from codesum_pipeline.changes.compaction.compactable_rows import all_sources
 from codesum_pipeline.ground.model.document import CompactionRecord
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import utc_now

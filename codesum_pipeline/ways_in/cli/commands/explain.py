@@ -11,19 +11,10 @@ from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.texts.summaries.text_history import ExplainStep
 from codesum_pipeline.texts.summaries.text_history import explain as explain_document
 from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
-from codesum_pipeline.ways_in.cli.document_views import (
-    failure_and_price,
-    find_document,
-    name_for_people,
-)
+from codesum_pipeline.ways_in.cli.document_views import failure_and_price, find_document, name_for_people
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, switch
-from codesum_pipeline.ways_in.cli.render import (
-    SHORT_COMMIT,
-    make_fields,
-    print_json,
-    show_parts,
-)
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_fields, print_json, show_parts
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
 _OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")

@@ -1,4 +1,4 @@
-"""`codesum maintain`: what is old goes."""
+"""`codesum maintain`: prune what is old, and say what that freed."""
 
 from typing import Annotated
 

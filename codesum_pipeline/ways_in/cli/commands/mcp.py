@@ -18,12 +18,7 @@ from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option,
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.mcp.installing import Agent, Installer
-from codesum_pipeline.ways_in.serving.access_tokens import (
-    AccessToken,
-    TokenSource,
-    check_reachable,
-    parse_address,
-)
+from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, TokenSource, check_reachable, parse_address
 from codesum_pipeline.ways_in.serving.audit_log import Auditor
 from codesum_pipeline.ways_in.serving.ending import ended_in_time
 from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app

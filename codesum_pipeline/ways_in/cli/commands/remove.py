@@ -8,10 +8,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ways_in.cli.forgetting import forget_repository
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    key_argument,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.options import key_argument, switch
 from codesum_pipeline.ways_in.cli.render import show_parts
 
 if TYPE_CHECKING:

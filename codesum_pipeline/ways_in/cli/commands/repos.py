@@ -8,9 +8,7 @@ from codesum_pipeline.indexes.formats.version_folder import read_published
 from codesum_pipeline.source.git.git_addresses import shown_location, with_shown_locations
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY, place_of
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    JsonOfRepositories,
-)
+from codesum_pipeline.ways_in.cli.options import JsonOfRepositories
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, present_rows, show_parts
 
 

@@ -63,8 +63,8 @@ from codesum_pipeline.ways_in.cli.render import (
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import AsOf
+from codesum_pipeline.ways_in.tools.changed_files import changed_files
 from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
-from codesum_pipeline.ways_in.tools.tool_registry import changed_files
 
 _STDIN = "-"
 # What `--context` adds to all hits together, unless another bound is asked for.
@@ -124,7 +124,7 @@ def search(
     call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
-    asking = _Asking(
+    asker = _Asker(
         call=call,
         sources=call.sources(nameable),
         ask=partial(answer, embedder=embedder_of(invocation.settings), top=top, lanes=lane or LANES, filters=filters),
@@ -135,9 +135,9 @@ def search(
     if scope.remark:
         write_note(scope.remark)
     if batch is not None:
-        _print_answers(read_batch(_lines(batch), searched, nameable), batch, asking, levels)
+        _print_answers(read_batch(_lines(batch), searched, nameable), batch, asker, levels)
         return
-    found = asking.answer(query or "", searched, levels)
+    found = asker.answer(query or "", searched, levels)
     if as_json:
         print_json(found.as_json())
     elif found.hits:
@@ -150,7 +150,7 @@ def search(
 
 
 def _print_answers(
-    rows: Iterable[RoutedQuestion | BadRow], file: str, asking: "_Asking", levels: Sequence[Level]
+    rows: Iterable[RoutedQuestion | BadRow], file: str, asker: "_Asker", levels: Sequence[Level]
 ) -> None:
     """One line out per line in; a line that cannot be answered is reported on stderr, and the rest goes on."""
     bad = 0
@@ -160,7 +160,7 @@ def _print_answers(
             complain(f"{file}: {row}")
         else:
             question = row.question
-            found = asking.answer(question.query, row.indexes, (question.level,) if question.level else levels)
+            found = asker.answer(question.query, row.indexes, (question.level,) if question.level else levels)
             print_json({"id": question.id, **found.as_json()})
     if bad:
         raise typer.Exit(FAILED)
@@ -234,7 +234,7 @@ class AnswerView(Struct, frozen=True):
         yield from explain_trust_mark(each.around for each in self.hits if each.around)
 
 
-class _Asking(Struct, frozen=True):
+class _Asker(Struct, frozen=True):
     """How each question of a call is asked, and what is shown of each hit besides itself."""
 
     call: ToolContext

@@ -48,10 +48,10 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.tools.call import ToolContext
+from codesum_pipeline.ways_in.tools.changed_files import changed_files
 from codesum_pipeline.ways_in.tools.overview_tool import read_overview, tell_differing
 from codesum_pipeline.ways_in.tools.read_tool import facts_of
 from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, surroundings_of
-from codesum_pipeline.ways_in.tools.tool_registry import changed_files
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",

@@ -14,10 +14,7 @@ from codesum_pipeline.source.repositories.poll_state import mark_due
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import PortOption, option
 from codesum_pipeline.ways_in.cli.render import write_note
-from codesum_pipeline.ways_in.serving.access_tokens import (
-    DEFAULT_HOST,
-    Address,
-)
+from codesum_pipeline.ways_in.serving.access_tokens import DEFAULT_HOST, Address
 from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
 from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
