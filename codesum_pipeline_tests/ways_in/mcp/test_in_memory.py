@@ -244,7 +244,7 @@ def test_a_cancelled_call_ends_at_once_and_the_server_goes_on(zoo_home):
     server = make_server(catalogue, folder=Path("/"))
 
     async def talk(client):
-        with catalogue._lock, anyio.move_on_after(0.3) as scope:
+        with catalogue._opened._lock, anyio.move_on_after(0.3) as scope:
             await client.call_tool("search", {"query": "feed"})
         return scope.cancelled_caught, await client.call_tool("search", {"query": "feed"})
 
