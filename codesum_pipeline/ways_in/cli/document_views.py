@@ -77,20 +77,20 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-def describe_neighbours(around: DocumentRelations) -> dict[str, list[RenderableType]]:
+def describe_neighbours(relations: DocumentRelations) -> dict[str, list[RenderableType]]:
     """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
-        label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
+        label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(relations, name)]
         for name, label in _RELATIONS.items()
     }
-    for name, left in around.more.items():
+    for name, left in relations.more.items():
         parts[_RELATIONS[name]].append(style_text(f"… {left:,} more (`codesum show` lists all)", "dim"))
     return parts
 
 
 def explain_trust_mark(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
     """What the mark behind neighbours means, where one of them has it."""
-    if any(each.trusted for around in shown for each in (*around.called_by, *around.calls)):
+    if any(each.trusted for relations in shown for each in (*relations.called_by, *relations.calls)):
         yield Text(f"  {TRUST_LEGEND}", style="dim")
 
 

@@ -50,9 +50,9 @@ TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 _MOST_NEIGHBOURS = 5
 
 
-def bound_surroundings(around: DocumentRelations, *, tokens: int) -> tuple[DocumentRelations, int]:
+def bound_surroundings(relations: DocumentRelations, *, tokens: int) -> tuple[DocumentRelations, int]:
     """The first neighbours of each part in turn, as many as fit, and the number of tokens left."""
-    waiting = {name: [*getattr(around, name)] for name in _PARTS}
+    waiting = {name: [*getattr(relations, name)] for name in _PARTS}
     kept: dict[str, list[RelatedDocument | str]] = {name: [] for name in _PARTS}
     for place in range(_MOST_OF_PART):
         for name in _PARTS:

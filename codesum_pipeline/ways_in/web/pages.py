@@ -133,8 +133,10 @@ class Pages(Struct, frozen=True):
         read = self._read(call, id_, repo, cursor)
         item, notes = read.items[0], [*read.notes]
         relations = [*Relation, EXTERNAL]
-        around = self._ask(call, "graph", GraphPage, id=item.id, repo=item.repo, relations=relations, limit=_RELATED)
-        groups = {group.relation: group for group in around.groups}
+        neighbours = self._ask(
+            call, "graph", GraphPage, id=item.id, repo=item.repo, relations=relations, limit=_RELATED
+        )
+        groups = {group.relation: group for group in neighbours.groups}
         above = groups.pop(Relation.PART_OF, None)
         try:
             history = history_of(self.catalogue.layout, item.repo, item.id)

@@ -180,7 +180,7 @@ class HitView(Struct, frozen=True):
 
     hit: Hit
     changed_since: bool
-    around: DocumentRelations | None
+    relations: DocumentRelations | None
     aids: dict[str, Excerpt | None]
 
 
@@ -196,8 +196,8 @@ class AnswerView(Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         hits = []
         for each in self.hits:
-            around = {**to_builtins(each.around), "more": each.around.more} if each.around else {}
-            hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **around, **each.aids})
+            relations = {**to_builtins(each.relations), "more": each.relations.more} if each.relations else {}
+            hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **relations, **each.aids})
         return {
             "query": self.query,
             "repositories": self.repositories,
@@ -227,15 +227,16 @@ class AnswerView(Struct, frozen=True):
             yield indent_part(style_text(one_line(hit.why), "dim"), width + 2)
             if excerpt := each.aids.get("excerpt"):
                 yield indent_part(number_excerpt(excerpt), width + 4)
-            if each.around:
-                yield indent_part(make_fields(describe_neighbours(each.around)), width)
+            if each.relations:
+                yield indent_part(make_fields(describe_neighbours(each.relations)), width)
             if rank < len(self.hits):
                 yield ""
-        yield from explain_trust_mark(each.around for each in self.hits if each.around)
+        yield from explain_trust_mark(each.relations for each in self.hits if each.relations)
 
 
-class _Asker(Struct, frozen=True):
-    """How each question of a call is asked, and what is shown of each hit besides itself."""
+class _Asker(Struct, eq=False):
+    """Asks each question of a call, and looks up what is shown of each hit besides itself. It remembers the commits of
+    the answers, so that each repository's is mentioned once."""
 
     call: ToolContext
     sources: SourceReader
@@ -259,15 +260,15 @@ class _Asker(Struct, frozen=True):
         changed = changed_files(self.call, files)
         views, tokens = [], self.context_tokens or 0
         for place, hit in enumerate(found.hits):
-            around = None
+            relations = None
             documents = self.call.documents(hit.repo) if self.context_tokens is not None else None
             number = documents.number(hit.id) if documents else None
             if documents and number is not None:
                 # The contexts of all hits share one limit evenly.
                 share = tokens // (len(found.hits) - place)
-                around, left = bound_surroundings(surroundings_of(documents, number), tokens=share)
+                relations, left = bound_surroundings(surroundings_of(documents, number), tokens=share)
                 tokens -= share - left
             size = self.excerpt_lines
             aids = {"excerpt": self.sources.excerpt(hit, query, size=size)} if size else {}
-            views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, aids))
+            views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), relations, aids))
         return AnswerView(query, searched, [self.commits[repo] for repo in repos], found.fits_well, views)

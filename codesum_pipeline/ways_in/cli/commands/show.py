@@ -94,19 +94,19 @@ def show(
     document, documents = found.document(), call.documents(found.repo)
     number = documents.number_of(found)
     call.tell_gone(documents, number)
-    around = surroundings_of(documents, number)
+    relations = surroundings_of(documents, number)
     document |= failure_and_price(invocation.layout.warehouse, found.repo, document)
     document["templates"] = templates_named(invocation.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     if as_json:
         freshness = {"as_of": call.as_of([found.repo]), "changed_since": bool(changed[found.repo])}
-        print_json({"repo": found.repo, **document, **to_builtins(around), **freshness})
+        print_json({"repo": found.repo, **document, **to_builtins(relations), **freshness})
         return
     note_as_of(call, [found.repo])
-    show_parts(*_sections(found.repo, document, around))
+    show_parts(*_sections(found.repo, document, relations))
 
 
-def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations) -> Iterator[RenderableType]:
+def _sections(repo: str, document: Mapping[str, Any], relations: DocumentRelations) -> Iterator[RenderableType]:
     lines = lines_of(document["start_line"], document["end_line"])
     yield Text.assemble((one_line(document["id"]), "bold"), (f"  {lines}".rstrip(), "cyan"))
     marks = [name for name in ("placeholder", "test", "vendored") if document[f"is_{name}"]]
@@ -125,8 +125,8 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
             f"{each['field']}: lines {each['start_line']}-{each['end_line']}" for each in document["citations"]
         ],
     }
-    yield make_fields(fields_shown | describe_neighbours(around))
-    yield from explain_trust_mark([around])
+    yield make_fields(fields_shown | describe_neighbours(relations))
+    yield from explain_trust_mark([relations])
     yield Text("\nHow it was written", style="bold")
     yield make_fields(name_for_people({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
 
