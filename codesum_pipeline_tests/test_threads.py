@@ -19,8 +19,7 @@ from codesum_pipeline.ground.model.decoding import convert, decode
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.operation_settings import ReadingSettings
 from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
-from codesum_pipeline.ground.store.buckets.reading_copy import open_reading_copy
-from codesum_pipeline.ground.store.layout import reading_copies
+from codesum_pipeline.ground.store.buckets.reading_copy import ReadingCopy
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import connect
 from codesum_pipeline.indexes.embedders import named, static
@@ -155,21 +154,18 @@ def test_warnings_are_shown_as_before_when_several_threads_have_read_literals() 
 def test_no_thread_goes_without_the_sources_that_another_one_fetches(tmp_path: Path) -> None:
     home = open_home(built_once(tmp_path, SHOP) / "home")
     home.layout.mirror("shop").rename(tmp_path / "mirror")
-    catalogue = IndexCatalogue.of(home.settings)
     index = PublishedIndex.open(home.layout.published("shop"))
     # The home as the copy of one in a bucket, for which each machine has mirrors of its own.
     folder = home.layout.home
-    open_reading_copy(HomeFiles(f"memory://{tmp_path}", folder), folder, ReadingSettings(), is_offline=True)
+    files = ReadingCopy(HomeFiles(f"memory://{tmp_path}", folder), folder, ReadingSettings(), is_offline=True)
+    catalogue = IndexCatalogue(home.settings, replace(home.layout, files=files), home.registry)
     told: list[str] = []
 
     def commit_there(_: int) -> bool:
         bring_mirror(catalogue, index, tell=told.append)
         return bool(resolve(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
 
-    try:
-        assert at_once(commit_there) == [True] * 4
-    finally:
-        del reading_copies[folder]
+    assert at_once(commit_there) == [True] * 4
     assert told == []
 
 

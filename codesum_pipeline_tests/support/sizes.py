@@ -21,7 +21,7 @@ LOW: Mapping[str, int] = {
     "graph.graph_step:_ROWS_AT_ONCE": 1,
     "graph.resolution:PROGRESS_EVERY": 1,
     "indexes.formats.arrow_texts:_AT_ONCE": 1,
-    "indexes.bm25:_AT_ONCE": 1,
+    "indexes.formats.bm25:_AT_ONCE": 1,
     "indexes.publishing.candidate:_AT_ONCE": 1,
     "indexes.publishing.candidate_files:FEWEST_VECTORS": 1,
     "indexes.lanes.dense:_AT_ONCE": 1,

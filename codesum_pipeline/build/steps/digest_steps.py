@@ -112,8 +112,8 @@ class StepNotes(Struct):
                 ]
                 if rows:
                     self.values["not_sent"] = rows_of(rows)
-                said = "{post} on {channel}: {state} after {tries} tries: {answer}"
-                self.warnings += [said.format(**row) for row in rows]
+                template = "{post} on {channel}: {state} after {tries} tries: {answer}"
+                self.warnings += [template.format(**row) for row in rows]
 
     def outcome(self, *, built_from: str = "") -> StepOutcome:
         """All of it."""

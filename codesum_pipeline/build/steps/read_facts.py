@@ -63,9 +63,9 @@ def _columns(table: str, schema: pa.Schema) -> tuple[Column, ...]:
     """Some schemas say themselves what their columns hold."""
     columns = []
     for field in schema:
-        own = (field.metadata or {}).get(b"description")
-        said = own.decode() if own else describe_column(table, field.name)
-        columns.append(Column(field.name, _type_name(field.type), said, field.nullable))
+        own_description = (field.metadata or {}).get(b"description")
+        description = own_description.decode() if own_description else describe_column(table, field.name)
+        columns.append(Column(field.name, _type_name(field.type), description, field.nullable))
     return tuple(columns)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from codesum_pipeline.build.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
-from codesum_pipeline.build.reports.report_values import bars, histogram, index_values, lines
+from codesum_pipeline.build.reports.report_values import draw_bars, draw_histogram, draw_lines, index_values
 from codesum_pipeline.build.steps.step_checks import known_share
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent
 from codesum_pipeline.ground.model.edge import IndexFile
@@ -53,7 +53,7 @@ class TablePreview(Struct, frozen=True):
             rows = connection.execute(f"{self.query} LIMIT {self.limit}").fetchall()
             counts = dict(connection.execute(self.bars).fetchall()) if self.bars else {}
         preview = Markdown(table(self.heads, rows))
-        return {PREVIEW: preview} | ({PLOT: Markdown(bars(self.counted, counts))} if counts else {})
+        return {PREVIEW: preview} | ({PLOT: Markdown(draw_bars(self.counted, counts))} if counts else {})
 
 
 _FILES = TablePreview(
@@ -91,7 +91,7 @@ def _show_documents(ws: Workspace) -> Values:
     counts = dict(lengths)
     steps = range(max(counts) + 1)
     edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
-    plot = histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
+    plot = draw_histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
     return {**_DOCUMENTS(ws), PLOT: Markdown(plot)}
 
 
@@ -150,7 +150,7 @@ def _show_evaluation(ws: Workspace) -> Values:
     if (lift := last_lift(ws)).rows:
         shown["lift"] = Markdown(lift_markdown(lift))
     if drawn := {setup.name: series[setup.name] for setup in (ALL, CODE_ONLY, *EACH_LANE) if setup.name in series}:
-        shown[PLOT] = Markdown(lines("nDCG@10", drawn))
+        shown[PLOT] = Markdown(draw_lines("nDCG@10", drawn))
     return shown
 
 
@@ -245,8 +245,8 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[st
     )
     share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
     saved = sum(dollars for _, _, dollars in spared)
-    said = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
-    yield f"**What it cost.** {said if calls or spared else 'Nothing: no model was asked.'}"
+    costs = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
+    yield f"**What it cost.** {costs if calls or spared else 'Nothing: no model was asked.'}"
     ((kept, documents),) = _rows(
         connection,
         """SELECT count(*) FILTER (id NOT IN (SELECT id FROM document_history WHERE run_id = ? AND event = ?)), count(*)

@@ -31,8 +31,8 @@ _PROVENANCE = frozenset({"snapshot", "document_history"})
 
 
 def _nothing_written(report: LevelReport) -> LevelReport:
-    asked = report.asked and calls_of_unchanged(report.asked)
-    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=asked)
+    calls = report.asked and calls_of_unchanged(report.asked)
+    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=calls)
 
 
 def _all_written(report: LevelReport) -> bool:

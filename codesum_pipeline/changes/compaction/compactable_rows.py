@@ -30,7 +30,7 @@ from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import hold_lease, hold_repository
 from codesum_pipeline.ground.store.rows import column_names, from_table, to_table
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.texts.llm.pins import blake3_of
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline.texts.summaries.by_model.choosing import templates_of
@@ -313,7 +313,7 @@ def source_of(
         return PromptTexts(AnswerCache(settings.summary_cache_dir, now=now), in_use)
     if repository is None:
         raise ConfigurationError(f"rows of {kind} are a repository's: say --repo KEY")
-    return HistoryRows(TableStore(layout.warehouse), layout, repository)
+    return HistoryRows(tables_of(layout), layout, repository)
 
 
 def all_sources(

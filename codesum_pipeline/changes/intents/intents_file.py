@@ -35,7 +35,7 @@ from codesum_pipeline.changes.intents.written import (
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.layout import edited
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.source.git.git_addresses import with_shown_locations
 
@@ -57,13 +57,14 @@ class IntentSurvey(Struct, frozen=True):
 
 
 class Intents(Struct, frozen=True):
-    """Reads and writes one `intents.yaml`; a missing file has no entries.
+    """Reads and writes one `intents.yaml`, which is one of the home's `files`; a missing file has no entries.
 
     Changes keep the rest of the file as it is, comments too. Of two processes that change it at once, one
     waits for the other.
     """
 
     file: Path
+    files: LocalFiles = WHOLE_FOLDER
 
     def survey(self) -> IntentSurvey:
         """Every entry on its own, by name: one that cannot be does not stop the others.
@@ -110,7 +111,7 @@ class Intents(Struct, frozen=True):
                 self._change(lambda text: with_entry(text, written.name, fields_of(written)))
             return written
 
-        return edited(self.file, put_in)
+        return self.files.edit(self.file, put_in)
 
     def remove(self, name: str) -> None:
         """Take an entry out, also one that cannot be used; raises `ConfigurationError` with the nearest name."""
@@ -124,7 +125,7 @@ class Intents(Struct, frozen=True):
                     raise _unknown(name, names)
                 self._change(lambda text: without_entry(text, name))
 
-        edited(self.file, take_out)
+        self.files.edit(self.file, take_out)
 
     def users_of_template(self, field: str, template: str) -> list[str]:
         """The names of all entries whose `field` (system, instruction) is this template: broken and disabled ones too.

@@ -19,7 +19,6 @@ from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.profiles.language_profiles import profile_of
 from codesum_pipeline.ground.store.schemas import OVERVIEWS
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
@@ -279,7 +278,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     if ws.tables.base is None:
         # The views were made when the index was published, without the table of a home's first page. A store of its own
         # keeps what views read out of the recorded inputs of the page.
-        write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
+        write_serving_file(ws.tables.without_base(), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
     words = overview.words
     return OverviewReport(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.store.layout import reading_copy
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats import version_folder as paths
 from codesum_pipeline.indexes.formats.bm25 import Bm25Index
@@ -100,15 +100,12 @@ class PublishedIndex(Struct, frozen=True, dict=True):
     home: Path | None = None
 
     @classmethod
-    def open(cls, path: Path) -> "PublishedIndex":
-        """Open the version that a published name points at now. Everything is mapped here, so that the version stays
-        readable when it is replaced and deleted later. Raises `MissingTable` if nothing is published, `BrokenIndex`
-        where the index cannot be read."""
-        # The folder of an index is three levels below its home.
-        if copy := reading_copy(path.parents[2]):
-            with copy.index(path.name):
-                return cls._open(path)
-        return cls._open(path)
+    def open(cls, path: Path, *, files: LocalFiles = WHOLE_FOLDER) -> "PublishedIndex":
+        """Open the version that a published name points at now, one of the `files` of its home. Everything is mapped
+        here, so that the version stays readable when it is replaced and deleted later. Raises `MissingTable` if nothing
+        is published, `BrokenIndex` where the index cannot be read."""
+        with files.keep_index(path.name):
+            return cls._open(path)
 
     @classmethod
     def _open(cls, path: Path) -> "PublishedIndex":

@@ -37,7 +37,7 @@ from codesum_pipeline.ground.model.ids import check_repository_key
 from codesum_pipeline.ground.model.printable import shortened
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import FileState, write_text_atomically
-from codesum_pipeline.ground.store.layout import edited
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, with_shown_locations
 from codesum_pipeline.source.git.locations import check_command, free_key, full_place, is_url, key_base, parse_location
@@ -113,9 +113,10 @@ _surveys: dict[Path, _ReadSurvey] = {}
 
 
 class Registry(Struct, frozen=True):
-    """Reads and writes one `repos.yaml`; a missing file has no entries."""
+    """Reads and writes one `repos.yaml`, which is one of the home's `files`; a missing file has no entries."""
 
     file: Path
+    files: LocalFiles = WHOLE_FOLDER
 
     def survey(self) -> Survey:
         """Every entry on its own: one that cannot be does not stop the others.
@@ -277,7 +278,7 @@ class Registry(Struct, frozen=True):
             return changed
 
         with exclusive(self.file.with_name(f".{self.file.name}.lock")):
-            return edited(self.file, write)
+            return self.files.edit(self.file, write)
 
     def _organisation(self, name: Any, fields: Any) -> Organisation:
         try:

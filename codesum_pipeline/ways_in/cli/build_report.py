@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.freshness import compare, is_complete
+from codesum_pipeline.build.steps.freshness import compare_fingerprints, is_complete
 from codesum_pipeline.build.steps.reuse import read_failures
 from codesum_pipeline.ground.model.document import LEVELS, Gate, Level
 from codesum_pipeline.ground.model.errors import CallFailure, CodesumError, SummaryCallFailed
@@ -169,7 +169,7 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
         version = published_version(layout, key)
         if version is None or not layout.duckdb_file.exists() or home.has_digest_waiting(key):
             return None
-        found = compare(
+        found = compare_fingerprints(
             workspace, commit=version.manifest["commit"], fingerprint=version.manifest["fingerprint"], head=None
         )
         is_held = found.hold is not None

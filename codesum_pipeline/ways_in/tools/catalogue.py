@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from codesum_pipeline.build.home.home_folders import layout_of
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.errors import (
     BrokenStore,
@@ -27,7 +28,7 @@ from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.layout import HomeLayout, layout_of, reading_copy
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import current_holder
 from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
@@ -79,7 +80,8 @@ class IndexCatalogue(Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":
-        return cls(settings, layout_of(settings), Registry(settings.repos_file))
+        layout = layout_of(settings)
+        return cls(settings, layout, Registry(settings.repos_file, layout.files))
 
     def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
         """The catalogue of only the named repositories; without names, this one. Other checkouts get no first index.
@@ -182,8 +184,9 @@ class IndexCatalogue(Struct, frozen=True):
         opened = []
         for place, key in enumerate(enabled):
             progress(f"opening {key}", place, len(enabled))
-            if place % _AHEAD == 0 and (copy := reading_copy(self.layout.home)):
-                copy.bring_indexes(each for each in enabled[place : place + _AHEAD] if each not in self._opened)
+            if place % _AHEAD == 0:
+                ahead = (each for each in enabled[place : place + _AHEAD] if each not in self._opened)
+                self.layout.files.bring_indexes(ahead)
             try:
                 opened += [self.open(key)] if self.is_published(key) else []
             except MissingTable:
@@ -200,8 +203,7 @@ class IndexCatalogue(Struct, frozen=True):
 
     def _look(self) -> None:
         """Look for changes of a home in a bucket."""
-        if copy := reading_copy(self.layout.home):
-            copy.look()
+        self.layout.files.look()
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
         return [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.build.alerts.alert_book import ConditionKind, ConditionState, Message, open_book
-from codesum_pipeline.build.alerts.announcing import announce, decide, note_absence
+from codesum_pipeline.build.alerts.announcing import announce_changes, decide_messages, note_absence
 from codesum_pipeline.changes.delivery.outbox import open_outbox
 from codesum_pipeline.changes.delivery.sending import OutboxSender
 from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
@@ -43,7 +43,7 @@ class Watch:
         before = set(self.told())
         sender = self.sender()
         with open_book(self.home, now=self.now) as book:
-            announce(book, self.settings, sender)
+            announce_changes(book, self.settings, sender)
         return [subject.removeprefix("codesum: ") for id_, subject in self.told().items() if id_ not in before]
 
     def told(self) -> dict[str, str]:
@@ -151,7 +151,7 @@ def test_a_restart_between_deciding_and_telling_repeats_and_loses_nothing(watch:
     watch.see(check())
     watch.moment += timedelta(minutes=6)
     with open_book(watch.home, now=watch.now) as book:
-        decide(book, watch.settings)
+        decide_messages(book, watch.settings)
         [message] = book.select(Message, "FROM messages")
 
     assert watch.tell() == ["Failing: shop: check index_is_fresh"]
@@ -169,7 +169,7 @@ def test_two_processes_that_look_at_once_tell_it_once(watch: Watch) -> None:
     def look() -> None:
         start.wait()
         with open_book(watch.home, now=watch.now) as book:
-            announce(book, watch.settings, watch.sender())
+            announce_changes(book, watch.settings, watch.sender())
 
     threads = [threading.Thread(target=look) for _ in range(4)]
     for thread in threads:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.companion import index_repositories
 from codesum_pipeline.build.dagster.dagster_records import open_instance
 from codesum_pipeline.build.home.wiring import Home

@@ -7,11 +7,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import yaml
 
 import codesum_pipeline
-import dagster as dg
 from codesum_pipeline.build.dagster.runs import MODULE
 from codesum_pipeline.changes.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.definitions import build_defs

@@ -16,7 +16,7 @@ from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import BuildOptions, Markdown, StepOutcome
 from codesum_pipeline.build.steps.digest_steps import DIGEST_STEPS
 from codesum_pipeline.build.steps.one_build import Build
-from codesum_pipeline.build.steps.scheduled_digests import tell_due, wanted_now
+from codesum_pipeline.build.steps.scheduled_digests import explain_due_digests, tell_due_digests
 from codesum_pipeline.build.steps.step_list import STEPS
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline_tests.build.dagster.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome
@@ -129,9 +129,9 @@ def test_a_receiver_that_is_away_gets_its_digest_without_another_build(built: Pa
         assert "503" in done.warnings[0]
 
         later = utc_now() + timedelta(hours=1)
-        assert wanted_now(shop.home) == "", "the outbox waits a while"
-        assert wanted_now(shop.home, now=lambda: later) == "to be sent on hook"
-        assert tell_due(shop.home, now=lambda: later).values["messages_not_sent"] == 0
+        assert explain_due_digests(shop.home) == "", "the outbox waits a while"
+        assert explain_due_digests(shop.home, now=lambda: later) == "to be sent on hook"
+        assert tell_due_digests(shop.home, now=lambda: later).values["messages_not_sent"] == 0
         assert len({*receiver.ids}) == 1 and len(receiver.ids) == 2
 
 
@@ -143,11 +143,11 @@ def test_a_channel_without_its_secret_fails_no_build_and_starts_no_runs_for_ever
     shop.repo.commit(SHORTER)
     build(shop.home)
     assert told(receiver) == []
-    assert wanted_now(shop.home) == "", "nobody can send it before the secret is there"
+    assert explain_due_digests(shop.home) == "", "nobody can send it before the secret is there"
 
     monkeypatch.setenv("HOOK_SECRET", "a secret of the process that runs")
-    assert wanted_now(shop.home) == "to be sent on hook"
-    tell_due(shop.home)
+    assert explain_due_digests(shop.home) == "to be sent on hook"
+    tell_due_digests(shop.home)
     assert told(receiver) == ["auth"]
 
 
@@ -203,10 +203,10 @@ def test_what_no_build_told_the_schedule_tells(shop: DigestHome, receiver: Webho
     shop.repo.commit(SHORTER)
     build(shop.home, *BUILT, "intent_matches")
 
-    assert wanted_now(shop.home) == "to be tried again: shop"
-    tell_due(shop.home)
+    assert explain_due_digests(shop.home) == "to be tried again: shop"
+    tell_due_digests(shop.home)
 
-    assert (told(receiver), wanted_now(shop.home)) == (["auth"], "")
+    assert (told(receiver), explain_due_digests(shop.home)) == (["auth"], "")
 
 
 @pytest.mark.slow

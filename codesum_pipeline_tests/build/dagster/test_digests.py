@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.definitions import build_defs

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import sqlalchemy as sql
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.build.dagster.resource import PORTION, add_partitions
 from codesum_pipeline.build.dagster.ticks import SensorTick, take_tick

@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.alerts.alert_book import ConditionKind, open_book
-from codesum_pipeline.build.dagster.alerting import look as look_for_alerts
+from codesum_pipeline.build.dagster.alerting import look_for_conditions as look_for_alerts
 from codesum_pipeline.build.dagster.alerting import take_due
 from codesum_pipeline.build.dagster.asset_steps import last_materialization
 from codesum_pipeline.build.home.wiring import Home

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.build.dagster.planner import GOES_ON_TAG
 from codesum_pipeline.build.dagster.resource import run_config_for

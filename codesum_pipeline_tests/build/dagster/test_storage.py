@@ -28,7 +28,7 @@ FILES = {
 IMPORTED = """
 import os, sys
 from pathlib import Path
-from codesum_pipeline.build.dagster import storage
+from codesum_pipeline.build.dagster import dagster_records as storage
 from codesum_pipeline.build.dagster.resource import add_partitions
 from codesum_pipeline.ground.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
@@ -285,7 +285,7 @@ def test_a_repository_is_built_and_recorded_after_all_its_records_were_lost(copi
 READ = """
 import sys
 from pathlib import Path
-from codesum_pipeline.build.dagster import storage
+from codesum_pipeline.build.dagster import dagster_records as storage
 from codesum_pipeline.ground.store.layout import HomeLayout
 layout = HomeLayout(Path(sys.argv[1]))
 storage.make_ready(storage.reference_of(layout), layout.dagster_home)

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
-from codesum_pipeline.build.dagster.observing import observe
+from codesum_pipeline.build.dagster.observing import observe_repositories
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.model.repository import RepositoryEntry
@@ -183,7 +183,7 @@ def test_repositories_that_there_is_no_time_for_come_first_the_next_time(
         home.registry.add(RepositoryEntry(key=key, location=str(git_repo({}, name=key).path)))
 
     with open_poll_state(home.layout) as state:
-        sight = observe(home, instance, state, home.registry.entries(), last="a")
+        sight = observe_repositories(home, instance, state, home.registry.entries(), last="a")
 
     assert [found.key for found in sight.observations] == ["b", "c", "a"]
 

@@ -13,16 +13,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import last_materialization
 from codesum_pipeline.build.dagster.assets import ASSETS
 from codesum_pipeline.build.dagster.companion import _RunServer, index_repositories
 from codesum_pipeline.build.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.build.dagster.dagster_records import open_instance
 from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.reports.exchange import BuilderRequest, FailureMessage, RemoteBuilder, Reply
+from codesum_pipeline.build.reports.exchange import BuilderMethod, BuilderRequest, FailureMessage, RemoteBuilder, Reply
 from codesum_pipeline.ground.model.errors import LeaseHeld, ProcessGone
 from codesum_pipeline.ground.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum, run_codesum
@@ -319,7 +319,7 @@ def test_a_builder_that_ends_is_named() -> None:
 
     ours, theirs = Pipe()
     builder = RemoteBuilder(ours, this_process("run"))
-    theirs.send(Reply(BuilderRequest("built_from"), "commit"))
+    theirs.send(Reply(BuilderRequest(BuilderMethod.BUILT_FROM), "commit"))
     theirs.close()
 
     assert builder.built_from() == "commit"

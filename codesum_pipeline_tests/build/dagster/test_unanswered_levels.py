@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable, Iterator
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs

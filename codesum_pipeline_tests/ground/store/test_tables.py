@@ -162,7 +162,7 @@ def test_parts_of_a_table_without_rows_and_of_one_never_written_hold_nothing(tmp
 def test_parts_of_an_overlay_are_those_of_its_base_until_it_has_its_own(tmp_path: Path) -> None:
     base = TableStore(tmp_path / "base")
     base.write_rows("graph_stats", "one", ROWS, GraphStats)
-    overlay = TableStore(tmp_path / "overlay", base=base.root)
+    overlay = TableStore(tmp_path / "overlay", base=base)
 
     def ids() -> list[str]:
         parts = overlay.read_parts("graph_stats", "one", columns=["id"])
@@ -215,7 +215,7 @@ def test_a_damaged_table_is_refused_with_the_command_that_rebuilds_it(tmp_path: 
 def test_an_overlay_reads_through_and_writes_beside(tmp_path: Path) -> None:
     base = TableStore(tmp_path / "base")
     base.write_rows("graph_stats", "one", ROWS, GraphStats)
-    overlay = TableStore(tmp_path / "overlay", base=base.root)
+    overlay = TableStore(tmp_path / "overlay", base=base)
 
     assert overlay.read_rows("graph_stats", "one", GraphStats) == ROWS
     overlay.write_rows("graph_stats", "one", [], GraphStats)

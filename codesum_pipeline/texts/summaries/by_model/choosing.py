@@ -91,8 +91,12 @@ class ModelSetup(Struct, frozen=True, dict=True):
         return hash_of([wanted.id, body]), hash_of(body)
 
     def cache(self, workspace: Workspace) -> AnswerCache:
-        bucket = workspace.layout.bucket
-        shared = SharedTexts(bucket.objects()) if bucket else None
+        bucket, shared = workspace.layout.bucket, None
+        if bucket:
+            # A home in a folder does without the code of buckets.
+            from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
+
+            shared = SharedTexts(OPENED_HOMES.objects(bucket))
         return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
 
 

@@ -180,7 +180,7 @@ def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: Documen
 def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
     """The documents that the caps left to later runs: their row says so, or their model's text is out of date."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
-    tables = TableStore(workspace.tables.root)
+    tables = workspace.tables.without_base()
     names = ["id", "gate", "failure", "written_by"]
     rows = tables.read_or_empty(texts_table(level), workspace.key, columns=names)
     left = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
@@ -239,7 +239,7 @@ def caps_left(ledger: "Ledger", workspace: Workspace) -> "Caps":
 def rewrites_left(ledger: "Ledger", workspace: Workspace) -> int:
     """How many more texts may be written again without being confirmed; every document with a call counts."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
-    documents = TableStore(workspace.tables.root).read_or_empty("documents", workspace.key, columns=["id"])
+    documents = workspace.tables.without_base().read_or_empty("documents", workspace.key, columns=["id"])
     most = int(workspace.settings.max_rewrite_fraction * documents.num_rows)
     return max(0, most - len(_asked(ledger, workspace)))
 

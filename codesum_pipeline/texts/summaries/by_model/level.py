@@ -25,7 +25,6 @@ from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.rows import to_table
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
 from codesum_pipeline.texts.llm.backend import build_backend
@@ -253,7 +252,7 @@ class ModelLevel:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level == self._level]
             is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
             # A store of its own: the ledger's table is no output by which the step is reused.
-            ledger.compact(TableStore(workspace.tables.root), workspace.key)
+            ledger.compact(workspace.tables.without_base(), workspace.key)
         # Where the backend is `noop`, that no answer comes was chosen.
         has_backend = self._setup.llm.backend is not BackendName.NOOP
         if failed and not written and not self._found and not self._was_over and is_news and has_backend:
@@ -337,7 +336,8 @@ class ModelLevel:
 
     def _ledger(self) -> AbstractContextManager[Ledger]:
         workspace = self._workspace
-        return open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now)
+        state = workspace.layout.state(workspace.key)
+        return open_ledger(state, run_id=workspace.run_id, now=workspace.now, record=workspace.record)
 
     def _is_over(self, ledger: Ledger) -> tuple[Gate, str | None] | None:
         """What stopped an earlier level or layer of the run, and stops this one too."""

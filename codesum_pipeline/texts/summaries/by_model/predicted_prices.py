@@ -220,7 +220,7 @@ def read_meter(
 ) -> dict[AvoidanceReason, CallTotals]:
     """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
-    tables = TableStore(workspace.tables.root)
+    tables = workspace.tables.without_base()
     planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)
     found: dict[AvoidanceReason, CallTotals] = {}

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from codesum_pipeline.ground.model.document import LEVELS, ChildPair, Level, WrittenBy
 from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 
@@ -33,7 +32,7 @@ class UnchangedCode:
 
     def __init__(self, workspace: Workspace, level: Level) -> None:
         # A store of its own: no text is made from what is compared here.
-        self._tables = TableStore(workspace.tables.root)
+        self._tables = workspace.tables.without_base()
         self._key = workspace.key
         self._level = level
         # Texts of this level that a model wrote in this build.

@@ -16,7 +16,7 @@ from codesum_pipeline.changes.digests.digest_store import calls_of_digests
 from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.store.atomic import replacing
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
 from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions

@@ -1,10 +1,10 @@
 """`codesum prompts`: the templates of the prompts for a language model."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from msgspec import Struct
@@ -13,7 +13,6 @@ from codesum_pipeline.changes.intents.intent_templates import FIELDS, delete_dig
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import Intent
-from codesum_pipeline.ground.store.layout import edited
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
@@ -49,6 +48,7 @@ from codesum_pipeline.ways_in.cli.render import (
 )
 
 prompts = CommandGroup("prompts")
+T = TypeVar("T")
 
 Kind = Annotated[
     TemplateKind, argument(None, "Of the system turn, or of the user's turn (instruction); those of digests.")
@@ -121,7 +121,7 @@ def save(
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from error
-    path = edited(own.folder, lambda: save_template_atomic(own.folder, kind, name, text))
+    path = own.edit(lambda: save_template_atomic(own.folder, kind, name, text))
     own.tell_saved(kind, name, f"saved {path}")
 
 
@@ -143,7 +143,7 @@ def rename(
         path, _ = edited(folder, lambda: rename_digest_template(intents, folder, kind, name, new_name))
         edited(intents.file, lambda: None)
     else:
-        path = edited(folder, lambda: rename_template(folder, kind, name, new_name))
+        path = own.edit(lambda: rename_template(folder, kind, name, new_name))
     own.tell_saved(kind, new_name, f"renamed to {path}")
 
 
@@ -170,6 +170,10 @@ class _Templates(Struct, eq=False, dict=True):
     @property
     def folder(self) -> Path:
         return self.invocation.settings.prompts_dir
+
+    def edit(self, edit: Callable[[], T]) -> T:
+        """Do an edit of the templates, also where they lie in a bucket."""
+        return self.called.layout.files.edit(self.folder, edit)
 
     @cached_property
     def intents(self) -> Sequence[Intent]:

@@ -10,9 +10,8 @@ import typer
 
 from codesum_pipeline.changes.digests.sql_tables import read_sql_tables
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.layout import reading_copy
 from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.ground.store.workspace import connect, create_views
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, switch

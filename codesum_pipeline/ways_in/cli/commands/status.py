@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.freshness import IndexState, judge
+from codesum_pipeline.build.steps.freshness import IndexState, judge_freshness
 from codesum_pipeline.build.steps.reuse import read_failures
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.document import LEVELS
@@ -83,7 +83,7 @@ def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshn
         except CodesumError as error:
             why = str(error)
     try:
-        found = judge(home.workspace(entry, run_id="look"), head=head)
+        found = judge_freshness(home.workspace(entry, run_id="look"), head=head)
     except BrokenStore as error:
         return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
     return Freshness(entry, found.state, published, head, found.holder, found.why or why)
