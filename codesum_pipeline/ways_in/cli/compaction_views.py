@@ -10,7 +10,7 @@ from codesum_pipeline.changes.compaction.compacting import Compactor
 from codesum_pipeline.ground.model.document import CompactionRecord
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
 
@@ -27,7 +27,7 @@ def compaction_source_of(invocation: Invocation, kind: str, repo: str | None) ->
 
 def compactions_of_document(invocation: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
     """The compactions that replaced rows of a document's history, oldest first."""
-    history = HistoryRows(TableStore(invocation.layout.warehouse), invocation.layout, repo)
+    history = HistoryRows(tables_of(invocation.layout), invocation.layout, repo)
     return [
         {
             "job_id": record.job_id,

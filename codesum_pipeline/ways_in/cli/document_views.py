@@ -15,6 +15,7 @@ from codesum_pipeline.ground.model.document import Gate, Level, WrittenBy
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import clean, one_line
 from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
@@ -135,7 +136,7 @@ class _Line(Struct, frozen=True):
 _IN_TABLES = ("failure", "cost_usd")
 
 
-def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
+def failure_and_price(layout: HomeLayout, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Why a model's text failed, and its price; empty where no model was asked, or the tables have another text."""
     if document["written_by"] != WrittenBy.LLM and document["gate"] != Gate.FAILED:
         return {}
@@ -143,10 +144,10 @@ def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) ->
     import pyarrow.compute as pc
 
     from codesum_pipeline.ground.store.schemas import texts_table
-    from codesum_pipeline.ground.store.tables import TableStore
+    from codesum_pipeline.ground.store.tables import tables_of
 
     table = texts_table(Level(document["type"]))
-    texts = TableStore(warehouse).read_or_empty(table, key, columns=["id", "text_hash", *_IN_TABLES])
+    texts = tables_of(layout).read_or_empty(table, key, columns=["id", "text_hash", *_IN_TABLES])
     rows = texts.filter(pc.equal(texts.column("id"), document["id"])).to_pylist()
     same = [row for row in rows if row["text_hash"] == document["text_hash"]]
     return {name: row[name] for row in same for name in _IN_TABLES}

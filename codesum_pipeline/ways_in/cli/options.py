@@ -58,7 +58,8 @@ def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
     from codesum_pipeline.changes.intents.intents_file import Intents
 
     try:
-        survey = Intents(_invocation_of(ctx).settings.digests.intents_file).survey()
+        invocation = _invocation_of(ctx)
+        survey = Intents(invocation.settings.digests.intents_file, invocation.layout.files).survey()
     except (CodesumError, OSError, ValueError):
         return []
     names = {*(intent.name for intent in survey.intents), *survey.problems}

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import CodesumError, RepositoryUnavailable, SkippedFile
-from codesum_pipeline.ground.store.layout import HomeLayout, reading_copy
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -26,7 +26,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     that is a folder, builds do that."""
     layout, commit = catalogue.layout, index.commit
     git_dir = layout.mirror(index.repo)
-    if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in catalogue.sought:
+    if not layout.files.is_copy or index.home is not None or (git_dir, commit) in catalogue.sought:
         return
     # Importing takes thirty milliseconds, for which answers of homes in folders do not wait.
     from codesum_pipeline.source.git.mirror import Mirror

@@ -158,7 +158,7 @@ class IndexCatalogue(Struct, frozen=True):
         identity = (link.st_ino, link.st_mtime_ns)
         if known := self._opened.find(key, identity):
             return known
-        opened = PublishedIndex.open(path)
+        opened = PublishedIndex.open(path, files=self.layout.files)
         self._opened.keep(key, identity, opened, most=self.settings.reading.open_indexes)
         return opened
 

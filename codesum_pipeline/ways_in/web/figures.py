@@ -97,7 +97,7 @@ _SHORT, _DAY = 10, len("2026-01-31")
 
 def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     """The scores of the repository's own questions, evaluation after evaluation; None without evaluations."""
-    table = TableStore(layout.warehouse).read_or_empty("evaluations", repo, columns=_COLUMNS)
+    table = tables_of(layout).read_or_empty("evaluations", repo, columns=_COLUMNS)
     is_headline = pc.and_(pc.equal(table["metric"], NDCG), pc.equal(table["category"], EVERY_CATEGORY))
     rows = table.filter(pc.and_(is_headline, pc.greater(table["questions"], 0))).to_pylist()
     rows = [row for row in rows if row["setup"] in _SETUPS]

@@ -13,7 +13,7 @@ from codesum_pipeline.ground.model.document import CompactionRecord
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.compaction_views import (
     attested_fields,
     compaction_as_json,
@@ -89,7 +89,7 @@ def _compactions(invocation: Invocation, repo: str | None) -> Iterator[Compactio
     """The compactions that replaced rows: of one repository, or of all and of the cache."""
     if repo is not None:
         invocation.registry.get(repo)
-    keys = [repo] if repo is not None else TableStore(invocation.layout.warehouse).repositories("document_history")
+    keys = [repo] if repo is not None else tables_of(invocation.layout).repositories("document_history")
     for each in all_sources(sorted(keys), layout=invocation.layout, settings=invocation.settings, now=utc_now):
         if repo is None or each.repository == repo:
             yield from each.compactions()

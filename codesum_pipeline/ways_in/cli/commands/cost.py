@@ -109,7 +109,7 @@ def cost(
 
 def _rows(invocation: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
-    store = TableStore(invocation.layout.warehouse)
+    store = tables_of(invocation.layout)
     known = set(store.repositories("ledger"))
     for key in keys:
         if key not in known:
@@ -180,7 +180,7 @@ _NUMBERS = ("calls", "tokens", "US dollars", "share")
 def show_avoided(invocation: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
-    store = TableStore(invocation.layout.warehouse)
+    store = tables_of(invocation.layout)
     known = store.repositories("avoided")
     for key in keys:
         if key not in known:

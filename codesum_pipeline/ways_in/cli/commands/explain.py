@@ -35,7 +35,7 @@ def explain(
     found = find_document(invocation, id, repo=repo)
     document = found.document()
     writing = {name: document[name] for name in _PUBLISHED}
-    writing |= failure_and_price(invocation.layout.warehouse, found.repo, document)
+    writing |= failure_and_price(invocation.layout, found.repo, document)
     steps = explain_document(invocation.home.workspace(found.repo, run_id="explain"), found.id)
     compacted = compactions_of_document(invocation, found.repo, found.id)
     if as_json:

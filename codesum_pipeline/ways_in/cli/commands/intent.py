@@ -257,7 +257,7 @@ def test(
     tested = _intent_to_test(invocation, name, text, threshold)
     for key in _repositories(invocation, tested, repo):
         try:
-            index = PublishedIndex.open(invocation.layout.published(key))
+            index = PublishedIndex.open(invocation.layout.published(key), files=invocation.layout.files)
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
@@ -277,7 +277,7 @@ def test(
 
 
 def intents_of(invocation: Invocation) -> Intents:
-    return Intents(invocation.settings.digests.intents_file)
+    return Intents(invocation.settings.digests.intents_file, invocation.layout.files)
 
 
 def _intent_to_test(invocation: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:

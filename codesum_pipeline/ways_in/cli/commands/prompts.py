@@ -140,8 +140,8 @@ def rename(
     folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
         make_home(own.invocation.settings)
-        path, _ = edited(folder, lambda: rename_digest_template(intents, folder, kind, name, new_name))
-        edited(intents.file, lambda: None)
+        path, _ = own.edit(lambda: rename_digest_template(intents, folder, kind, name, new_name))
+        intents.files.edit(intents.file, lambda: None)
     else:
         path = own.edit(lambda: rename_template(folder, kind, name, new_name))
     own.tell_saved(kind, new_name, f"renamed to {path}")
@@ -154,9 +154,9 @@ def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
         make_home(own.invocation.settings)
-        users = edited(folder, lambda: delete_digest_template(intents, folder, kind, name))
+        users = own.edit(lambda: delete_digest_template(intents, folder, kind, name))
     else:
-        edited(folder, lambda: delete_template(folder, kind, name))
+        own.edit(lambda: delete_template(folder, kind, name))
     write_note(f"deleted {kind}/{name} in {folder}")
     if users:
         write_note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
@@ -173,7 +173,7 @@ class _Templates(Struct, eq=False, dict=True):
 
     def edit(self, edit: Callable[[], T]) -> T:
         """Do an edit of the templates, also where they lie in a bucket."""
-        return self.called.layout.files.edit(self.folder, edit)
+        return self.invocation.layout.files.edit(self.folder, edit)
 
     @cached_property
     def intents(self) -> Sequence[Intent]:

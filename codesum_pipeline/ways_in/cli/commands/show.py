@@ -95,7 +95,7 @@ def show(
     number = documents.number_of(found)
     call.tell_gone(documents, number)
     relations = surroundings_of(documents, number)
-    document |= failure_and_price(invocation.layout.warehouse, found.repo, document)
+    document |= failure_and_price(invocation.layout, found.repo, document)
     document["templates"] = templates_named(invocation.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     if as_json:
@@ -135,9 +135,9 @@ def _refused_answer(invocation: Invocation, found: IndexedDocument) -> tuple[dic
     """The last answer of a model that could not be taken, and why: what the ledger keeps of it, and the same for a
     person. Raises `ConfigurationError` if there is none."""
     # Arrow takes longer to load than to show a document.
-    from codesum_pipeline.ground.store.tables import TableStore
+    from codesum_pipeline.ground.store.tables import tables_of
 
-    tables = TableStore(invocation.layout.warehouse)
+    tables = tables_of(invocation.layout)
     ledger = tables.read_or_empty("ledger", found.repo, columns=["id", "sequence", "outcome", *_OF_ATTEMPT])
     rows = [row for row in ledger.to_pylist() if row["id"] == found.id]
     attempts = sorted(rows, key=lambda row: int(row["sequence"]))

@@ -50,11 +50,10 @@ def sql(
     codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
     """
     layout = invocation_of(ctx).layout
-    if copy := reading_copy(layout.home):
-        # Those that the query may read: their names are words of it.
-        words = set(re.findall(r"\w+", query.lower()))
-        copy.bring_tables_of_all([name for name in TABLES if name in words])
-    columns, rows = _select(TableStore(layout.warehouse), read_sql_tables(layout.digests, query=query), query)
+    # Those that the query may read: their names are words of it.
+    words = set(re.findall(r"\w+", query.lower()))
+    layout.files.bring_tables_of_all([name for name in TABLES if name in words])
+    columns, rows = _select(tables_of(layout), read_sql_tables(layout.digests, query=query), query)
     if as_json:
         print_json(*(_plain(dict(zip(columns, row, strict=True))) for row in rows))
     elif as_csv:
