@@ -84,13 +84,13 @@ def test_a_type_is_learned_by_one_thread() -> None:
     for number in range(ROUNDS):
         part = defstruct(f"Part{number}", [("names", list[dict[str, int]]), ("other", list[str] | None)])
         whole = defstruct(f"Whole{number}", [("parts", list[part]), ("by_name", dict[str, part])])  # type: ignore[valid-type]
-        said = {"parts": [{"names": [{"a": 1}], "other": None}], "by_name": {"b": {"names": [], "other": ["c"]}}}
-        text = json.dumps(said)
+        value = {"parts": [{"names": [{"a": 1}], "other": None}], "by_name": {"b": {"names": [], "other": ["c"]}}}
+        text = json.dumps(value)
 
-        def read(thread: int, whole: type[Any] = whole, said: Any = said, text: str = text) -> Any:
-            return to_builtins(decode(text, whole) if thread % 2 else convert(said, whole))
+        def read(thread: int, whole: type[Any] = whole, value: Any = value, text: str = text) -> Any:
+            return to_builtins(decode(text, whole) if thread % 2 else convert(value, whole))
 
-        assert at_once(read) == [said] * 4
+        assert at_once(read) == [value] * 4
 
 
 def test_types_are_learned_in_one_place() -> None:
@@ -159,14 +159,14 @@ def test_no_thread_goes_without_the_sources_that_another_one_fetches(tmp_path: P
     folder = home.layout.home
     files = ReadingCopy(HomeFiles(f"memory://{tmp_path}", folder), folder, ReadingSettings(), is_offline=True)
     catalogue = IndexCatalogue(home.settings, replace(home.layout, files=files), home.registry)
-    told: list[str] = []
+    complaints: list[str] = []
 
     def commit_there(_: int) -> bool:
-        bring_mirror(catalogue, index, tell=told.append)
+        bring_mirror(catalogue, index, tell=complaints.append)
         return bool(resolve(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
 
     assert at_once(commit_there) == [True] * 4
-    assert told == []
+    assert complaints == []
 
 
 def test_a_follower_is_closed_while_trees_come(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ from codesum_pipeline.texts.llm.marking import MASKING_VERSION
 from codesum_pipeline.texts.summaries.by_model.choosing import templates_of, writer_of
 from codesum_pipeline.texts.summaries.documents_step import DOCUMENTS_VERSION
 from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.texts.summaries.writers import PLACEHOLDER_VERSION
+from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION
 
 if TYPE_CHECKING:
     from codesum_pipeline.changes.digests.desk import DigestDesk

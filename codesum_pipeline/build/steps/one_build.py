@@ -30,7 +30,7 @@ from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, Repos
 from codesum_pipeline.ground.store.workspace import Connect, Workspace, connect
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import held_back
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
 
 # Readers of a home in a bucket see the new version once it is committed.
 _PUBLISHING = "published_index"
@@ -119,7 +119,7 @@ class Build:
         # The changes as soon as they are known, and the whole run once the index is published.
         notes = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
         # Advice for a person who reads the run's log.
-        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
+        held = step == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
         return StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),

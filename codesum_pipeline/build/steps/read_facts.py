@@ -18,7 +18,7 @@ from codesum_pipeline.search.evaluation.evaluation_step import EVALUATION_VERSIO
 from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.source.files.path_rules import RULES_VERSION
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 # The version of matching and reporting changes; no index depends on it.
 DIGESTS_VERSION = "1"

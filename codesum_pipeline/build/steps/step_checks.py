@@ -35,7 +35,7 @@ from codesum_pipeline.indexes.embedders.named import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
 from codesum_pipeline.texts.llm.ledger import spent_today
-from codesum_pipeline.texts.summaries.neighbours import names_of
+from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -210,7 +210,7 @@ def find_faults(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, s
 def find_leaks(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Faults:
     """The documents whose text has a neighbour's name, each with the names."""
     texts = dict(_rows(connection, LEAK_SUSPECTS, {"suffix": SUFFIX_PATTERN}))
-    leaks = {id_: names.leaks(texts[id_]) for id_, names in names_of(ws, texts).items()}
+    leaks = {id_: names.leaks(texts[id_]) for id_, names in neighbour_names_of(ws, texts).items()}
     found = [f"{id_} ({', '.join(names)})" for id_, names in sorted(leaks.items()) if names]
     return {LEAK_FAULT: found} if found else {}
 

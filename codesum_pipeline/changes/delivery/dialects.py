@@ -23,7 +23,7 @@ from codesum_pipeline.changes.delivery.channels import Post, PostKind
 from codesum_pipeline.ground.model.digest_record import CitedPlace
 from codesum_pipeline.ground.model.markdown import unlinked
 from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut
+from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut_to_fit
 
 # Neither are links in the text made into links, nor do definitions of such vanish.
 _UNREAD = ("link", "image", "autolink", "html_inline", "html_block", "reference")
@@ -126,7 +126,7 @@ def written(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat
         sources -= 1
     room = limit
     while room > 0:
-        text = cut(post.text, room).removesuffix(CUT_MARK).rstrip() if room < len(post.text) else post.text
+        text = cut_to_fit(post.text, room).removesuffix(CUT_MARK).rstrip() if room < len(post.text) else post.text
         said = _joined(post, text, sources, dialect, is_repeat)
         if len(said) <= limit:
             return said

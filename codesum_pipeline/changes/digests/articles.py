@@ -17,7 +17,7 @@ from codesum_pipeline.ground.model.printable import clean, one_line, shortened
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.budgets import CUT_MARK, Entry, fill_entries
-from codesum_pipeline.texts.llm.marking import enclose, visible
+from codesum_pipeline.texts.llm.marking import enclose, without_invisible
 
 _LABEL = "CHANGE"
 _NAME_CHARS = 200
@@ -192,7 +192,7 @@ def _parts(item: Item, *, sends_code: bool) -> Iterator[tuple[str, str, str]]:
 
 
 def _masked(text: str) -> str:
-    shown = _LONG_FENCE.sub(lambda found: found[0][:8], visible(clean(text)))
+    shown = _LONG_FENCE.sub(lambda found: found[0][:8], without_invisible(clean(text)))
     return mask_secrets(shown).text.strip("\n")
 
 

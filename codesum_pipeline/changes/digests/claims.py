@@ -19,7 +19,7 @@ from codesum_pipeline.changes.digests.articles import LEAST_QUOTE_CHARS, Article
 from codesum_pipeline.ground.model.digest_record import DigestCitation, DigestClaim, SummaryResult
 from codesum_pipeline.ground.model.markdown import code, prose
 from codesum_pipeline.texts.llm.answer_shapes import AnswerPart, AnswerTool, tool_for
-from codesum_pipeline.texts.llm.checking import complain, object_of, validated
+from codesum_pipeline.texts.llm.checking import raise_complaints, read_object, validate_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse
 
 TOOL_NAME = "emit_digest"
@@ -77,7 +77,7 @@ def digest_tool() -> AnswerTool:
 
 def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[Article]) -> CheckedClaims:
     """The claims of an answer that hold; raises `AnswerProblem` if it has another form, or none of them does."""
-    answer = validated(object_of(response, form, digest_tool()), DigestAnswer)
+    answer = validate_answer(read_object(response, form, digest_tool()), DigestAnswer)
     shown = {article.number: article for article in articles}
     claims, removed = [], []
     for claim in answer.claims:
@@ -86,7 +86,7 @@ def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[
         if found:
             claims.append(found)
     if not claims:
-        complain(
+        raise_complaints(
             [
                 "claims: no quote stands, letter by letter, in a change that its claim cites: copy each from the text "
                 f"between the markers of such a change, at least {LEAST_QUOTE_CHARS} characters of one line"

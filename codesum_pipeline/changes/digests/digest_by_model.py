@@ -24,25 +24,17 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, DigestCapRe
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import DigestSettings, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import check_models, form_of, why_no_calls
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
-from codesum_pipeline.texts.llm.attempts import settled_reading
-from codesum_pipeline.texts.llm.backend import (
-    AnotherModel,
-    RefusedAnswer,
-    SummaryBackend,
-    Templates,
-    build_backend,
-    check_models,
-    checked,
-    form_of,
-    why_shut,
-)
+from codesum_pipeline.texts.llm.attempts import result_of_reading
+from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.texts.llm.ledger import Ledger
-from codesum_pipeline.texts.llm.paying import Cap, Till, paid_once, run_job
+from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_fallbacks
@@ -77,7 +69,7 @@ def check_gates(settings: Settings) -> None:
     `DigestGatedOff`: the digest is written without a model. `ModelNotInAllowlist`, and `ConfigurationError` for an
     unknown price: the settings have to be mended.
     """
-    if shut := why_shut(settings.llm, is_offline=settings.offline):
+    if shut := why_no_calls(settings.llm, is_offline=settings.offline):
         raise DigestGatedOff(shut)
     check_models(settings.llm)
 
@@ -267,15 +259,15 @@ class _DigestRequester(Struct):
             Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),
         )
         way_out = "write digests with a cheaper model"
-        return await paid_once(
+        return await pay_once(
             request,
             Till(ledger, llm, LEDGER_LEVEL, self.job.intent.name, caps, DigestCapReached, way_out),
             sent=(self.digest.template.system, digest_tool().schema_bytes.decode()),
             ask=lambda: self._ask(request),
             read=lambda known: self._read(request, known),
-            settled=settled_reading,
+            settled=result_of_reading,
             retries=min(llm.max_retries, MAX_RETRIES),
-            longest_asked_wait_s=LONGEST_WAIT_S,
+            longest_provider_wait_s=LONGEST_WAIT_S,
         )
 
     async def _ask(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
@@ -291,7 +283,7 @@ class _DigestRequester(Struct):
 
     def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
         try:
-            found = checked(request, response, self.job.settings.llm)
+            found = check_response(request, response, self.job.settings.llm)
             return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
         except AnswerProblem as problem:
             return AnswerReading(response, None, str(problem))

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.printable import clean, shortened
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.plain_text import Markup, markup_of, plain_text
+from codesum_pipeline.texts.llm.plain_text import Markup, markup_of, to_plain_text
 
 # Lines of both sides together.
 _MOST_COMPARED = 800
@@ -145,7 +145,7 @@ def _lines(text: str | None, markup: Markup) -> list[str]:
         return []
     shown = mask_secrets(clean(text)).text
     if markup is not Markup.PLAIN:
-        shown = "\n".join(_SENTENCE_END.sub("\n", line) for line in plain_text(shown, markup).split("\n"))
+        shown = "\n".join(_SENTENCE_END.sub("\n", line) for line in to_plain_text(shown, markup).split("\n"))
     return _without_margin([line.rstrip() for line in shown.expandtabs(4).split("\n")])
 
 

@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.markdown import code, prose
 from codesum_pipeline.ground.model.printable import counted, listed, one_line
 from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState
-from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut
+from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut_to_fit
 
 _MOST_DOCUMENTS = 8
 _MOST_FOLDERS = 5
@@ -152,7 +152,7 @@ def _states(first: DocumentChange | None, last: DocumentChange | None) -> list[s
 
 def _said(state: DocumentState | None) -> str:
     text = one_line(state.summary) if state else ""
-    short = cut(text, _STATE_CHARS).removesuffix(CUT_MARK).rstrip()
+    short = cut_to_fit(text, _STATE_CHARS).removesuffix(CUT_MARK).rstrip()
     return prose(f"{short} …" if len(short) < len(text) else short, limit=_STATE_CHARS + 2)
 
 

@@ -35,8 +35,8 @@ from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.budgets import LEAST_SHOWN, cut, prompt_chars
-from codesum_pipeline.texts.llm.marking import enclose, visible
+from codesum_pipeline.texts.llm.budgets import LEAST_SHOWN, cut_to_fit, prompt_chars
+from codesum_pipeline.texts.llm.marking import enclose, without_invisible
 from codesum_pipeline.texts.llm.pins import blake3_of
 
 LABEL = "DIGEST"
@@ -66,7 +66,7 @@ def join_past(rows: Sequence[DigestRow], room: int) -> PastBlock:
     texts: list[str] = []
     rows_cut = known = 0
     for row in newest_first(rows):
-        text = visible(mask_secrets(merged.renumbered(row.result)).text).strip()
+        text = without_invisible(mask_secrets(merged.renumbered(row.result)).text).strip()
         block = _block(row, text, merged.listed)
         if len(block) > room:
             spare = room - (len(block) - len(text))
@@ -128,11 +128,11 @@ def numbers_in(text: str) -> list[int]:
 
 def cut_text(text: str, room: int) -> str:
     """The text up to a sentence's or line's end; a fence of code that is open there is closed."""
-    short = cut(text, room)
+    short = cut_to_fit(text, room)
     closed = with_closed_fence(short)
     if len(closed) <= room:
         return closed
-    return with_closed_fence(cut(text, room - (len(closed) - len(short))))
+    return with_closed_fence(cut_to_fit(text, room - (len(closed) - len(short))))
 
 
 def _block(row: DigestRow, text: str, listed: Sequence[DigestCitation]) -> str:

@@ -28,7 +28,7 @@ from codesum_pipeline.indexes.formats.arrow_texts import scalar_of
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
-from codesum_pipeline.texts.summaries.extractive.words import spoken
+from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
@@ -198,7 +198,7 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
 
 def with_name(name: str, summary: str) -> str:
     """The summary, with the words of the document's name before it where it does not contain them."""
-    words = spoken(name.partition(".")[0] or name)
+    words = identifier_in_words(name.partition(".")[0] or name)
     return summary if words.lower() in summary.lower() else f"{words}. {summary}"
 
 

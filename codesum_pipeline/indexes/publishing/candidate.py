@@ -48,7 +48,7 @@ from codesum_pipeline.indexes.publishing.candidate_files import (
     read_candidate_tables,
 )
 from codesum_pipeline.texts.llm.pins import Parameters, blake3_of
-from codesum_pipeline.texts.llm.prices import listed
+from codesum_pipeline.texts.llm.prices import find_listed_model
 
 # Parsing decides what a hash covers, so its version is part of the policy.
 _HASHING_VERSIONS = ("parser", "extractive", "placeholder")
@@ -143,7 +143,7 @@ def model_fields(ws: Workspace) -> dict[str, Any]:
 def _provider(model: str) -> str:
     """As LiteLLM names it."""
     prefix, slash, _ = model.partition("/")
-    return prefix if slash else str((listed(model) or {}).get("litellm_provider", "unknown"))
+    return prefix if slash else str((find_listed_model(model) or {}).get("litellm_provider", "unknown"))
 
 
 class CandidateReport(Struct, frozen=True):

@@ -27,7 +27,7 @@ from codesum_pipeline.indexes.publishing.candidate import write_candidate
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.symbols.scip.taking import lend_indexes
 from codesum_pipeline.texts.summaries.documents_step import assemble_documents
-from codesum_pipeline.texts.summaries.level_build import write_level
+from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 
 

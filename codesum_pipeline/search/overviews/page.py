@@ -26,7 +26,7 @@ from codesum_pipeline.search.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import sentences
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 # Characters without a meaning in Mermaid's quotes; others are written as their numbers.
@@ -221,7 +221,7 @@ def _first_sentence(summary: str, name: str) -> str:
     """The first sentence of a text; empty if the text only lists contents or repeats the name."""
     if summary.startswith(_SAYS_LITTLE) or not summary[:1].isalnum():
         return ""
-    first = next(iter(sentences(" ".join(summary.split()), limit=1)), "")
+    first = next(iter(split_sentences(" ".join(summary.split()), limit=1)), "")
     of_name = {word.lower() for word in split_identifier(name)} | _OF_ANYTHING
     if {word.lower() for word in split_identifier(first)} <= of_name:
         return ""

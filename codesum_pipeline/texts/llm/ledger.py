@@ -360,8 +360,8 @@ def _replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
     """Write into the ledger what a killed worker had written into its own and no commit has kept."""
     for entry in entries:
         for table in (_TABLE, _OUTBOX):
-            for kept in entry[table]:
-                row = {**kept, "sequence": _number(connection, kept)} if table == _TABLE else kept
+            for entry_row in entry[table]:
+                row = {**entry_row, "sequence": _number(connection, entry_row)} if table == _TABLE else entry_row
                 connection.execute(
                     f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
                     list(row.values()),

@@ -25,9 +25,9 @@ from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.work_trees import uncommitted_files
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import held_back
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ class ModelReport(Struct, eq=False, dict=True):
 
     @cached_property
     def spent(self) -> Totals:
-        return total(self.attempts)
+        return add_up_calls(self.attempts)
 
     @cached_property
     def gates(self) -> dict[str, int]:
@@ -337,7 +337,7 @@ class ModelReport(Struct, eq=False, dict=True):
         home, outcome = self.home, self.outcome
         if not home.settings.llm.enabled:
             return
-        if held := held_back(home.tables, outcome.key, home.settings):
+        if held := describe_held_back(home.tables, outcome.key, home.settings):
             yield held
         if self.trust and not self.trust.edges:
             yield (

@@ -17,7 +17,7 @@ from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.texts.llm.ledger import every_attempt
-from codesum_pipeline.texts.llm.totals import Totals, total_by
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls_by
 from codesum_pipeline.ways_in.web.rendering import format_usd
 
 WIDTH, HEIGHT = 560, 180
@@ -133,8 +133,8 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
 def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
     """The costs of models' calls for its texts, by day and by level; none if no model was called."""
     rows = every_attempt(tables_of(layout), layout.state(repo), repo)
-    by_day = total_by((row.started_at[:_DAY], row) for row in rows)
-    found = total_by((row.level, row) for row in rows)
+    by_day = add_up_calls_by((row.started_at[:_DAY], row) for row in rows)
+    found = add_up_calls_by((row.level, row) for row in rows)
     by_level: dict[str, Totals] = {level.value: found[level.value] for level in LEVELS if level.value in found}
     days = dict(list(by_day.items())[-_MOST_DAYS:])
     return [

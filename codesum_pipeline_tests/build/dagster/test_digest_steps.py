@@ -58,7 +58,7 @@ def build(home: Home, *steps: str) -> dict[str, StepOutcome]:
     return {step: made.perform(step) for step in steps or (*BUILT, *DIGEST_STEPS)}
 
 
-def told(receiver: WebhookReceiver) -> list[str]:
+def received_intents(receiver: WebhookReceiver) -> list[str]:
     return [each.json["intent"] for each in receiver.received]
 
 
@@ -73,7 +73,7 @@ def test_a_question_that_was_added_after_a_build_hears_of_the_next_change(
 
     done = build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     assert (done["intent_matches"].values["matches"], done["intent_matches"].rows) == (1, 1)
     assert (done["intent_digests"].values["digests"], done["intent_digests"].rows) == (1, 1)
 
@@ -97,7 +97,7 @@ def test_one_broken_question_is_reported_and_the_others_are_answered(
 
     done = build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     ((item, reason),) = reasons(done["intent_matches"])
     assert (item, "intents.yaml:" in reason, "7" in reason) == ("broken", True, True)
 
@@ -111,11 +111,11 @@ def test_while_the_file_of_questions_cannot_be_read_nothing_is_lost(
 
     broken = build(shop.home)
     assert [item for item, _ in reasons(broken["intent_matches"])] == ["intents.yaml"]
-    assert told(receiver) == []
+    assert received_intents(receiver) == []
 
     shop.ask(auth=SIGN_IN)
     build(shop.home)
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
 
 
 @pytest.mark.slow
@@ -142,13 +142,13 @@ def test_a_channel_without_its_secret_fails_no_build_and_starts_no_runs_for_ever
     shop.configure('secret_env = "HOOK_SECRET"\n')
     shop.repo.commit(SHORTER)
     build(shop.home)
-    assert told(receiver) == []
+    assert received_intents(receiver) == []
     assert explain_due_digests(shop.home) == "", "nobody can send it before the secret is there"
 
     monkeypatch.setenv("HOOK_SECRET", "a secret of the process that runs")
     assert explain_due_digests(shop.home) == "to be sent on hook"
     tell_due_digests(shop.home)
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
 
 
 DIE = """
@@ -177,12 +177,12 @@ def test_what_a_killed_build_did_not_tell_the_next_one_tells_once(
     code = textwrap.dedent(DIE).format(line.replace("\n    ", "\n"))
     environment = {**os.environ, "PYTHONPATH": str(Path(codesum_pipeline.__file__).parent.parent)}
     died = subprocess.run([sys.executable, "-c", code, str(shop.folder)], env=environment, check=False)
-    assert (died.returncode, told(receiver)) == (9, [])
+    assert (died.returncode, received_intents(receiver)) == (9, [])
 
     build(shop.home)
     build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
 
 
 def test_what_was_matched_and_not_told_is_told_by_the_next_build_of_the_same_commit(
@@ -194,7 +194,7 @@ def test_what_was_matched_and_not_told_is_told_by_the_next_build_of_the_same_com
 
     build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     assert not shop.home.has_digest_waiting("shop")
 
 
@@ -206,7 +206,7 @@ def test_what_no_build_told_the_schedule_tells(shop: DigestHome, receiver: Webho
     assert explain_due_digests(shop.home) == "to be tried again: shop"
     tell_due_digests(shop.home)
 
-    assert (told(receiver), explain_due_digests(shop.home)) == (["auth"], "")
+    assert (received_intents(receiver), explain_due_digests(shop.home)) == (["auth"], "")
 
 
 @pytest.mark.slow
@@ -216,7 +216,7 @@ def test_two_questions_have_a_digest_each(shop: DigestHome, receiver: WebhookRec
 
     build(shop.home)
 
-    assert sorted(told(receiver)) == ["auth", "billing"]
+    assert sorted(received_intents(receiver)) == ["auth", "billing"]
 
 
 def kinds(markdown: str) -> set[str]:

@@ -17,10 +17,10 @@ ASKED = LevelCalls(
 )  # fmt: skip
 
 
-def level_report(asked: LevelCalls | None) -> LevelReport:
+def level_report(calls: LevelCalls | None) -> LevelReport:
     return LevelReport(
         level=Level.FUNCTION, rows=6, written=4, kept=2, removed=0, placeholders=0, by_cause={Cause.NEW: 4},
-        rewrites=(), table_hash="", asked=asked,
+        rewrites=(), table_hash="", asked=calls,
     )  # fmt: skip
 
 

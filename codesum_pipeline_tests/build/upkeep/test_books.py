@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from codesum_pipeline.build.upkeep.appended_tables import add_up_avoided, add_up_ledger
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, AvoidedRow, LedgerRow
-from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
 
 BEFORE = "2026-03-01T00:00:00.000Z"
 
@@ -72,7 +72,7 @@ def test_adding_up_again_changes_nothing_and_goes_on_with_later_months() -> None
     assert add_up_ledger(once, before=BEFORE) == once
     later = add_up_ledger(once, before="2026-05-01T00:00:00.000Z")
     assert {row.run_id for row in later} == {"2026-01", "2026-02", "2026-03", "2026-04"}
-    assert total(later).calls == total(LEDGER).calls
+    assert add_up_calls(later).calls == add_up_calls(LEDGER).calls
 
 
 def test_what_a_dead_build_may_bring_in_again_is_not_added_up() -> None:
@@ -108,7 +108,7 @@ def _calls_by_day(rows: list[AvoidedRow]) -> dict[str, int]:
 
 
 def _rounded(rows: list[LedgerRow], by: Callable[[LedgerRow], str]) -> dict[str, Totals]:
-    totals = total_by((by(row), row) for row in rows)
+    totals = add_up_calls_by((by(row), row) for row in rows)
     return {
         key: replace(found, cost_usd=round(found.cost_usd, 9), estimated_usd=round(found.estimated_usd, 9))
         for key, found in totals.items()

@@ -34,8 +34,7 @@ from codesum_pipeline.ground.model.errors import (
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import hold_lease
-from codesum_pipeline.texts.llm.backend import build_backend
-from codesum_pipeline.texts.llm.backends import NoopBackend
+from codesum_pipeline.texts.llm.backends import NoopBackend, build_backend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import write_recording
 from codesum_pipeline_tests.support.compaction_home import (

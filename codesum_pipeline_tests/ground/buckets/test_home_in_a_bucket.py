@@ -44,12 +44,12 @@ def test_an_unchanged_build_by_another_worker_runs_no_step_and_writes_nothing(on
     assert build_in_bucket(other, repo) == ALWAYS
     head, *_ = read_head(objects, "shop")
 
-    with counted_requests() as asked:
+    with counted_requests() as requests:
         assert build_in_bucket(other, repo) == ALWAYS
 
     after, *_ = read_head(objects, "shop")
     assert (after.state, after.generation, after.published) == (head.state, head.generation, head.published)
-    assert asked == {"get": 1, "put": 2}
+    assert requests == {"get": 1, "put": 2}
 
 
 def test_a_head_names_what_is_published_and_all_of_its_files(one, repo, objects):
@@ -133,8 +133,8 @@ def test_a_worker_fetches_only_what_changed_since_its_last_build(one, other, rep
     second = read_manifest(objects, read_head(objects, "shop")[0].state)
     new = {file.part for file in second.files.values()} - {file.part for file in first.files.values()}
 
-    with counted_requests() as asked, hold_repository(other.layout, "shop", run_id="look"):
-        fetched = asked["get"]
+    with counted_requests() as requests, hold_repository(other.layout, "shop", run_id="look"):
+        fetched = requests["get"]
 
     # The head, the manifest, and what is new.
     assert fetched == 2 + len(new)

@@ -54,12 +54,12 @@ def test_only_what_is_asked_for_is_fetched_and_once(url: str, zoo_home: Path) ->
     key = next(iter(sorted(key for key, _ in head_infos(copy.objects))))
 
     tables = tables_of(layout_of(settings))
-    with counted_requests() as asked:
+    with counted_requests() as requests:
         for _ in range(3):
             tables.read("documents", key)
 
     # The manifest of the state, and the table.
-    assert asked["get"] == 2
+    assert requests["get"] == 2
 
 
 def test_a_reader_that_goes_on_sees_what_is_published_later(url: str, shop: Path) -> None:
@@ -88,10 +88,10 @@ def test_a_copy_is_looked_over_again_when_the_clock_was_set_back(url: str, shop:
     os.utime(copy._note, (later, later))
     copy._read_heads()
 
-    with counted_requests() as asked:
+    with counted_requests() as requests:
         copy.refresh(max_age_s=60)
 
-    assert asked["list"] == 1
+    assert requests["list"] == 1
 
 
 def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_keep_what_they_opened(

@@ -85,11 +85,11 @@ def test_a_reader_gives_the_same_rows_however_many_groups_it_keeps(tmp_path: Pat
     store = TableStore(tmp_path)
     store.write("graph_stats", "one", many_rows(70_000))
     reader = store.reader("graph_stats", "one", columns=["in_degree"], kept=kept)
-    asked = [[0, 40_000, 69_999], [32_767, 32_768], [], [0, 69_999]]
+    queries = [[0, 40_000, 69_999], [32_767, 32_768], [], [0, 69_999]]
 
-    found = [reader.at(np.array(rows, dtype=np.int64)).column("in_degree").to_pylist() for rows in asked]
+    found = [reader.at(np.array(rows, dtype=np.int64)).column("in_degree").to_pylist() for rows in queries]
 
-    assert found == asked
+    assert found == queries
 
 
 def test_parts_with_one_value_hold_its_rows_alone_and_leave_out_groups_without_it(tmp_path: Path) -> None:

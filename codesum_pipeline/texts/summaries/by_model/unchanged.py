@@ -27,7 +27,7 @@ _NONE: Text = ("", "")
 class UnchangedCode:
     """Compares the documents of the last build with the tables of this one, for one level.
 
-    `documents` has the last build until all levels are written.
+    `documents` has the last build until all levels are written. Each table is read at its first use and remembered.
     """
 
     def __init__(self, workspace: Workspace, level: Level) -> None:
@@ -42,7 +42,7 @@ class UnchangedCode:
         """Take in texts, by id with their hashes, that a model wrote at this level in this build."""
         self._written |= texts
 
-    def stands(self, source: TextSource, children: Sequence[ChildPair]) -> bool:
+    def still_describes(self, source: TextSource, children: Sequence[ChildPair]) -> bool:
         """Whether the text of a document, which was written of `children`, describes the code as it is now."""
         now = {child.id: child.text_hash for child in source.children}
         before = {child.id: child.text_hash for child in children}

@@ -247,7 +247,7 @@ def _model(home: Home) -> Iterator[Problem]:
     Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
     """
     # Only --llm waits for what calls a model.
-    from codesum_pipeline.texts.llm.backend import build_backend
+    from codesum_pipeline.texts.llm.backends import build_backend
     from codesum_pipeline.texts.summaries.by_model.choosing import templates_of
 
     llm = home.settings.llm

@@ -9,7 +9,7 @@ from rich.tree import Tree
 
 from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.texts.summaries.text_history import ExplainStep
-from codesum_pipeline.texts.summaries.text_history import explain as explain_document
+from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
 from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
 from codesum_pipeline.ways_in.cli.document_views import failure_and_price, find_document, name_for_people
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

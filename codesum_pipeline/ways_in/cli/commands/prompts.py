@@ -24,14 +24,14 @@ from codesum_pipeline.texts.llm.templates import (
     FoundTemplate,
     TemplateKind,
     delete_template,
-    find_for,
-    find_short,
+    find_level_template,
+    find_short_template,
     find_template,
     list_templates,
     load_template,
     rename_template,
-    resolve,
-    resolve_short,
+    resolve_short_template,
+    resolve_template,
     save_template_atomic,
 )
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
@@ -196,8 +196,8 @@ class _Templates(Struct, eq=False, dict=True):
             except ConfigurationError:
                 names = ()
             is_short = f"{TemplateKind.SYSTEM}/{SHORT_NAME}" in names
-            full = find_for(self.folder, TemplateKind.SYSTEM, level)
-            found[level] = find_short(self.folder, level) if is_short else full
+            full = find_level_template(self.folder, TemplateKind.SYSTEM, level)
+            found[level] = find_short_template(self.folder, level) if is_short else full
         return found
 
     def row(self, kind: TemplateKind, name: str) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class _Templates(Struct, eq=False, dict=True):
         if found.kind is TemplateKind.SYSTEM:
             return [level.value for level in LEVELS if self.systems[level] == found]
         if found.kind is TemplateKind.INSTRUCTION:
-            return [level.value for level in LEVELS if find_for(self.folder, found.kind, level) == found]
+            return [level.value for level in LEVELS if find_level_template(self.folder, found.kind, level) == found]
         return []
 
     def users_of(self, found: FoundTemplate) -> list[str]:
@@ -236,15 +236,18 @@ class _Templates(Struct, eq=False, dict=True):
         llm, folder = self.invocation.settings.llm, self.folder
         used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
         for level in LEVELS:
-            full = resolve(folder, level, language=llm.language), find_for(folder, TemplateKind.SYSTEM, level)
-            short = resolve_short(folder, level, language=llm.language), find_short(folder, level)
+            full = (
+                resolve_template(folder, level, language=llm.language),
+                find_level_template(folder, TemplateKind.SYSTEM, level),
+            )
+            short = resolve_short_template(folder, level, language=llm.language), find_short_template(folder, level)
             for template, system in (full, short):
                 if template and system:
                     yield {
                         "is_used": template == used[level],
                         "level": level.value,
                         "system": str(system.path),
-                        "instruction": str(find_for(folder, TemplateKind.INSTRUCTION, level).path),
+                        "instruction": str(find_level_template(folder, TemplateKind.INSTRUCTION, level).path),
                         "characters": template.characters,
                         "digest": template.digest,
                     }
@@ -271,12 +274,12 @@ class _Templates(Struct, eq=False, dict=True):
             return "used by `codesum ask` from the next question on"
         if is_system and found.name == COMPACTION_NAME:
             return "used by `codesum compact`; attestations that pin the text of before are refused"
-        if found in [find_short(self.folder, level) for level in LEVELS]:
+        if found in [find_short_template(self.folder, level) for level in LEVELS]:
             return (
                 "it stands in where the full template does not fit; with the model that is set no level is written "
                 "with it"
             )
-        if is_system and found in [find_for(self.folder, found.kind, level) for level in LEVELS]:
+        if is_system and found in [find_level_template(self.folder, found.kind, level) for level in LEVELS]:
             return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
         return "no level uses a template of this name"
 

@@ -25,7 +25,7 @@ from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger import spent_today
-from codesum_pipeline.texts.llm.totals import total
+from codesum_pipeline.texts.llm.totals import add_up_calls
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
@@ -176,7 +176,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
     lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
     files = IndexedFiles.of(home, entry.key)
-    calls = total(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
+    calls = add_up_calls(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
     today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
     gone = ", which is gone" if found.holder and found.holder.is_gone() else ""
     yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))

@@ -98,9 +98,9 @@ ONE_FOR_ALL = {
 }
 
 
-def in_the_same_words(asked: ModelRequest) -> Behaviour:
+def in_the_same_words(call: ModelRequest) -> Behaviour:
     """Finds the same words for every function, whatever its body."""
-    answer = answer_of(asked)
+    answer = answer_of(call)
     return Answers({**answer, **ONE_FOR_ALL}) if "purpose" in answer else Answers()
 
 
@@ -179,7 +179,7 @@ def planned(action: PlanAction = PlanAction.KEEP, *, level: Level = Level.FUNCTI
     ],
 )  # fmt: skip
 def test_a_document_counts_for_the_first_reason_that_holds(ended: dict[str, Any], plan: PlanRow, cause: Reason) -> None:
-    assert avoidance_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, "seen": Reason.CUT_OFF, **ended}) is cause
+    assert avoidance_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, "origin": Reason.CUT_OFF, **ended}) is cause
 
 
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
