@@ -40,6 +40,7 @@ from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, open_tree
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -117,7 +118,7 @@ def measure_trees(
 ) -> None:
     """Linked work trees, one after the other."""
     base = PublishedIndex.open(home.layout.published(_KEY))
-    kept = home.layout.overlays(_KEY)
+    kept, rescaled = home.layout.overlays(_KEY), RescaledIndexes()
     before = memory_mb()
     for number in range(trees):
         tree = GitRepo(repo.path.parent / f"tree-{number}")
@@ -129,14 +130,14 @@ def measure_trees(
             shutil.rmtree(kept, ignore_errors=True)
             cost = Cost(lines=sum(text_of(tree, path).count("\n") for path in chosen[:count]))
             with measured(cost):
-                opened = open_tree(home.settings, entry, base, tree.path)
+                opened = open_tree(home.settings, entry, base, tree.path, rescaled=rescaled)
             cost.bytes = size_of(kept)
             check(home, opened, number, added)
             found.trees.setdefault(count, []).append(cost)
         again = Cost()
         edit(tree, chosen[0], f"again_{number}")
         with measured(again):
-            open_tree(home.settings, entry, base, tree.path)
+            open_tree(home.settings, entry, base, tree.path, rescaled=rescaled)
         found.again.append(again)
     found.memory_added_mb = memory_mb() - before
 

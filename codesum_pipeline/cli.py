@@ -34,20 +34,23 @@ def main() -> None:
 
 def _run() -> None:
     if not _is_build(sys.argv[1:]):
-        from codesum_pipeline.ways_in.cli.cli_app import main as run
-
-        run()
+        _run_command()
         return
     # Another process imports Dagster while this one imports everything else.
     from codesum_pipeline.build.dagster.recorder import end_recorder, start_recorder
 
     start_recorder()
     try:
-        from codesum_pipeline.ways_in.cli.cli_app import main as run
-
-        run()
+        _run_command()
     finally:
         end_recorder()
+
+
+def _run_command() -> None:
+    # Before that the recorder is started, which works meanwhile.
+    from codesum_pipeline.ways_in.cli.cli_app import main as run_command
+
+    run_command()
 
 
 def _is_build(arguments: list[str]) -> bool:

@@ -28,7 +28,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.symbols.languages.python.literals import literal_value
 from codesum_pipeline.texts.summaries.documentation import prose
-from codesum_pipeline.ways_in.serving.audit import AuditLog, read_audit
+from codesum_pipeline.ways_in.serving.audit_log import AuditLog, read_audit
 from codesum_pipeline.ways_in.tools.answering_sources import bring_mirror
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.webhooks.push_events import RecentEntries

@@ -90,7 +90,7 @@ def _has_answered(client: socket.socket) -> bool:
     return bool(select.select([client], [], [], 0)[0])
 
 
-def _told(answer: str, sent: int) -> str:
+def _with_size(answer: str, sent: int) -> str:
     return f"{answer} after {sent / _MB:.1f} MB" if sent >= _MB // 10 else answer
 
 
@@ -99,7 +99,7 @@ def endless_headers(target: Target, seconds: float, most: int = 100 * _MB) -> st
         client.sendall(target.head("GET", target.get)[:-2])
         lines = (b"".join(b"X-%d-%d: %s\r\n" % (n, m, b"a" * 50) for m in range(1000)) for n in count())
         sent = _sent_all(client, lines, most=most, seconds=seconds)
-        return _told(answer_of(client, 5), sent)
+        return _with_size(answer_of(client, 5), sent)
 
 
 def one_long_line(target: Target, seconds: float, size: int = 80 * _MB) -> str:
@@ -108,28 +108,28 @@ def one_long_line(target: Target, seconds: float, size: int = 80 * _MB) -> str:
         sent = _sent_all(client, iter([b"a" * _MB] * (size // _MB)), most=size, seconds=seconds)
         with suppress(OSError):
             client.sendall(b"\r\n\r\n")
-        return _told(answer_of(client, 15), sent)
+        return _with_size(answer_of(client, 15), sent)
 
 
 def many_headers(target: Target, seconds: float, number: int = 100_000) -> str:
     with target.connected() as client:
         content = target.head("GET", target.get)[:-2] + b"A: b\r\n" * number + b"\r\n"
         sent = _sent_all(client, iter([content]), most=len(content), seconds=seconds)
-        return _told(answer_of(client, 15), sent)
+        return _with_size(answer_of(client, 15), sent)
 
 
 def long_address(target: Target, seconds: float, size: int = _MB) -> str:
     with target.connected() as client:
         content = target.head("GET", f"{target.get}?q={'a' * size}")
         sent = _sent_all(client, iter([content]), most=len(content), seconds=seconds)
-        return _told(answer_of(client, 15), sent)
+        return _with_size(answer_of(client, 15), sent)
 
 
 def large_body(target: Target, seconds: float, size: int = 100 * _MB) -> str:
     with target.connected() as client:
         client.sendall(target.head("POST", target.post, *_POSTED, f"Content-Length: {size}"))
         sent = _sent_all(client, iter([b" " * _MB] * (size // _MB)), most=size, seconds=seconds)
-        return _told(answer_of(client, 5), sent)
+        return _with_size(answer_of(client, 5), sent)
 
 
 def endless_chunks(target: Target, seconds: float, chunk: int = _SENT, most: int = 300 * _MB) -> str:
@@ -137,7 +137,7 @@ def endless_chunks(target: Target, seconds: float, chunk: int = _SENT, most: int
         client.sendall(target.head("POST", target.post, *_POSTED, "Transfer-Encoding: chunked"))
         one = b"%x\r\n%s\r\n" % (chunk, b" " * chunk)
         sent = _sent_all(client, (one * max(1, _SENT // len(one)) for _ in count()), most=most, seconds=seconds)
-        return _told(answer_of(client, 5), sent)
+        return _with_size(answer_of(client, 5), sent)
 
 
 def tiny_chunks(target: Target, seconds: float) -> str:
@@ -323,8 +323,8 @@ def hard_pattern(target: Target, seconds: float) -> str:
         if target.search == "page":
             client.sendall(target.head("GET", f"/?q=x&path={pattern}", "Connection: close"))
             return answer_of(client, seconds)
-        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-        client.sendall(_call(target, "initialize", told))
+        parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        client.sendall(_call(target, "initialize", parameters))
         client.settimeout(_CONNECT_S)
         begun = client.recv(_SENT).decode("latin-1").lower()
         session = begun.partition("mcp-session-id: ")[2].partition("\r\n")[0]

@@ -83,7 +83,7 @@ def growth(expression: Expression, attack: Attack, length: int) -> float:
 def seconds_of(expression: Expression, text: str, hopeless_s: float = _HOPELESS_S) -> float:
     """Processor seconds of the slowest use of an expression; of one that does not end, at least `hopeless_s`."""
     compiled: re.Pattern[Any] = re.compile(expression.pattern, expression.flags)
-    given: Any = text.encode("utf-8", "surrogatepass") if isinstance(expression.pattern, bytes) else text
+    subject: Any = text.encode("utf-8", "surrogatepass") if isinstance(expression.pattern, bytes) else text
     old = signal.signal(signal.SIGVTALRM, _interrupt)
     slowest = 0.0
     try:
@@ -91,7 +91,7 @@ def seconds_of(expression: Expression, text: str, hopeless_s: float = _HOPELESS_
             signal.setitimer(signal.ITIMER_VIRTUAL, hopeless_s)
             start = process_time()
             try:
-                _use(compiled, use, given)
+                _use(compiled, use, subject)
             except _TooSlow:
                 return max(hopeless_s, process_time() - start)
             finally:

@@ -42,7 +42,7 @@ def focused(page: Any) -> str:
     return str(page.evaluate("document.activeElement.textContent || document.activeElement.name"))
 
 
-def asked_to_the_end(page: Any) -> None:
+def wait_for_end_of_answer(page: Any) -> None:
     """Wait until the answer that has begun is over, and another question may be asked."""
     page.get_by_role("button", name="Cancel").wait_for(state="hidden")
 

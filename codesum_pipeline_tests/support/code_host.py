@@ -39,12 +39,12 @@ class CodeHost:
     refusals: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
     body: bytes | None = None
     token: str | None = TOKEN
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
     address: str = ""
 
     def answer(self, target: str, headers: Any) -> tuple[int, dict[str, str], Any]:
-        self.asked.append(target)
+        self.requested.append(target)
         self.authorizations.append(headers.get("Authorization"))
         if self.refusals:
             status, extra, message = self.refusals.pop(0)

@@ -39,14 +39,18 @@ def fork_codesum(
 ) -> subprocess.CompletedProcess[str]:
     """The same at a tenth of its price, where it is not the start of the process that may go wrong; see `fork`."""
     with (
-        tempfile.TemporaryFile("w+") as given,
+        tempfile.TemporaryFile("w+") as input_file,
         tempfile.TemporaryFile("w+") as out,
         tempfile.TemporaryFile("w+") as err,
     ):
-        given.write(stdin)
-        given.seek(0)
+        input_file.write(stdin)
+        input_file.seek(0)
         status = fork(
-            arguments, cwd=cwd, env=environment(env), streams=[file.fileno() for file in (given, out, err)], mask=mask
+            arguments,
+            cwd=cwd,
+            env=environment(env),
+            streams=[file.fileno() for file in (input_file, out, err)],
+            mask=mask,
         )
         out.seek(0)
         err.seek(0)

@@ -151,14 +151,14 @@ def _uses_of_names(tree: ast.AST) -> dict[str, set[str]]:
 def _evaluated(call: ast.Call, module: ModuleType) -> set[tuple[str | bytes, int]]:
     """The pattern and flags of a call whose arguments are constants of its module."""
     assert isinstance(call.func, ast.Attribute)
-    given = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "flags")]
+    arguments = [*call.args[:1], *(each.value for each in call.keywords if each.arg == "flags")]
     if (
         call.func.attr in ("match", "search", "fullmatch", "compile")
         and len(call.args) > (call.func.attr != "compile") + 1
     ):
-        given = [call.args[0], call.args[-1]]
+        arguments = [call.args[0], call.args[-1]]
     try:
-        values = [eval(compile(ast.Expression(each), str(module), "eval"), vars(module)) for each in given]
+        values = [eval(compile(ast.Expression(each), str(module), "eval"), vars(module)) for each in arguments]
     except NameError:
         return set()
     compiled = re.compile(*values)

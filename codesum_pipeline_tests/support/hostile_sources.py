@@ -142,16 +142,16 @@ Hostile = HostileSource | HostileNoise
 @cache
 def hostile_sources() -> tuple[Hostile, ...]:
     """All kinds of all languages."""
-    said: Mapping[str, Mapping[str, Any]] = tomllib.loads(_FORMS.read_text(encoding="utf-8"))
-    return tuple(source for language, forms in said.items() for source in _of_language(language, forms))
+    by_language: Mapping[str, Mapping[str, Any]] = tomllib.loads(_FORMS.read_text(encoding="utf-8"))
+    return tuple(source for language, forms in by_language.items() for source in _of_language(language, forms))
 
 
 def _of_language(language: str, forms: Mapping[str, Any]) -> Iterator[Hostile]:
     file, (head, tail) = forms["file"], forms["value"]
     for kind, parts in forms.items():
         if kind not in ("file", "value"):
-            given = parts if len(parts) != 3 else [parts[0], parts[1], "", "", parts[2]]
-            yield HostileSource(language, file, kind, *given)
+            fields = parts if len(parts) != 3 else [parts[0], parts[1], "", "", parts[2]]
+            yield HostileSource(language, file, kind, *fields)
     for kind, (opening, middle, close) in _NESTED.items():
         yield HostileSource(language, file, f"nested: {kind}", head, opening, middle, close, tail)
         lines = (f"{opening}\n", middle, f"{close}\n" if close else "")

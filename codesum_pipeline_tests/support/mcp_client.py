@@ -38,13 +38,13 @@ def server_of(home: Path, *, every_tool: bool = True) -> Any:
     return make_server(catalogue_of(home), folder=Path("/"), every_tool=every_tool)
 
 
-def with_client(target: Any, asked: Callable[[Client], Awaitable[Any]], *, mode: str = "auto") -> Any:
-    """What `asked` gives for a client of a server, a transport or an address."""
+def with_client(target: Any, talk: Callable[[Client], Awaitable[Any]], *, mode: str = "auto") -> Any:
+    """What `talk` gives for a client of a server, a transport or an address."""
 
     async def run() -> Any:
         with anyio.fail_after(120):
             async with Client(target, mode=mode) as client:
-                return await asked(client)
+                return await talk(client)
 
     return anyio.run(run)
 
@@ -71,13 +71,13 @@ async def ask_and_misbehave(client: Client) -> dict[str, Any]:
     bad = await client.call_tool("search", {"query": "feed", "limit": "many"})
     assert bad.is_error and "limit = 'many'" in text_of(bad)
     assert await _parts_of(client) > 2
-    told: list[str] = []
+    messages: list[str] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
+        messages.append(message or "")
 
     await client.call_tool("search", {"query": "feed"}, progress_callback=note)
-    assert told == ["opening shop", "opening zoo"]
+    assert messages == ["opening shop", "opening zoo"]
     for milliseconds in range(0, 20, 2):
         with anyio.move_on_after(milliseconds / 1000):
             await client.call_tool("overview", {"repo": "zoo"})

@@ -10,6 +10,7 @@ from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, open_tree, settle_tree
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.support.comparing import PROVENANCE, first_difference
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -29,7 +30,7 @@ class Checkout:
     folder: Path
 
     def open(self, root: Path | None = None) -> TreeIndex:
-        return open_tree(self.home.settings, self.entry, self.base, root or self.repo.path)
+        return open_tree(self.home.settings, self.entry, self.base, root or self.repo.path, rescaled=RescaledIndexes())
 
     def settle(self, root: Path | None = None) -> PublishedIndex:
         """The settled index."""

@@ -6,20 +6,20 @@ from pydantic import BaseModel, ConfigDict
 
 from codesum_pipeline.ways_in.asking.calls import ModelTool, ToolResult
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
-from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, Script
+from codesum_pipeline_tests.support.llm_server import Behaviour, ModelRequest, Script
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 
 OVERVIEW = Calls("get_codebase_overview", {"repo": "shop"})
 SYNTHESIS = Streams(ENDINGS["overview"])
 
 
-def is_synthesis(asked: Asked) -> bool:
-    return "tools" not in asked.body
+def is_synthesis(request: ModelRequest) -> bool:
+    return "tools" not in request.body
 
 
 def in_order(*behaviours: Behaviour) -> Script:
     """One for each request."""
-    return lambda asked: behaviours[asked.number - 1]
+    return lambda request: behaviours[request.number - 1]
 
 
 def overview_then(*behaviours: Behaviour) -> Script:
@@ -38,7 +38,7 @@ def tool_giving(
 ) -> ModelTool:
     """A tool that always gives the same, after it did something `first`."""
 
-    def run(_asked: BaseModel) -> ToolResult:
+    def run(_arguments: BaseModel) -> ToolResult:
         first()
         return result
 

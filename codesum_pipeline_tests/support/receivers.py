@@ -72,13 +72,13 @@ def webhook_receiver(*script: Any, tls: ssl.SSLContext | None = None) -> Iterato
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            status, more, said = answer if isinstance(answer, tuple) else (answer, {}, f"said {answer}")
+            status, more, text = answer if isinstance(answer, tuple) else (answer, {}, f"said {answer}")
             self.send_response(status)
             for name, value in more.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Content-Length", str(len(text)))
             self.end_headers()
-            self.wfile.write(said.encode())
+            self.wfile.write(text.encode())
             found.answered.set()
 
         def log_message(self, *_: Any) -> None: ...

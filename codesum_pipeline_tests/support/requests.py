@@ -17,11 +17,11 @@ def counted_requests() -> Iterator[Counter[str]]:
     found: Counter[str] = Counter()
 
     def counting(kind: str, ask: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(*given: Any, **named: Any) -> Any:
+        def ask_and_count(*arguments: Any, **keywords: Any) -> Any:
             found[kind] += 1
-            return ask(*given, **named)
+            return ask(*arguments, **keywords)
 
-        return asked
+        return ask_and_count
 
     with pytest.MonkeyPatch.context() as patch:
         for kind in KINDS:

@@ -25,9 +25,9 @@ def served(home: Path, folder: Path, *arguments: str, env: Mapping[str, str] | N
     with server:
         try:
             assert server.stderr
-            said = server.stderr.readline()
-            found = re.search(r"http://\S+", said)
-            assert found, said + server.stderr.read()
+            line = server.stderr.readline()
+            found = re.search(r"http://\S+", line)
+            assert found, line + server.stderr.read()
             yield found[0]
         finally:
             server.send_signal(signal.SIGTERM)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question, write_questions
 
-ASKED = {
+FILES_OF_QUESTIONS = {
     "round an amount of money to whole cents": "shop/money.py",
     "convert an amount by a positive rate": "shop/money.py",
     "write amounts with their currency": "shop/money.py",
@@ -26,7 +26,7 @@ def write_shop_questions(path: Path, *, repo: str | None = "shop") -> Path:
     """All of them as a file; the path again."""
     questions = [
         Question(id=f"q{number:02}", query=query, relevant=(AnswerPlace(file),), repo=repo)
-        for number, (query, file) in enumerate(ASKED.items())
+        for number, (query, file) in enumerate(FILES_OF_QUESTIONS.items())
     ]
     write_questions(path, questions)
     return path

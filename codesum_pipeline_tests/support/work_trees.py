@@ -49,7 +49,7 @@ class Tree:
     def ask(self, tool: str, /, **arguments: Any) -> AnswerPage:
         return tools_by_name()[tool].ask(ToolContext(self.shop.catalogue, self.repo.path), arguments)
 
-    def told(self, tool: str, /, **arguments: Any) -> str:
+    def answer_text(self, tool: str, /, **arguments: Any) -> str:
         return self.ask(tool, **arguments).text()
 
     def settle(self) -> None:

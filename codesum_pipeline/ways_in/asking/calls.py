@@ -21,7 +21,7 @@ from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.marking import without_invisible
 from codesum_pipeline.texts.llm.pins import ToolCall
 from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.tool_answers import Arguments, explained
+from codesum_pipeline.ways_in.tools.tool_answers import Arguments, explain_invalid
 from codesum_pipeline.ways_in.tools.tool_registry import TOOLS, Tool
 
 
@@ -70,8 +70,8 @@ def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
         # Also of booleans that are written as texts, as some models do.
         return model.model_validate(values)
     except ValidationError as error:
-        told = f"{explained(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
-        raise InvalidArguments(told) from error
+        message = f"{explain_invalid(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
+        raise InvalidArguments(message) from error
 
 
 # The tools that describe a repository as a whole; the model uses the results of others itself.
@@ -89,8 +89,8 @@ def index_tools(call: ToolContext, repos: Sequence[str]) -> list[ModelTool]:
 def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool:
     is_overview = tool.name in OVERVIEW_TOOLS
 
-    def run(asked: Arguments) -> ToolResult:
-        within = _within(asked, repos)
+    def run(arguments: Arguments) -> ToolResult:
+        within = _within(arguments, repos)
         page = tool.ask(call.again(), within)
         whole = None
         if is_overview:
@@ -103,14 +103,14 @@ def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool
     return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
 
 
-def _within(asked: Arguments, repos: Sequence[str]) -> Arguments:
+def _within(arguments: Arguments, repos: Sequence[str]) -> Arguments:
     """The arguments with these repositories where they name none."""
-    values = asked.model_dump()
+    values = arguments.model_dump()
     if values.get("repos") == []:
-        return asked.model_copy(update={"repos": list(repos)})
+        return arguments.model_copy(update={"repos": list(repos)})
     if values.get("repo") == "" and len(repos) == 1:
-        return asked.model_copy(update={"repo": repos[0]})
-    return asked
+        return arguments.model_copy(update={"repo": repos[0]})
+    return arguments
 
 
 # The most characters of a result that a model reads.
@@ -183,8 +183,8 @@ def _end_if(is_over: threading.Event) -> None:
         raise asyncio.CancelledError
 
 
-def _error(said: str) -> ToolResult:
-    return ToolResult(f"Error: {_clean(said)}", is_error=True)
+def _error(message: str) -> ToolResult:
+    return ToolResult(f"Error: {_clean(message)}", is_error=True)
 
 
 def _clean(text: str) -> str:

@@ -30,7 +30,7 @@ class FileRef(Struct, frozen=True):
     path: str
 
 
-class RepositoryFiles(Struct, frozen=True):
+class RepositoryFiles(Struct, eq=False):
     """Reads each file once, for several threads. A work tree may have two indexes, first that of the commit."""
 
     sources: SourceReader

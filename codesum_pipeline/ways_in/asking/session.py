@@ -26,7 +26,7 @@ from codesum_pipeline.ways_in.asking.question_store import AskStore, Notebook, c
 from codesum_pipeline.ways_in.asking.turn import Turn, TurnAnswer, fitting_exchanges
 from codesum_pipeline.ways_in.asking.turn_events import OnEvent
 from codesum_pipeline.ways_in.asking.turn_paying import Payer
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories
+from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue, Tell
 
@@ -109,10 +109,10 @@ class AskedQuestion(Struct, frozen=True):
         for note in call.notes:
             self.tell(note)
         answer = await self._answer(call, indexes, on_event)
-        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories(indexes))))
+        return replace(answer, as_of=tuple(await asyncio.to_thread(call.as_of, repositories_of(indexes))))
 
     async def _answer(self, call: ToolContext, indexes: Sequence[PublishedIndex], on_event: OnEvent) -> TurnAnswer:
-        keys = repositories(indexes)
+        keys = repositories_of(indexes)
         tools = {tool.name: tool for tool in self.make_tools(call, keys)}
         settings = self.catalogue.settings
         shut = why_no_model(settings.llm, is_offline=settings.offline)
@@ -128,13 +128,13 @@ class AskedQuestion(Struct, frozen=True):
         self, store: AskStore, indexes: Sequence[PublishedIndex], tools: dict[str, ModelTool], on_event: OnEvent
     ) -> TurnAnswer:
         settings = self.catalogue.settings
-        keys = repositories(indexes)
-        asked = mask_secrets(self.text).text
+        keys = repositories_of(indexes)
+        question = mask_secrets(self.text).text
         prompts = settings.prompts_dir
         with store.together():
             conversation = self._conversation(store, keys)
-            said = store.exchanges(conversation)
-            turn = store.begin_turn(conversation, asked, model=settings.llm.model)
+            exchanges = store.exchanges(conversation)
+            turn = store.begin_turn(conversation, question, model=settings.llm.model)
         notebook = Notebook(store, turn)
         with closing_turn(notebook), open_ledger(store.path, run_id=turn, now=self.now) as ledger:
             payer = Payer(
@@ -147,8 +147,8 @@ class AskedQuestion(Struct, frozen=True):
             )
             try:
                 answer = await Turn(
-                    question=asked,
-                    earlier=fitting_exchanges(said, max_prompt_chars=payer.backend.max_prompt_chars),
+                    question=question,
+                    earlier=fitting_exchanges(exchanges, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=RepositoryFiles(
                         SourceReader(self.catalogue, indexes, lambda _: None), self.catalogue.embedder

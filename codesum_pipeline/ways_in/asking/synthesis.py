@@ -123,7 +123,7 @@ class Material(Struct, frozen=True):
         return sum(len(piece.text) for piece in self.pieces)
 
 
-def gather(
+def gather_material(
     whole: str, sources: RepositoryFiles, *, question: str, repos: Sequence[str], primary: str, taken_tokens: int
 ) -> Material:
     """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
@@ -135,10 +135,10 @@ def gather(
         replace(piece, text=number_lines(mask_secrets(piece.text).text))
         for piece in (*documents, *_sources(sources, files))
     ]
-    return fit(pieces, BUDGET_TOKENS - taken_tokens)
+    return fit_material(pieces, BUDGET_TOKENS - taken_tokens)
 
 
-def fit(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
+def fit_material(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
     """The pieces that fit into a budget; where only those without a rank are left, they are cut evenly."""
     kept = sorted(pieces, key=lambda piece: (piece.rank is not None, -(piece.rank or 0)))
     left_out = []
@@ -241,11 +241,11 @@ class Synthesiser(Struct, frozen=True):
         return None
 
     async def _write(self, question: str, overview: CapturedCall) -> tuple[ChatResponse, Material]:
-        said = (text for exchange in self.earlier for text in (exchange.question, exchange.answer))
-        taken = predict_tokens(self.system, question, overview.head, *said)
+        earlier = (text for exchange in self.earlier for text in (exchange.question, exchange.answer))
+        taken = predict_tokens(self.system, question, overview.head, *earlier)
         repos = _repos_of(overview, self.sources)
         material = await asyncio.to_thread(
-            gather,
+            gather_material,
             overview.whole,
             self.sources,
             question=question,

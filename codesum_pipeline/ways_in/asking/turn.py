@@ -276,12 +276,12 @@ def _repeated(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, An
 
     Some providers require arguments to be a JSON object; the tool's result names what was wrong.
     """
-    called = []
+    tool_calls = []
     for call in calls:
         arguments = "{}" if parse_json_object(call.arguments) is None else call.arguments
         function = {"name": call.name or "unnamed", "arguments": arguments}
-        called.append({"id": call.id, "type": "function", "function": function})
-    return {"role": "assistant", "content": response.text or None, "tool_calls": called}
+        tool_calls.append({"id": call.id, "type": "function", "function": function})
+    return {"role": "assistant", "content": response.text or None, "tool_calls": tool_calls}
 
 
 def _result_message(entry: CapturedCall) -> dict[str, Any]:

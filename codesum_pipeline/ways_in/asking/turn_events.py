@@ -63,8 +63,8 @@ _LONGEST_ARGUMENT = 60
 
 def call_line(name: str, arguments: str) -> str:
     """The line for a call: the tool and the values of its arguments, each shortened."""
-    said = (value for value in (parse_json_object(arguments) or {}).values() if value not in ("", [], None))
-    texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in said)
+    values = (value for value in (parse_json_object(arguments) or {}).values() if value not in ("", [], None))
+    texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in values)
     return f"{name} {', '.join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)}".rstrip()
 
 

@@ -22,13 +22,14 @@ from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.formats.version_folder import read_published
 from codesum_pipeline.indexes.publishing.publish import published_version
+from codesum_pipeline.search.evaluation.lift import find_savings
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.work_trees import uncommitted_files
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, table
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
 
 if TYPE_CHECKING:
     from codesum_pipeline.build.reports.build_values import RunOutcome
@@ -66,7 +67,7 @@ def built_table(outcomes: "Sequence[RunOutcome]") -> RenderableType:
         if outcome.succeeded or "published_index" in outcome.numbers:
             rows = [(level, *_level_counts(outcome, level)) for level in LEVELS]
             totals = [sum(numbers) for numbers in list(zip(*rows, strict=True))[1:]]
-            parts.append(table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS))
+            parts.append(make_table((outcome.key, *_COUNTS), [*rows, ("all", *totals)], right=_COUNTS))
             parts.append(_remarks(outcome))
     return Group(*parts)
 
@@ -86,7 +87,7 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
             )
         )
     numbers = (*_COUNTS, "vectors", "skipped", "seconds")
-    return table(("repository", "result", *numbers), rows, right=numbers)
+    return make_table(("repository", "result", *numbers), rows, right=numbers)
 
 
 def _remarks(outcome: "RunOutcome") -> Text:
@@ -112,8 +113,8 @@ def _remarks(outcome: "RunOutcome") -> Text:
 
 def broken_files(broken: int, lost: int) -> str:
     """The files with syntax errors, and what was lost in them."""
-    told = f", about {counted(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
-    return f"{counted(broken, 'file')} with syntax errors{told}" if broken else ""
+    losses = f", about {counted(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
+    return f"{counted(broken, 'file')} with syntax errors{losses}" if broken else ""
 
 
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
@@ -187,9 +188,9 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
 
 def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bool:
     """Whether all assets that the build reached have the fingerprint; Dagster is asked where that is not noted."""
-    note = home.layout.recorded(key)
-    if note.exists():
-        return note.read_text(encoding="utf-8") == fingerprint
+    noted = home.layout.recorded(key)
+    if noted.exists():
+        return noted.read_text(encoding="utf-8") == fingerprint
     if not home.layout.dagster_home.exists():
         return False
     from codesum_pipeline.build.dagster.control import is_recorded
@@ -197,17 +198,17 @@ def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bo
     return is_recorded(home, key, fingerprint, was_held=is_held)
 
 
-def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
+def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]:
     """A repository that needed no run, for programs: the same fields as `outcome_json`."""
     return {
         "repo": key,
         "run_id": None,
         "succeeded": True,
-        "up_to_date": standing.held_because is None,
-        "held": standing.held_because is not None,
+        "up_to_date": last_build.held_because is None,
+        "held": last_build.held_because is not None,
         "seconds": 0.0,
-        "commit": standing.commit,
-        "message": standing.held_because,
+        "commit": last_build.commit,
+        "message": last_build.held_because,
         "steps": {},
         "llm": None,
         "failures": failures_json(home, key),
@@ -215,9 +216,9 @@ def standing_json(home: Home, key: str, standing: LastBuild) -> dict[str, Any]:
     }
 
 
-def standing_line(key: str, standing: LastBuild) -> str:
+def standing_line(key: str, last_build: LastBuild) -> str:
     """A repository that needed no run, for a person."""
-    commit, why = standing.commit[:SHORT_COMMIT], standing.held_because
+    commit, why = last_build.commit[:SHORT_COMMIT], last_build.held_because
     return f"{key}: held back at {commit}: {why}" if why else f"{key}: up to date at {commit}, nothing to do"
 
 
@@ -252,7 +253,7 @@ def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:
                     subdir = f" --subdir {shlex.quote(entry.subdir)}" if entry.subdir else ""
                     named = f"{shlex.quote(entry.location)}{subdir}"
                     command = f"codesum index {named} --worktree --key {entry.key}-worktree"
-                note(
+                write_note(
                     f"{entry.key}: uncommitted changes in {counted(number, 'file')} are not in this index; "
                     f"`{command}` reads the folder as it is"
                 )
@@ -266,10 +267,10 @@ def _uncommitted(home: Home, entry: RepositoryEntry) -> int | None:
         return None
 
 
-class ModelReport(Struct, frozen=True, dict=True):
+class ModelReport(Struct, eq=False, dict=True):
     """What a build asked of a model: dollars spent and predicted, texts left and why, calls that were not needed.
 
-    It is empty if no model writes.
+    It is empty if no model writes. Each table is read once, when it is first asked for.
     """
 
     home: Home
@@ -345,7 +346,7 @@ class ModelReport(Struct, frozen=True, dict=True):
                 f"`codesum doctor {outcome.key}` says why"
             )
         if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
-            from codesum_pipeline.search.evaluation.lift import find_savings
+            # Rarely needed, and it imports what evaluates.
             from codesum_pipeline.search.evaluation.records import last_lift
 
             yield from find_savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
@@ -368,18 +369,18 @@ class ModelReport(Struct, frozen=True, dict=True):
             "failures": dict(spent.failures),
             "avoided": {cause.value: saving.calls for cause, saving in self.avoided.items()},
             "skipped_reason": Gate.NO_CREDENTIALS.value if self.is_shut_out else None,
-            "warnings": [*self.warnings(), *filter(None, [shut_out([self])])],
+            "warnings": [*self.warnings(), *filter(None, [shut_out_line([self])])],
         }
 
 
-def shut_out(reports: Iterable[ModelReport]) -> str | None:
+def shut_out_line(reports: Iterable[ModelReport]) -> str | None:
     """One line for all repositories whose texts no model wrote because its key is missing or refused."""
     skipped = [report for report in reports if report.is_shut_out]
     if not skipped:
         return None
     first, keys = skipped[0], [report.outcome.key for report in skipped]
-    said = next((row.error for row in first.attempts if row.failure == CallFailure.CREDENTIALS), None)
-    why = (said or first.home.settings.llm.model).removeprefix(f"{SummaryCallFailed.discriminator}: ")
+    refusal = next((row.error for row in first.attempts if row.failure == CallFailure.CREDENTIALS), None)
+    why = (refusal or first.home.settings.llm.model).removeprefix(f"{SummaryCallFailed.discriminator}: ")
     return (
         f"{', '.join(keys)}: skipped_reason: {Gate.NO_CREDENTIALS.value}: {why}; "
         f"`codesum index {' '.join(keys)}` then goes on"

@@ -19,7 +19,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
-from codesum_pipeline.ways_in.cli.invocation import Invocation
+from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
 
 # Below it, the table of options would cut their names.
@@ -75,12 +75,8 @@ _PANELS = {
     },
 }
 COMMANDS = tuple(Command(name, panel, help) for panel, commands in _PANELS.items() for name, help in commands.items())
-# A command lives in the module of its name, or with others of its kind.
-_MODULES = {
-    "add": "repositories", "remove": "repositories", "repos": "repositories", "attest": "compact", "token": "operating",
-    "audit": "operating", "dev": "operating", "worker": "operating", "maintain": "operating", "explain": "show",
-    "overview": "show", "mcp": "servers", "web": "servers", "webhooks": "servers",
-}  # fmt: skip
+# A command lives in the module of its name, but for these, which live beside another one.
+_MODULES = {"overview": "show", "worker": "dev"}
 # They import a second or more of code before they can do anything, and say so.
 _LOADING_LONG = {"index", "plan", "ask", "eval", "maintain"}
 
@@ -159,9 +155,10 @@ class LazyGroup(PlainGroup):
             return name, None, rest
         if ctx.resilient_parsing or {"-h", "--help"} & {*rest} or name not in _LOADING_LONG:
             return name, load_command(name), rest
-        from codesum_pipeline.ways_in.cli.progress_bar import starting
+        # Quick commands do without what draws progress.
+        from codesum_pipeline.ways_in.cli.progress_bar import show_start
 
-        with starting():
+        with show_start():
             return name, load_command(name), rest
 
     def invoke(self, ctx: Any) -> Any:
@@ -257,7 +254,7 @@ def codesum(
     Start with [bold]codesum index .[/] in a repository, then [bold]codesum search "what it does"[/].
     """
     flags = {"home": home, "settings_file": settings_file, "offline": offline or None}
-    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "")
+    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "", umask=read_umask())
 
 
 def main() -> None:

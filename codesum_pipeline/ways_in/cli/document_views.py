@@ -15,56 +15,57 @@ from codesum_pipeline.ground.model.document import Gate, Level, WrittenBy
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import clean, one_line
 from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-from codesum_pipeline.ways_in.cli.render import complain, note, styled
+from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
 from codesum_pipeline.ways_in.tools.call import ToolContext, documents_with_id, no_such_document
 from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue
-from codesum_pipeline.ways_in.tools.graph_tool import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
+from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 
-def catalogue_of(called: Invocation) -> IndexCatalogue:
+def catalogue_of(invocation: Invocation) -> IndexCatalogue:
     """The repositories and indexes of the home of a call."""
-    return IndexCatalogue(called.settings, called.layout, called.registry)
+    return IndexCatalogue(invocation.settings, invocation.layout, invocation.registry)
 
 
-def open_published(called: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
+def open_published(invocation: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
     """As `IndexCatalogue.open_all`; what is left out is named on stderr."""
-    return catalogue_of(called).open_all(names, tell=complain)
+    return catalogue_of(invocation).open_all(names, tell=complain)
 
 
 def find_document(
-    called: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
+    invocation: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
 ) -> IndexedDocument:
     """The one document with an id; of several, that of the current folder's repository, with a note.
 
     With a `call`, the document is that of the folder's work tree. Raises `ConfigurationError` where there is none, or
     more than one.
     """
-    indexes = open_published(called, [repo] if repo else [])
+    indexes = open_published(invocation, [repo] if repo else [])
     indexes = call.current_of(indexes) if call else indexes
     found = documents_with_id(indexes, doc_id)
     if not found:
         raise no_such_document(doc_id, indexes)
     if len(found) == 1:
         return found[0]
-    here = catalogue_of(called).keys_of_folder(Path.cwd())
+    here = catalogue_of(invocation).keys_of_folder(Path.cwd())
     ours = [each for each in found if each.repo in here]
     if len(ours) != 1:
         keys = ", ".join(each.repo for each in found)
         raise ConfigurationError(f"document {doc_id!r} is in {len(found)} repositories ({keys}): choose with --repo")
     others = ", ".join(each.repo for each in found if each is not ours[0])
-    note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
+    write_note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
     return ours[0]
 
 
-def told_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
+def note_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:
     """The commits that answers about repositories are of, with a note where one is not the newest commit."""
     found = call.as_of(repos)
     for each in found:
         if each.of_tree or each.behind:
-            note(f"as of {each}")
+            write_note(f"as of {each}")
     return found
 
 
@@ -77,24 +78,24 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-def described(around: DocumentRelations) -> dict[str, list[RenderableType]]:
+def describe_neighbours(relations: DocumentRelations) -> dict[str, list[RenderableType]]:
     """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
-        said: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(around, name)]
-        for name, said in _RELATIONS.items()
+        label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(relations, name)]
+        for name, label in _RELATIONS.items()
     }
-    for name, left in around.more.items():
-        parts[_RELATIONS[name]].append(styled(f"… {left:,} more (`codesum show` lists all)", "dim"))
+    for name, left in relations.more.items():
+        parts[_RELATIONS[name]].append(style_text(f"… {left:,} more (`codesum show` lists all)", "dim"))
     return parts
 
 
-def legend(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
+def explain_trust_mark(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
     """What the mark behind neighbours means, where one of them has it."""
-    if any(each.trusted for around in shown for each in (*around.called_by, *around.calls)):
+    if any(each.trusted for relations in shown for each in (*relations.called_by, *relations.calls)):
         yield Text(f"  {TRUST_LEGEND}", style="dim")
 
 
-def numbered(excerpt: Excerpt) -> Text:
+def number_excerpt(excerpt: Excerpt) -> Text:
     """Lines behind their numbers, cut at the edge of a terminal."""
     width = len(str(excerpt.start_line + len(excerpt.lines) - 1))
     shown = Text(no_wrap=True, overflow="ellipsis")
@@ -135,7 +136,7 @@ class _Line(Struct, frozen=True):
 _IN_TABLES = ("failure", "cost_usd")
 
 
-def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
+def failure_and_price(layout: HomeLayout, key: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Why a model's text failed, and its price; empty where no model was asked, or the tables have another text."""
     if document["written_by"] != WrittenBy.LLM and document["gate"] != Gate.FAILED:
         return {}
@@ -143,10 +144,10 @@ def failure_and_price(warehouse: Path, key: str, document: Mapping[str, Any]) ->
     import pyarrow.compute as pc
 
     from codesum_pipeline.ground.store.schemas import texts_table
-    from codesum_pipeline.ground.store.tables import TableStore
+    from codesum_pipeline.ground.store.tables import tables_of
 
     table = texts_table(Level(document["type"]))
-    texts = TableStore(warehouse).read_or_empty(table, key, columns=["id", "text_hash", *_IN_TABLES])
+    texts = tables_of(layout).read_or_empty(table, key, columns=["id", "text_hash", *_IN_TABLES])
     rows = texts.filter(pc.equal(texts.column("id"), document["id"])).to_pylist()
     same = [row for row in rows if row["text_hash"] == document["text_hash"]]
     return {name: row[name] for row in same for name in _IN_TABLES}
@@ -171,7 +172,7 @@ def templates_named(settings: Settings, document: Mapping[str, Any]) -> list[str
     return None
 
 
-def readable(values: Mapping[str, Any]) -> dict[str, Any]:
+def name_for_people(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with names for people; a text that was free has no price."""
     named = {name.replace("_", " "): value for name, value in values.items() if name != "cost_usd"}
     return named | ({"price": f"${values['cost_usd']:.4f}"} if values.get("cost_usd") else {})

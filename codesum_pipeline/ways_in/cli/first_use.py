@@ -34,7 +34,7 @@ from codesum_pipeline.source.git.trees import read_tree
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.ways_in.cli.document_views import open_published
 from codesum_pipeline.ways_in.cli.invocation import Invocation, main_work_tree, make_home
-from codesum_pipeline.ways_in.cli.render import note
+from codesum_pipeline.ways_in.cli.render import write_note
 
 _TIMEOUT_S = 60.0
 # A build on two cores: the seconds to start it, and the bytes of source a second (benchmarks/results/growth.md).
@@ -54,24 +54,24 @@ _COMPLAINT = "codesum: "
 class UnindexedCheckout(Struct, frozen=True):
     """A checkout without an index, and what is to be indexed for it: `targets` are keys, or where it lies."""
 
-    called: Invocation
+    invocation: Invocation
     checkout: Checkout
     targets: tuple[str, ...]
     problem: str = ""
 
     @classmethod
-    def find(cls, called: Invocation, checkout: Checkout) -> "UnindexedCheckout | None":
+    def find(cls, invocation: Invocation, checkout: Checkout) -> "UnindexedCheckout | None":
         """None where one of the entries of the checkout is published."""
-        entries = entries_of(checkout, called.registry.survey().entries)
+        entries = entries_of(checkout, invocation.registry.survey().entries)
         enabled = [entry.key for entry in entries if entry.enabled]
-        if any(os.path.lexists(called.layout.published(key)) for key in enabled):
+        if any(os.path.lexists(invocation.layout.published(key)) for key in enabled):
             return None
         # The main work tree is registered, or the repository itself if it has none.
         location = checkout.root if (checkout.root / ".git").is_dir() else main_work_tree(checkout)
         if location is None:
-            told = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)
-            location = checkout.git_dir if told.output.strip() == b"true" else checkout.root
-        return cls(called, checkout, tuple(enabled) or (str(location),), _problem(location, entries))
+            reply = try_git(["rev-parse", "--is-bare-repository"], git_dir=checkout.git_dir, timeout_s=_TIMEOUT_S)
+            location = checkout.git_dir if reply.output.strip() == b"true" else checkout.root
+        return cls(invocation, checkout, tuple(enabled) or (str(location),), _problem(location, entries))
 
     @property
     def name(self) -> str:
@@ -81,9 +81,9 @@ class UnindexedCheckout(Struct, frozen=True):
     @property
     def command(self) -> str:
         """The command that indexes it."""
-        home = self.called.settings.home
-        is_named = self.called.flags.get("home") or (home == user_home() and not os.environ.get("CODESUM_HOME"))
-        named = ["--home", self.called.settings.address] if is_named else []
+        home = self.invocation.settings.home
+        is_named = self.invocation.flags.get("home") or (home == user_home() and not os.environ.get("CODESUM_HOME"))
+        named = ["--home", self.invocation.settings.address] if is_named else []
         return shlex.join(["codesum", *named, "index", *self.targets])
 
     def size(self) -> tuple[int, float]:
@@ -91,7 +91,7 @@ class UnindexedCheckout(Struct, frozen=True):
 
         Raises `RepositoryUnavailable` where git cannot read the repository.
         """
-        rules = PathRules.of(RepositoryEntry("any", "/"), self.called.settings)
+        rules = PathRules.of(RepositoryEntry("any", "/"), self.invocation.settings)
         commit = find_object_id("HEAD", git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S)
         every = (
             read_tree(commit, git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S, with_sizes=True) if commit else ()
@@ -106,32 +106,34 @@ class UnindexedCheckout(Struct, frozen=True):
     def build_command(self) -> list[str]:
         """The same command, for a process that this one starts."""
         flags = [
-            *("--home", self.called.settings.address),
-            *(("--settings-file", str(named)) if (named := self.called.flags.get("settings_file")) else ()),
-            *(("--offline",) if self.called.flags.get("offline") else ()),
+            *("--home", self.invocation.settings.address),
+            *(("--settings-file", str(named)) if (named := self.invocation.flags.get("settings_file")) else ()),
+            *(("--offline",) if self.invocation.flags.get("offline") else ()),
         ]
         return [sys.executable, "-P", "-c", _CODE.format(path=sys.path), *flags, "index", *self.targets]
 
 
-def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool) -> bool:
+def index_on_first_use(invocation: Invocation, checkout: Checkout, *, may_ask: bool) -> bool:
     """Index a checkout that the home does not know, if the person at the terminal wants that.
 
     False where it is not indexed and other indexes are meant. Raises `MissingTable`, which names the command, where
     there are none.
     """
-    found = UnindexedCheckout.find(called, checkout)
+    found = UnindexedCheckout.find(invocation, checkout)
     if found is None:
         return True
     # Whether somebody chose the home, and it holds other indexes: in that of all checkouts they are of no use here.
-    is_chosen = called.flags.get("home") or os.environ.get("CODESUM_HOME") or called.settings.home != user_home()
-    others = bool(is_chosen and published_entries(called))
+    is_chosen = (
+        invocation.flags.get("home") or os.environ.get("CODESUM_HOME") or invocation.settings.home != user_home()
+    )
+    others = bool(is_chosen and published_entries(invocation))
     if found.problem and not others:
         raise MissingTable(found.problem)
     if not found.problem and may_ask and sys.stdin.isatty() and sys.stderr.isatty():
         files, seconds = found.size()
-        note(
+        write_note(
             f"{checkout.root} is not indexed yet: {counted(files, 'file')}, about {in_time(seconds)}; "
-            f"the index will lie in {called.settings.home}"
+            f"the index will lie in {invocation.settings.home}"
         )
         if typer.confirm("Index it now?", default=True, err=True):
             _build(found)
@@ -141,10 +143,10 @@ def index_on_first_use(called: Invocation, checkout: Checkout, *, may_ask: bool)
     return False
 
 
-def published_entries(called: Invocation) -> list[RepositoryEntry]:
+def published_entries(invocation: Invocation) -> list[RepositoryEntry]:
     """The enabled repositories that have an index."""
-    entries = called.registry.survey().entries
-    return [entry for entry in entries if entry.enabled and os.path.lexists(called.layout.published(entry.key))]
+    entries = invocation.registry.survey().entries
+    return [entry for entry in entries if entry.enabled and os.path.lexists(invocation.layout.published(entry.key))]
 
 
 def _build(found: UnindexedCheckout) -> None:
@@ -191,35 +193,35 @@ class SearchScope(Struct, frozen=True):
     leaves_out: bool = False
 
 
-def open_scope(called: Invocation, names: Sequence[str], *, everything: bool, may_ask: bool = False) -> SearchScope:
+def open_scope(invocation: Invocation, names: Sequence[str], *, everything: bool, may_ask: bool = False) -> SearchScope:
     """Open the indexes that a search is about; in a checkout, those of its repository.
 
     One that is not indexed is, if somebody at the terminal may be asked and wants it.
     """
     checkout = None if names or everything else checkout_of(Path.cwd())
     if checkout is None:
-        return SearchScope(open_published(called, names))
-    published = published_entries(called)
+        return SearchScope(open_published(invocation, names))
+    published = published_entries(invocation)
     ours = entries_of(checkout, published)
-    if not ours and index_on_first_use(called, checkout, may_ask=may_ask):
-        return open_scope(called, names, everything=everything)
+    if not ours and index_on_first_use(invocation, checkout, may_ask=may_ask):
+        return open_scope(invocation, names, everything=everything)
     others = len(published) - len(ours)
     if not ours:
         these = "the one that is" if others == 1 else f"the {counted(others, 'repository', 'repositories')} that are"
         remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`): searching {these}"
-        return SearchScope(open_published(called), remark if published else None)
+        return SearchScope(open_published(invocation), remark if published else None)
     if not others:
-        return SearchScope(open_published(called))
+        return SearchScope(open_published(invocation))
     keys = [entry.key for entry in ours]
     remark = f"searching {', '.join(keys)}, the {'repository' if len(keys) == 1 else 'repositories'} of this folder"
     rest = "the other one" if others == 1 else f"the other {others:,}"
-    return SearchScope(open_published(called, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
+    return SearchScope(open_published(invocation, keys), f"{remark}; --all searches {rest} too", leaves_out=True)
 
 
 class FirstIndex(Struct):
     """Answers why there is no index yet, and sees to it that there will be one. Several threads may ask."""
 
-    called: Invocation
+    invocation: Invocation
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _process: "subprocess.Popen[bytes] | None" = None
     _seconds: float = 0.0
@@ -255,13 +257,13 @@ class FirstIndex(Struct):
         """None where the checkout has an index; else how far it is, or why there will be none, and the way out."""
         with self._lock:
             try:
-                found = UnindexedCheckout.find(self.called, checkout)
+                found = UnindexedCheckout.find(self.invocation, checkout)
                 return None if found is None else self._advance(found)
             except CodesumError as error:
                 return error
             except OSError as error:
                 return MissingTable(
-                    f"{checkout.root} cannot be indexed in {self.called.settings.home}: "
+                    f"{checkout.root} cannot be indexed in {self.invocation.settings.home}: "
                     f"{error.filename or 'a file'}: {error.strerror}; name another folder with --home or CODESUM_HOME"
                 )
 
@@ -304,7 +306,7 @@ class FirstIndex(Struct):
 
     def _start(self, found: UnindexedCheckout, file: Path) -> None:
         """Start the build, unless another server holds its lock."""
-        make_home(self.called.settings)
+        make_home(self.invocation.settings)
         file.parent.mkdir(parents=True, exist_ok=True)
         self._seconds = self._seconds or found.size()[1]
         with file.open("a") as lock:
@@ -330,13 +332,13 @@ class FirstIndex(Struct):
 
 def build_lock(found: UnindexedCheckout) -> Path:
     """The file that the process of a first build keeps locked; the process's output is beside it, in `.txt`."""
-    return found.called.layout.first_uses / f"{hash_of([str(found.checkout.git_dir)])}.lock"
+    return found.invocation.layout.first_uses / f"{hash_of([str(found.checkout.git_dir)])}.lock"
 
 
 def _failure(lines: Sequence[str], status: int) -> str:
     """Why a build failed."""
-    told = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
-    return next(reversed(told or lines), f"its process ended with status {status}")
+    complaints = [line.removeprefix(_COMPLAINT) for line in lines if line.startswith(_COMPLAINT)]
+    return next(reversed(complaints or lines), f"its process ended with status {status}")
 
 
 def _last_lines(log: Path) -> list[str]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from msgspec import Struct
 
 from codesum_pipeline.build.home.home_folders import check_is_own, for_reading, layout_of, record_home, user_home
 from codesum_pipeline.build.home.settings_loading import HOME_FOLDER, SETTINGS_FILE, load_settings, nearest_home
@@ -26,6 +25,7 @@ from codesum_pipeline.ground.store.atomic import writing
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.ways_in.cli.forgetting import take_back_of_killed
 from codesum_pipeline.ways_in.cli.render import complain
 
 if TYPE_CHECKING:
@@ -43,11 +43,17 @@ _MAKE_A_HOME = frozenset({"add", "index", "plan", "dev"})
 _IGNORE_ALL = "# Made by codesum: what is built here can be built again.\n*\n"
 
 
-class Invocation(Struct, frozen=True, dict=True):
-    """One call of `codesum`. Nothing is read until it is asked for."""
+class Invocation:
+    """One call of `codesum`: the options before the command, and what they lead to.
 
-    flags: Mapping[str, Any]
-    command: str = ""
+    Settings, layout, home and registry are made when they are first asked for, and kept until the call ends. Whoever
+    asks for the settings gives the process the home's umask; `umask` is that of the caller.
+    """
+
+    def __init__(self, flags: Mapping[str, Any], command: str = "", *, umask: int | None = None) -> None:
+        self.flags = flags
+        self.command = command
+        self._umask = umask
 
     @cached_property
     def settings(self) -> Settings:
@@ -70,11 +76,19 @@ class Invocation(Struct, frozen=True, dict=True):
     def registry(self) -> Registry:
         """The registry, without the entries of commands that were killed before they had fetched anything."""
         if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
-            # Rarely needed, and it imports what writes a home.
-            from codesum_pipeline.ways_in.cli.commands.repositories import take_back_of_killed
-
             take_back_of_killed(self.home)
         return Registry(self.settings.repos_file, self.layout.files)
+
+    @contextmanager
+    def with_modes_of_the_caller(self) -> Iterator[None]:
+        """Files that the block creates are no part of the home: they get the modes that the caller's umask gives."""
+        if self._umask is None:
+            raise LookupError("the umask of the caller is noted where a command starts")
+        of_the_home = os.umask(self._umask)
+        try:
+            yield
+        finally:
+            os.umask(of_the_home)
 
     def entries(self) -> list[RepositoryEntry]:
         """The registry's entries, without malformed ones, each of which is reported on stderr."""
@@ -84,7 +98,14 @@ class Invocation(Struct, frozen=True, dict=True):
         return list(survey.entries)
 
 
-def invocation(ctx: typer.Context) -> Invocation:
+def read_umask() -> int:
+    """The umask of this process, which the system gives only to whoever sets another one."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
+def invocation_of(ctx: typer.Context) -> Invocation:
     """The call that a command belongs to."""
     found = ctx.find_object(Invocation)
     if found is None:
@@ -179,17 +200,3 @@ def _folder_beside(home: Path) -> Path:
     except OSError as error:
         # The message names the home, and not the folder beside it.
         raise OSError(error.errno, error.strerror, str(home)) from error
-
-
-@contextmanager
-def with_modes_of_the_caller() -> Iterator[None]:
-    """Files that the block creates are no part of the home: they get the modes that the caller's umask gives."""
-    of_the_home = os.umask(_UMASK_OF_THE_CALLER)
-    try:
-        yield
-    finally:
-        os.umask(of_the_home)
-
-
-_UMASK_OF_THE_CALLER = os.umask(0o077)
-os.umask(_UMASK_OF_THE_CALLER)

@@ -8,14 +8,13 @@ import typer
 
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.shelf import WhichTests
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
 if TYPE_CHECKING:
-    from codesum_pipeline.build.home.wiring import Home
+    pass
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
@@ -55,10 +54,12 @@ def complete_keys(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of intents that begin so."""
+    # Only where a shell completes an intent, these are read.
     from codesum_pipeline.changes.intents.intents_file import Intents
 
     try:
-        survey = Intents(_invocation_of(ctx).settings.digests.intents_file).survey()
+        invocation = _invocation_of(ctx)
+        survey = Intents(invocation.settings.digests.intents_file, invocation.layout.files).survey()
     except (CodesumError, OSError, ValueError):
         return []
     names = {*(intent.name for intent in survey.intents), *survey.problems}
@@ -187,16 +188,3 @@ HostNames = Annotated[
     list[str] | None, option("NAME", "Another host name by which clients reach the HTTP server.", "--host-name")
 ]
 ServedRepos = Annotated[list[str] | None, key_option("Serve this repository and no other; can be repeated.", "--repo")]
-
-
-def whole_key(home: "Home", key: str) -> tuple[str, bool]:
-    """The key that is meant, and whether it is registered; raises `ConfigurationError`."""
-    survey, others = home.registry.survey(), home.unregistered_keys()
-    if not key.endswith("*"):
-        is_registered = key not in others
-        return (home.registry.get(key).key if is_registered and key not in survey.problems else key), is_registered
-    known = [*(entry.key for entry in survey.entries), *survey.problems, *others]
-    begun = [each for each in known if each.startswith(key[:-1])]
-    if len(begun) != 1:
-        raise ConfigurationError(f"{key}: {counted(len(begun), 'key')} begin so: name one of them")
-    return begun[0], begun[0] not in others

@@ -25,7 +25,7 @@ from rich.text import Text
 
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.progress import Progress as Report
-from codesum_pipeline.ways_in.cli.render import drawing_on, error_console, note
+from codesum_pipeline.ways_in.cli.render import displays, error_console, write_note
 
 STARTING = "starting"
 
@@ -38,7 +38,7 @@ _ROOM_FOR_BAR = 60
 
 
 @contextmanager
-def progress_bar() -> Iterator[Report]:
+def show_progress() -> Iterator[Report]:
     """What a long step reports to while the block runs; the bar is gone when it ends.
 
     A terminal that cannot move its cursor, a file and a CI job get lines.
@@ -53,19 +53,19 @@ def progress_bar() -> Iterator[Report]:
     drawn = Progress(
         *_columns(console), console=console, transient=True, redirect_stdout=False, redirect_stderr=False, expand=True
     )
-    with drawn, drawing_on(console):
+    with drawn, displays.drawing_on(console):
         bar = _Bar(drawn)
         bar(STARTING, 0, 0)
         yield bar
 
 
 @contextmanager
-def starting() -> Iterator[None]:
+def show_start() -> Iterator[None]:
     """Says at once that a command has begun, while what it needs is imported; to a person, not to a pipe."""
     console = error_console()
     if console.is_terminal and not _can_draw(console):
-        note(STARTING)
-    with progress_bar(), _keeping_interrupts():
+        write_note(STARTING)
+    with show_progress(), _keeping_interrupts():
         yield
 
 
@@ -135,7 +135,7 @@ class _Lines:
     def __init__(self) -> None:
         self._finished: set[str] = set()
         self._now = STARTING
-        self._began = self._told = time.monotonic()
+        self._began = self._last_line_at = time.monotonic()
         self._is_over = threading.Event()
         self._clock = threading.Thread(target=self._tell_now_and_then, daemon=True)
 
@@ -154,11 +154,11 @@ class _Lines:
             self._tell(self._now)
 
     def _tell(self, line: str) -> None:
-        self._told = time.monotonic()
-        note(line)
+        self._last_line_at = time.monotonic()
+        write_note(line)
 
     def _tell_now_and_then(self) -> None:
         while not self._is_over.wait(0.25):
             now = time.monotonic()
-            if now - self._told >= (_NEWS_EVERY_S if now - self._began < _LATER_AFTER_S else _LATER_EVERY_S):
+            if now - self._last_line_at >= (_NEWS_EVERY_S if now - self._began < _LATER_AFTER_S else _LATER_EVERY_S):
                 self._tell(f"{self._now} ({now - self._began:.0f} s)")

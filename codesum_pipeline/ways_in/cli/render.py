@@ -36,8 +36,28 @@ _SHORT = 20
 _BETWEEN = 2
 
 
-# The console of the progress display, while there is one.
-_drawn_on: list[Console] = []
+class Displays:
+    """The consoles on which progress is drawn now, the last one on top: all threads of a process write to one stderr,
+    so there is one instance."""
+
+    def __init__(self) -> None:
+        self._consoles: list[Console] = []
+
+    @property
+    def top(self) -> Console | None:
+        return self._consoles[-1] if self._consoles else None
+
+    @contextmanager
+    def drawing_on(self, console: Console) -> Iterator[None]:
+        """While a display is drawn on `console`, notes go above it."""
+        self._consoles.append(console)
+        try:
+            yield
+        finally:
+            self._consoles.pop()
+
+
+displays = Displays()
 
 
 def error_console() -> Console:
@@ -45,24 +65,14 @@ def error_console() -> Console:
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
 
 
-@contextmanager
-def drawing_on(console: Console) -> Iterator[None]:
-    """While a display is drawn on `console`, notes go above it."""
-    _drawn_on.append(console)
-    try:
-        yield
-    finally:
-        _drawn_on.pop()
-
-
-def on_terminal() -> bool:
+def is_on_terminal() -> bool:
     """Whether a person is looking at stdout."""
     return sys.stdout.isatty()
 
 
-def show(*parts: RenderableType) -> None:
+def show_parts(*parts: RenderableType) -> None:
     """Write to stdout. A plain string is taken literally: no markup, and nothing of a repository unescaped."""
-    terminal = on_terminal()
+    terminal = is_on_terminal()
     console = Console(
         highlight=False,
         markup=False,
@@ -80,16 +90,16 @@ def show(*parts: RenderableType) -> None:
             typer.echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
 
 
-def note(message: str) -> None:
+def write_note(message: str) -> None:
     """A remark to the person who called, on stderr; above the progress bar where there is one."""
-    if _drawn_on:
-        _drawn_on[-1].print(Text(clean(message)), soft_wrap=True)
+    if console := displays.top:
+        console.print(Text(clean(message)), soft_wrap=True)
         return
     sys.stderr.write(f"{clean(message)}\n")
     sys.stderr.flush()
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "TableView":
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "TableView":
     """Rows under a head; the columns named in `right` hold numbers."""
     return TableView(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
 
@@ -102,15 +112,15 @@ class TableView(Struct, frozen=True):
     numbers: frozenset[str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if on_terminal() and self._least_width() > options.max_width:
+        if is_on_terminal() and self._least_width() > options.max_width:
             yield from self._blocks()
         else:
             yield self._table()
 
     def _table(self) -> Table:
         drawn = Table(
-            box=box.SIMPLE_HEAD if on_terminal() else None,
-            collapse_padding=on_terminal(),
+            box=box.SIMPLE_HEAD if is_on_terminal() else None,
+            collapse_padding=is_on_terminal(),
             pad_edge=False,
             header_style="bold",
             show_edge=False,
@@ -123,13 +133,13 @@ class TableView(Struct, frozen=True):
             else:
                 drawn.add_column(Text(one_line(column)), overflow="fold", min_width=_SHORT)
         for row in self.rows:
-            drawn.add_row(*(cell(value) for value in row))
+            drawn.add_row(*(make_cell(value) for value in row))
         return drawn
 
     def _widths(self) -> Iterator[int]:
         """The width of the widest cell of each column."""
         for place, column in enumerate(self.columns):
-            yield max(cell_len(one_line(column)), *(cell(row[place]).cell_len for row in self.rows), 0)
+            yield max(cell_len(one_line(column)), *(make_cell(row[place]).cell_len for row in self.rows), 0)
 
     def _least_width(self) -> int:
         """The width of the table where numbers and short texts are whole, and longer texts are folded."""
@@ -139,16 +149,16 @@ class TableView(Struct, frozen=True):
 
     def _blocks(self) -> Iterator[RenderableType]:
         for row in self.rows:
-            first = cell(row[0])
+            first = make_cell(row[0])
             first.stylize("bold")
             yield first
             named = zip(self.columns[1:], row[1:], strict=True)
-            there = [(name, cell(value)) for name, value in named if value is not None and value != ""]
-            said = [Text.assemble((f"{one_line(name)} ", "dim"), value) for name, value in there]
-            yield indented(Text(" · ").join(said), 2)
+            there = [(name, make_cell(value)) for name, value in named if value is not None and value != ""]
+            parts = [Text.assemble((f"{one_line(name)} ", "dim"), value) for name, value in there]
+            yield indent_part(Text(" · ").join(parts), 2)
 
 
-def fields(values: Mapping[str, Any]) -> Table:
+def make_fields(values: Mapping[str, Any]) -> Table:
     """One named field a row, empty ones left out; on a terminal long lists are cut."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
@@ -160,13 +170,13 @@ def fields(values: Mapping[str, Any]) -> Table:
             part if isinstance(part, ConsoleRenderable) else Text(one_line(str(part)))
             for part in (value if isinstance(value, list) else [value])
         ]
-        if on_terminal() and len(parts) > _LISTED:
+        if is_on_terminal() and len(parts) > _LISTED:
             parts = [*parts[:_LISTED], Text(f"… {len(parts) - _LISTED:,} more (--json lists all)")]
         grid.add_row(Text(f"  {label}"), Group(*parts))
     return grid
 
 
-def cell(value: object) -> Text:
+def make_cell(value: object) -> Text:
     """One value as a table shows it."""
     if isinstance(value, Text):
         return value
@@ -179,12 +189,12 @@ def cell(value: object) -> Text:
     return Text(one_line(str(value)))
 
 
-def styled(text: str, style: str) -> Text:
+def style_text(text: str, style: str) -> Text:
     """Text of any origin in one style."""
     return Text(clean(text), style=style)
 
 
-def indented(part: RenderableType, left: int, *, above: int = 0, below: int = 0) -> Padding:
+def indent_part(part: RenderableType, left: int, *, above: int = 0, below: int = 0) -> Padding:
     """The part, moved right by `left` columns. It is as wide as its text, so that piped lines end without spaces."""
     return Padding(part, (above, 0, below, left), expand=False)
 
@@ -199,29 +209,29 @@ def lines_of(start: int | None, end: int | None) -> str:
 def print_json(*values: Any) -> None:
     """Each value as one line of JSON."""
     for value in values:
-        typer.echo(safe_json(value))
+        typer.echo(safe_json_of(value))
 
 
-def present(values: Sequence[Any], view: Callable[[], RenderableType], *, as_json: bool, otherwise: str) -> None:
+def present_rows(values: Sequence[Any], view: Callable[[], RenderableType], *, as_json: bool, otherwise: str) -> None:
     """Print values as lines of JSON, or show a person's view of them; without values it notes `otherwise`."""
     if as_json:
         print_json(*values)
     elif values:
-        show(view())
+        show_parts(view())
     else:
-        note(otherwise)
+        write_note(otherwise)
 
 
-def safe_json(value: Any) -> str:
+def safe_json_of(value: Any) -> str:
     """JSON on one line, also of values that hold structs or models; what a terminal could act on is escaped."""
-    return escaped(json.dumps(value, ensure_ascii=False, default=_plain))
+    return escape_text(json.dumps(value, ensure_ascii=False, default=_plain))
 
 
 def _plain(value: Any) -> Any:
     return value.model_dump() if isinstance(value, BaseModel) else to_builtins(value)
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """The text with every character that a terminal could act on written as JSON's escape; line feeds and tabs stay."""
     return SUSPECT.sub(_escaped, text)
 
@@ -262,25 +272,25 @@ def report_failures(*, debug: bool) -> Iterator[None]:
         if debug:
             raise
         complain(str(error))
-        raise typer.Exit(exit_code(type(error))) from error
+        raise typer.Exit(exit_code_of(type(error))) from error
     except OSError as error:
         if debug or error.errno == errno.EPIPE:
             raise
-        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.errno is not None and is_refusal(error.errno):
-            told = str(cannot_write(str(error.filename or "a file"), error.errno))
-        complain(told)
+            message = str(cannot_write(str(error.filename or "a file"), error.errno))
+        complain(message)
         raise typer.Exit(FAILED) from error
 
 
-def exit_code(error: type[CodesumError]) -> int:
+def exit_code_of(error: type[CodesumError]) -> int:
     """The exit code for an error."""
     return next((code for kind, code in _EXIT_CODES.items() if issubclass(error, kind)), FAILED)
 
 
 def exit_code_of_all(errors: Iterable[type[CodesumError] | None]) -> int:
     """The exit code where all of several things failed: the one that their errors share, else 1."""
-    codes = {exit_code(error) if error else FAILED for error in errors}
+    codes = {exit_code_of(error) if error else FAILED for error in errors}
     return codes.pop() if len(codes) == 1 else FAILED
 
 

@@ -144,14 +144,14 @@ def _digest_troubles(home: Home) -> Iterator[tuple[str, str]]:
             open_channel(name, delivery, home=home.settings.home, environ=os.environ)
         except ConfigurationError as error:
             yield str(error), f"codesum digest try {name}"
-    for look, file in ((_held, home.layout.digests), (_given_up, home.settings.home / OUTBOX_FILE)):
+    for look, file in ((_held_ticks, home.layout.digests), (_undelivered, home.settings.home / OUTBOX_FILE)):
         try:
             yield from look(home, enabled) if file.exists() else ()
         except (CodesumError, sqlite3.Error) as error:
             yield str(error), f"mv {file} {file}.broken"
 
 
-def _held(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
+def _held_ticks(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
     """Questions whose last tick wrote nothing, though there was something to report."""
     with open_digests(home.layout.digests, now=utc_now) as store:
         for intent in enabled:
@@ -161,7 +161,7 @@ def _held(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
                     yield what, f"codesum digest run --intent {intent.name}"
 
 
-def _given_up(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]]:
+def _undelivered(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]]:
     with open_outbox(home.settings.home, now=utc_now) as outbox:
         for each in outbox.deliveries(states=(DeliveryState.GIVEN_UP,)):
             tries = counted(each.tries, "try", "tries")

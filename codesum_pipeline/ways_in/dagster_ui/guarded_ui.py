@@ -32,7 +32,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.operation_settings import ServingSettings
 from codesum_pipeline.ways_in.serving.access_tokens import Address
 from codesum_pipeline.ways_in.serving.ending import end_children, ended_in_time
-from codesum_pipeline.ways_in.serving.http_server import listen, serve
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 
 MODULE = "codesum_pipeline.ways_in.dagster_ui.guarded_ui"
 Scope = MutableMapping[str, Any]
@@ -53,21 +53,21 @@ _CHILDREN_END_S = 1.5
 _log = logging.getLogger("dagster-webserver")
 
 
-def served_hosts(listen_on: str, allowed: Iterable[str] = ()) -> frozenset[str]:
+def served_hosts(listened: str, allowed: Iterable[str] = ()) -> frozenset[str]:
     """The names under which browsers may ask for the UI; raises `ConfigurationError`."""
     names = [name.lower() for name in allowed]
     for name in names:
         if not re.fullmatch(_HOST, name) or ":" in name.partition("]")[2] or (":" in name and name[0] != "["):
             raise ConfigurationError(f"--allow-host {name!r} is no host name: write it without scheme, port and path")
     try:
-        address = ipaddress.ip_address(listen_on)
+        address = ipaddress.ip_address(listened)
     except ValueError:
-        return frozenset((*_LOOPBACK, *names, listen_on.lower()))
+        return frozenset((*_LOOPBACK, *names, listened.lower()))
     if not address.is_unspecified:
         return frozenset((*_LOOPBACK, *names, f"[{address}]" if address.version == 6 else str(address)))
     if not names:
         raise ConfigurationError(
-            f"--host {listen_on} listens on every address of this machine: say with --allow-host NAME, for each name "
+            f"--host {listened} listens on every address of this machine: say with --allow-host NAME, for each name "
             "or address that browsers will use, that the UI answers to it (it has no log-in)"
         )
     return frozenset((*_LOOPBACK, *names))
@@ -111,15 +111,15 @@ def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
     for raw, value in scope["headers"]:
         name, text = raw.lower().decode("latin-1"), value.decode("latin-1").strip().lower()
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
-    asked, origin = headers.get("host", ""), headers.get("origin", "")
-    host = re.fullmatch(_HOST, asked)
+    requested, origin = headers.get("host", ""), headers.get("origin", "")
+    host = re.fullmatch(_HOST, requested)
     if not host or host["name"] not in hosts:
         return (
-            f"the request is for the host {asked!a}, and this UI answers to {', '.join(sorted(hosts))}; "
+            f"the request is for the host {requested!a}, and this UI answers to {', '.join(sorted(hosts))}; "
             "start it with `codesum dev --allow-host NAME` for another name"
         )
     # A proxy in front may speak https.
-    if origin not in ("", f"http://{asked}", f"https://{asked}"):
+    if origin not in ("", f"http://{requested}", f"https://{requested}"):
         return f"the request comes from a page of {origin!a}, which is not this UI"
     # Browsers say it of every request; others send nothing of it. A link may lead here, a frame may not.
     if headers.get("sec-fetch-site", "") not in ("", "none", "same-origin"):
@@ -132,8 +132,8 @@ def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
         kind = headers.get("content-type", "").partition(";")[0].strip()
         known = " or ".join(_CONTENT_TYPES)
         return None if kind in _CONTENT_TYPES else f"the content type is {kind!a}: send {known}"
-    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if any(name == "query" and _changes_something(value) for name, value in given):
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if any(name == "query" and _changes_something(value) for name, value in parameters):
         return "the address holds a GraphQL operation that is no query: send it as POST"
     return None
 
@@ -170,7 +170,7 @@ def run_dev(options: UiOptions, arguments: Sequence[str]) -> None:
 
     dev = dev_command_module()
     start = vars(dev)["open_ipc_subprocess"]
-    vars(dev)["open_ipc_subprocess"] = lambda command, **given: start(_exchanged(command, options), **given)
+    vars(dev)["open_ipc_subprocess"] = lambda command, **keywords: start(_exchanged(command, options), **keywords)
     with tempfile.TemporaryDirectory() as own, ended_in_time():
         # What Dagster would remove at its own end.
         tempfile.tempdir = own
@@ -197,16 +197,16 @@ def run_webserver(options: UiOptions, arguments: Sequence[str]) -> None:
     from dagster_webserver import cli
 
     def run(app: Any, *, host: str, port: int, log_level: str) -> None:
-        bound, _ = listen(Address(host, port, f"--host {host} --port {port}"))
+        bound, _ = listen_on(Address(host, port, f"--host {host} --port {port}"))
         with suppress(KeyboardInterrupt):
-            serve(app, bound, options.limits, has_websockets=True, log_level=log_level)
+            serve_app(app, bound, options.limits, has_websockets=True, log_level=log_level)
         # Dagster would wait for its code servers longer than anybody waits for a server.
         end_children(_CHILDREN_END_S)
         os._exit(0)
 
     name, served = "create_app_from_workspace_process_context", frozenset(options.hosts)
     make_app, _ = vars(cli)[name], vars(cli)["uvicorn"].run
-    vars(cli)[name] = lambda *given, **named: UiGuard(make_app(*given, **named), hosts=served)
+    vars(cli)[name] = lambda *values, **keywords: UiGuard(make_app(*values, **keywords), hosts=served)
     vars(cli)["uvicorn"] = SimpleNamespace(run=run)
     with ended_in_time():
         cli.dagster_webserver.main(
@@ -268,8 +268,8 @@ def main() -> None:
     parser.add_argument("--serve", action="append", default=[])
     parser.add_argument("--limits", type=ServingSettings.model_validate_json, default=ServingSettings())
     end = sys.argv.index("--")
-    asked = parser.parse_args(sys.argv[1:end])
-    _PARTS[asked.part](UiOptions(asked.serve, asked.limits), sys.argv[end + 1 :])
+    parsed = parser.parse_args(sys.argv[1:end])
+    _PARTS[parsed.part](UiOptions(parsed.serve, parsed.limits), sys.argv[end + 1 :])
 
 
 if __name__ == "__main__":

@@ -193,10 +193,10 @@ class Installer(Struct, frozen=True):
             insertion = _insertion(agent, content or "", command)
         except ConfigurationError as error:
             raise ConfigurationError(f"{file.path}: {error}") from error
-        made = tuple(map(str, file.missing_folders()))
-        written = Installation(insertion.text, insertion.entry, content is not None, made)
+        made_folders = tuple(map(str, file.missing_folders()))
+        installation = Installation(insertion.text, insertion.entry, content is not None, made_folders)
         # The record comes first: an entry of it that the file lacks does no harm.
-        self._write_record({**self._record(), str(file.path): written})
+        self._write_record({**self._record(), str(file.path): installation})
         file.write(insertion.into(content or ""))
         return file.path, insertion.text
 
@@ -207,29 +207,29 @@ class Installer(Struct, frozen=True):
         """
         file = self._file(agent)
         path, record = file.path, self._record()
-        written = record.get(str(path))
-        if written is None:
+        installation = record.get(str(path))
+        if installation is None:
             raise ConfigurationError(f"{path}: nothing in it was written by `codesum mcp --install {agent}`")
         content = file.read() or ""
         # Where something was added behind the inserted text, the server alone goes.
-        texts = (written.text, f"{written.entry},")
-        taken = next((text for text in texts if content.count(text) == 1), None)
-        if taken is None and written.entry.splitlines()[0] in content:
+        texts = (installation.text, f"{installation.entry},")
+        removed = next((text for text in texts if content.count(text) == 1), None)
+        if removed is None and installation.entry.splitlines()[0] in content:
             raise ConfigurationError(
                 f"{path}: its entry for codesum was changed since it was written: remove it by hand"
             )
-        if taken is not None:
-            left = content.replace(taken, "")
-            if left or written.was_there:
-                file.write(left)
+        if removed is not None:
+            rest = content.replace(removed, "")
+            if rest or installation.was_there:
+                file.write(rest)
             else:
                 file.remove()
-                for folder in map(Path, written.made_folders):
+                for folder in map(Path, installation.made_folders):
                     if any(folder.iterdir()):
                         break
                     folder.rmdir()
         self._write_record({name: each for name, each in record.items() if name != str(path)})
-        return path, taken or ""
+        return path, removed or ""
 
     def _file(self, agent: Agent) -> AgentFile:
         """The configuration file; the user's is the one behind links."""

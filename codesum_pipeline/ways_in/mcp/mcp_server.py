@@ -46,7 +46,7 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     allowed_origins,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.audit import Auditor, current_request
+from codesum_pipeline.ways_in.serving.audit_log import Auditor, current_request
 from codesum_pipeline.ways_in.serving.gate import behind_tokens
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
@@ -270,8 +270,8 @@ def _progress_of(context: Context[Any, Any]) -> Progress:
         anyio.from_thread.check_cancelled()
         with lock:
             step = next(steps)
-        told: Callable[..., Any] = context.report_progress
-        anyio.from_thread.run(told, float(step), None, one_line(doing))
+        send: Callable[..., Any] = context.report_progress
+        anyio.from_thread.run(send, float(step), None, one_line(doing))
 
     return report
 

@@ -139,8 +139,8 @@ def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str)
     perhaps `expires`.
     """
     if file is None:
-        said = environ.get(variable)
-        return [AccessToken(_digest(said.strip(), variable))] if said else []
+        token = environ.get(variable)
+        return [AccessToken(_digest(token.strip(), variable))] if token else []
     source = f"--token-file {file}"
     try:
         with file.open("rb") as opened:
@@ -194,14 +194,14 @@ def parse_tokens(content: str, source: str) -> list[AccessToken]:
     return [*tokens.values()]
 
 
-def _digest(said: str, source: str) -> bytes:
-    if said.startswith(_HASHED):
-        if not _HEX.fullmatch(said.removeprefix(_HASHED)):
+def _digest(token: str, source: str) -> bytes:
+    if token.startswith(_HASHED):
+        if not _HEX.fullmatch(token.removeprefix(_HASHED)):
             raise ConfigurationError(f"{source}: after sha256: come 64 digits of 0-9 and a-f")
-        return bytes.fromhex(said.removeprefix(_HASHED))
-    if len(said) < SHORTEST_TOKEN or not said.isascii() or any(each.isspace() for each in said):
+        return bytes.fromhex(token.removeprefix(_HASHED))
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or any(each.isspace() for each in token):
         raise ConfigurationError(f"{source}: a token has at least {SHORTEST_TOKEN} letters and digits, without spaces")
-    return digest_of(said)
+    return digest_of(token)
 
 
 def check_reachable(address: Address, tokens: Sequence[AccessToken], *, variable: str) -> None:
@@ -236,7 +236,7 @@ class TokenSource(Struct):
         return cls(file, tuple(read_tokens(file, environ, variable=variable)), seen)
 
     @property
-    def is_asked_for(self) -> bool:
+    def requires_token(self) -> bool:
         """Whether every request needs a token, also while the named file has none."""
         return self.file is not None or bool(self.tokens)
 

@@ -9,6 +9,7 @@ it is refused if all the others are being answered.
 import asyncio
 import ipaddress
 import logging
+import socket
 import time
 from http import HTTPStatus
 from typing import Any
@@ -154,6 +155,20 @@ class BoundedConfig(uvicorn.Config):
         _quiet.setLevel(logging.ERROR)
 
 
+class BoundedServer(uvicorn.Server):
+    """A server with a `queue` of connections that wait in the system to be accepted. Uvicorn has one number for both:
+    for that queue, and for what is accepted at once."""
+
+    def __init__(self, config: BoundedConfig, *, queue: int) -> None:
+        super().__init__(config)
+        self._queue = queue
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(self._queue)
+
+
 class _Bounded(asyncio.Protocol):
     """What both kinds of connections do: they are counted, and end if their client reads nothing for too long."""
 
@@ -201,8 +216,8 @@ class _Bounded(asyncio.Protocol):
 class BoundedHttp(_Bounded, H11Protocol):
     """An HTTP connection. `waits_since` is None while a request is answered that has arrived as a whole."""
 
-    def __init__(self, config: Any, *given: Any, **named: Any) -> None:
-        super().__init__(config, *given, **named)
+    def __init__(self, config: Any, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(config, *arguments, **keywords)
         self.logger = _quiet
         self.conn = self._parser = BoundedParser(config.bounded.limits)
         self._head_since: float | None = None
@@ -265,19 +280,19 @@ class BoundedHttp(_Bounded, H11Protocol):
         """The parser cannot go on."""
         self._refuse(*self._parser.why)
 
-    def _refuse(self, status: int, told: str) -> None:
-        self._bounded.tell(f"{self.customer}: {told}")
+    def _refuse(self, status: int, reason: str) -> None:
+        self._bounded.tell(f"{self.customer}: {reason}")
         if self.cycle is not None and not self.cycle.response_complete:
             # The beginning of an answer may have been sent.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
             self.end()
             return
-        self._write(status, told)
+        self._write(status, reason)
         self._linger()
 
-    def _write(self, status: int, told: str) -> None:
-        body = f"{told}\n".encode()
+    def _write(self, status: int, reason: str) -> None:
+        body = f"{reason}\n".encode()
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
             f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"

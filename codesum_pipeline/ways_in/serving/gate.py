@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codesum_pipeline.ground.model.client_addresses import customer_of
 from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, TokenSource, digest_of, find_token
-from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
 
 _AT_ONCE = 10
 _FORGOTTEN_AFTER_S = 6.0
@@ -85,7 +85,7 @@ AppOf = Callable[[AccessToken | None], Starlette]
 
 def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_browsers: bool = False) -> ASGIApp:
     """The servers that `app_of` makes for each token, behind a check of tokens; without tokens, the one for None."""
-    return TokenGate(source, app_of, audit, is_for_browsers) if source.is_asked_for else app_of(None)
+    return TokenGate(source, app_of, audit, is_for_browsers) if source.requires_token else app_of(None)
 
 
 class _TokenServer(Struct, eq=False):
@@ -130,17 +130,17 @@ class TokenGate(Struct, eq=False):
         if scope["type"] == "lifespan":
             await Starlette(lifespan=self._live)(scope, receive, send)
             return
-        said = self._said(Headers(scope=scope))
+        secret = self._secret_in(Headers(scope=scope))
         address = (scope.get("client") or ("",))[0]
-        answer = self._judged(said, address) if said else self._refusal()
+        answer = self._judge(secret, address) if secret else self._refusal()
         if isinstance(answer, AccessToken):
             served = await self._server_of(answer)
             await served.answer(scope, receive, send)
         else:
             await answer(scope, receive, send)
 
-    def _judged(self, said: str, address: str) -> AccessToken | PlainTextResponse:
-        digest = digest_of(said)
+    def _judge(self, secret: str, address: str) -> AccessToken | PlainTextResponse:
+        digest = digest_of(secret)
         wait_s = self.attempts.wait_s(address, digest)
         if wait_s:
             return self._refusal(wait_s)
@@ -194,23 +194,23 @@ class TokenGate(Struct, eq=False):
 
     _is_over: anyio.Event = field(default_factory=anyio.Event)
 
-    def _said(self, headers: Headers) -> str:
+    def _secret_in(self, headers: Headers) -> str:
         """The token of a request; none if there are two, since a proxy might have checked the other one."""
         every = headers.getlist("authorization")
         if len(every) != 1:
             return ""
-        scheme, _, said = every[0].partition(" ")
-        said = said.strip()
+        scheme, _, secret = every[0].partition(" ")
+        secret = secret.strip()
         if self.is_for_browsers and scheme.lower() == "basic":
             with suppress(binascii.Error, ValueError):
-                return base64.b64decode(said, validate=True).decode("utf-8").partition(":")[2]
+                return base64.b64decode(secret, validate=True).decode("utf-8").partition(":")[2]
             return ""
-        return said if scheme.lower() == "bearer" else ""
+        return secret if scheme.lower() == "bearer" else ""
 
     def _refusal(self, wait_s: float = 0.0) -> PlainTextResponse:
         if wait_s:
-            told = "too many wrong tokens came from this address: wait\n"
-            return PlainTextResponse(told, status_code=429, headers={"Retry-After": str(int(wait_s) + 1)})
+            message = "too many wrong tokens came from this address: wait\n"
+            return PlainTextResponse(message, status_code=429, headers={"Retry-After": str(int(wait_s) + 1)})
         way = 'Basic realm="codesum: the token is the password"' if self.is_for_browsers else "Bearer"
-        told = "give the server's token: Authorization: Bearer TOKEN\n"
-        return PlainTextResponse(told, status_code=401, headers={"WWW-Authenticate": way})
+        message = "give the server's token: Authorization: Bearer TOKEN\n"
+        return PlainTextResponse(message, status_code=401, headers={"WWW-Authenticate": way})

@@ -13,16 +13,16 @@ from codesum_pipeline.ways_in.serving.ending import ended_in_time
 # Fewer than the connections that one address may have: so many are accepted before any of them is read.
 _ACCEPTED_AT_ONCE = 64
 # So many wait in the system to be accepted.
-_BACKLOG = 1_024
+_QUEUE = 1_024
 # Requests that are being answered get so long after SIGTERM.
 _GRACE_S = 2
 
 
-def listen(address: Address) -> tuple[socket.socket, Address]:
+def listen_on(address: Address) -> tuple[socket.socket, Address]:
     """A listening socket and its address."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
-        bound = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
+        bound = socket.create_server((address.host, address.port), family=family, backlog=_QUEUE)
     except OSError as error:
         # Python adds the address; the number of an unknown host is none of the system's errors.
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
@@ -32,7 +32,7 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
     return bound, Address(address.host, bound.getsockname()[1], address.option)
 
 
-def serve(
+def serve_app(
     app: ASGIApp,
     bound: socket.socket,
     limits: ServingSettings,
@@ -41,19 +41,9 @@ def serve(
     log_level: str = "warning",
 ) -> None:
     """Serve until SIGINT or SIGTERM, after which the process ends within seconds."""
-    # A tenth of a second, which commands that only make or read tokens do not wait for.
-    import uvicorn
-
-    from codesum_pipeline.ways_in.serving.connections import BoundedConfig, BoundedWebSocket
-
-    class LongQueue(uvicorn.Server):
-        """Uvicorn has one number for both: for the queue of the system, and for what is accepted at once."""
-
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            bound.listen(_BACKLOG)
-
-    from codesum_pipeline.ways_in.serving.requests import BodyBounds, KnownClients
+    # They import Uvicorn: a tenth of a second, which commands that only make or read tokens do not wait for.
+    from codesum_pipeline.ways_in.serving.connections import BoundedConfig, BoundedServer, BoundedWebSocket
+    from codesum_pipeline.ways_in.serving.request_checks import BodyBounds, KnownClients
 
     config = BoundedConfig(
         KnownClients(BodyBounds(app, limits), limits.trusted_proxies),
@@ -70,4 +60,4 @@ def serve(
         access_log=False,
     )
     with ended_in_time():
-        LongQueue(config).run(sockets=[bound])
+        BoundedServer(config, queue=_QUEUE).run(sockets=[bound])

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from copy import copy
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import Level
@@ -21,14 +20,15 @@ from codesum_pipeline.ground.profiles.file_languages import language_of_path
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, Trees
+from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.tools.caller_trees import CallerTrees
 from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.tools.tool_answers import Cursor, PagedArguments, fitting
+from codesum_pipeline.ways_in.tools.tool_answers import Cursor, PagedArguments, take_fitting
 
 _NEAREST_SHOWN = 5
 # The suffix of an overload's id, also in the form of earlier versions: `#2`.
-_ASKED_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
+_OVERLOAD_SUFFIX = re.compile(r"(?<=[^:/])#[0-9a-f]*(?:-[0-9]*)?$")
 
 
 def documents_with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[IndexedDocument]:
@@ -64,7 +64,7 @@ def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> Configur
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
     """Ids that end with a text, or are spelled nearly like it; best first. Overloads are compared without suffixes."""
-    wanted = _ASKED_SUFFIX.sub("", wanted)
+    wanted = _OVERLOAD_SUFFIX.sub("", wanted)
     ends, tail = (wanted.lower(), wanted.lower().replace(".", "::")), _tail(wanted)
     names = {id_: without_suffix(id_) for id_ in ids}
     found = [id_ for id_, name in names.items() if name.lower().endswith(ends)]
@@ -81,8 +81,8 @@ def _tail(text: str) -> str:
 
 
 T = TypeVar("T")
-_ALSO_TOLD = 10
-_GONE_TOLD = 5
+_OTHERS_NAMED = 10
+_GONE_NAMED = 5
 
 
 class ItemSlice(Struct, Generic[T], frozen=True):
@@ -97,29 +97,41 @@ class ItemSlice(Struct, Generic[T], frozen=True):
         return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
-class ToolContext(Struct, frozen=True, dict=True):
-    """The context of one call. Each index is opened once and each work tree compared once, so that the whole answer is
-    from one version and one state. `folder` is the caller's working folder. With `is_everywhere`, a call that names no
-    repository is about all, also in a checkout."""
+class ToolContext:
+    """One call. It remembers its notes, and what it has opened, compared and joined: each index is opened once and each
+    work tree compared once, so that the whole answer is from one version and one state.
 
-    catalogue: IndexCatalogue
-    folder: Path
-    progress: Progress = no_progress
-    on_note: Tell | None = None
-    known_trees: Trees | None = None
-    is_everywhere: bool = False
-    notes: list[str] = field(default_factory=list)
-    _indexes: dict[str, PublishedIndex] = field(default_factory=dict)
-    # Whether files differ from the commit, by repository: many questions of a batch name the same files.
-    judged_files: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _documents: dict[str, JoinedDocuments] = field(default_factory=dict)
+    `folder` is the caller's working folder. With `is_everywhere`, a call that names no repository is about all, also in
+    a checkout.
+    """
+
+    def __init__(
+        self,
+        catalogue: IndexCatalogue,
+        folder: Path,
+        *,
+        progress: Progress = no_progress,
+        on_note: Tell | None = None,
+        is_everywhere: bool = False,
+    ) -> None:
+        self.catalogue = catalogue
+        self.folder = folder
+        self.progress = progress
+        self.is_everywhere = is_everywhere
+        self.notes: list[str] = []
+        self.trees = CallerTrees(catalogue, folder, self.tell)
+        # Whether files differ from the commit, by repository: many questions of a batch name the same files.
+        self.judged_files: dict[str, dict[str, bool]] = {}
+        self._on_note = on_note
+        self._indexes: dict[str, PublishedIndex] = {}
+        self._documents: dict[str, JoinedDocuments] = {}
 
     def tell(self, note: str) -> None:
         """Add a note for the caller, once; `on_note` gets it at once."""
         if one_line(note) not in self.notes:
             self.notes.append(one_line(note))
-            if self.on_note:
-                self.on_note(one_line(note))
+            if self._on_note:
+                self._on_note(one_line(note))
 
     def indexes(self, names: Sequence[str] = ()) -> list[PublishedIndex]:
         """The indexes of the named repositories, else of those of the caller's folder, else of all. Unknown names are
@@ -183,17 +195,15 @@ class ToolContext(Struct, frozen=True, dict=True):
         gone = documents.lost(number)
         if gone:
             self.tell(
-                f"{documents[number].id} used {some_of(gone, _GONE_TOLD)} at the indexed commit, which the work tree "
+                f"{documents[number].id} used {some_of(gone, _GONE_NAMED)} at the indexed commit, which the work tree "
                 "does not have any more"
             )
 
-    @cached_property
-    def trees(self) -> Trees:
-        return self.known_trees or Trees(self.catalogue, self.folder, self.tell)
-
     def again(self) -> "ToolContext":
-        """Another call, from the same versions and the same state of the work tree."""
-        return replace(self, notes=[], known_trees=self.trees)
+        """Another call, from the same versions and the same state of the work tree, with notes of its own."""
+        another = copy(self)
+        another.notes = []
+        return another
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names, with a note on unknown names; raises where none is known."""
@@ -248,11 +258,11 @@ class ToolContext(Struct, frozen=True, dict=True):
             digests[index.repo] = f"{digests.get(index.repo, '')}{index.version.digest}"
         return digests
 
-    def start(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
+    def start(self, tool: str, arguments: PagedArguments, indexes: Sequence[PublishedIndex]) -> tuple[int, ...]:
         """The position of the cursor; 0 without one. A note says where a version has changed since."""
-        if not asked.cursor:
+        if not arguments.cursor:
             return (0,)
-        cursor = Cursor.read(asked.cursor, tool, asked.question())
+        cursor = Cursor.read(arguments.cursor, tool, arguments.question())
         changed = cursor.changed(self.versions(indexes))
         if changed:
             self.tell(
@@ -261,13 +271,13 @@ class ToolContext(Struct, frozen=True, dict=True):
             )
         return cursor.at or (0,)
 
-    def next(self, tool: str, asked: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
-        return str(Cursor.after(tool, asked.question(), at, self.versions(indexes)))
+    def next(self, tool: str, arguments: PagedArguments, indexes: Sequence[PublishedIndex], at: Sequence[int]) -> str:
+        return str(Cursor.after(tool, arguments.question(), at, self.versions(indexes)))
 
     def part(
         self,
         tool: str,
-        asked: PagedArguments,
+        arguments: PagedArguments,
         indexes: Sequence[PublishedIndex],
         items: Sequence[Any],
         text: Callable[[T], str],
@@ -275,11 +285,11 @@ class ToolContext(Struct, frozen=True, dict=True):
         row: Callable[[Any], T] = lambda item: item,
     ) -> "ItemSlice[T]":
         """The items from the cursor on, each made a `row`, as many as the bounds of the call allow."""
-        start = self.start(tool, asked, indexes)[0]
-        kept = fitting(map(row, items[start:]), text, limit=asked.limit, tokens=asked.tokens)
+        start = self.start(tool, arguments, indexes)[0]
+        kept = take_fitting(map(row, items[start:]), text, limit=arguments.limit, tokens=arguments.tokens)
         end = start + len(kept)
         goes_on = kept and end < len(items)
-        return ItemSlice(kept, len(items), self.next(tool, asked, indexes, (end,)) if goes_on else None)
+        return ItemSlice(kept, len(items), self.next(tool, arguments, indexes, (end,)) if goes_on else None)
 
     def find(self, text: str, repo: str = "") -> IndexedDocument:
         """The document that a text names by its id, `path:line`, or name. Of several, the most important one is taken,
@@ -297,8 +307,8 @@ class ToolContext(Struct, frozen=True, dict=True):
         same = (best.repo, without_suffix(best.id))
         also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
         if also:
-            told = ", ".join(f"{each.id} in {each.repo}" for each in also[:_ALSO_TOLD])
-            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {told}")
+            others = ", ".join(f"{each.id} in {each.repo}" for each in also[:_OTHERS_NAMED])
+            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {others}")
         return best
 
     def _published(self, names: Sequence[str]) -> list[str]:

@@ -4,11 +4,9 @@ A folder is compared as it is now. The server of a URL is never asked: the last 
 """
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,8 +39,10 @@ from codesum_pipeline.source.git.remote import is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.source.repositories.surveys import Survey
+from codesum_pipeline.ways_in.tools.remembered import ComparedTrees, OpenedIndexes, SoughtCommits
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 from codesum_pipeline.ways_in.worktrees.settler import Settler
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 
 if TYPE_CHECKING:
     from codesum_pipeline.ways_in.worktrees.follower import Follower
@@ -57,19 +57,14 @@ FirstIndexOf = Callable[[Checkout], CodesumError | None]
 _AHEAD = 32
 
 
-class ComparedTree(Struct, frozen=True):
-    """The indexes for a work tree, and the tree's generation before it was compared with `base`."""
+class IndexCatalogue(Struct, frozen=True):
+    """The repositories of a home, for several threads. A caller sees only those that all `scopes` open; the `holder` of
+    a token does not see removed ones. A `settler` settles differing work trees in the background; with a `follower`,
+    trees are compared only after changes, and prepared for the next call; with a `first_index`, a checkout without an
+    index gets one.
 
-    base: PublishedIndex
-    tree: TreeIndex
-    generation: int
-
-
-class IndexCatalogue(Struct, frozen=True, dict=True):
-    """Keeps opened indexes, for several threads, until another version is published, or `reading.open_indexes` others
-    were used since. A caller sees only the repositories that all `scopes` open; the `holder` of a token does not see
-    removed ones. A `settler` settles differing work trees in the background; with a `follower`, trees are compared only
-    after changes, and prepared for the next call; with a `first_index`, a checkout without an index gets one."""
+    What is remembered from one call to the next is in the last four fields, which limited copies share.
+    """
 
     settings: Settings
     layout: HomeLayout
@@ -79,11 +74,10 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
     settler: Settler | None = None
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
-    compared: dict[tuple[str, Path], ComparedTree] = field(default_factory=dict)
-    # Each with the identity of the link to its version, which each publication makes anew; the last used is last.
-    _opened: dict[str, tuple[tuple[int, int], PublishedIndex]] = field(default_factory=dict)
-    _trees: dict[tuple[str, Path], threading.Lock] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _opened: OpenedIndexes = field(default_factory=OpenedIndexes)
+    compared: ComparedTrees = field(default_factory=ComparedTrees)
+    rescaled: RescaledIndexes = field(default_factory=RescaledIndexes)
+    sought: SoughtCommits = field(default_factory=SoughtCommits)
 
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":
@@ -109,7 +103,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         """Whether there may be repositories that the caller must not see."""
         return bool(self.scopes)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
         return embedder_of(self.settings)
 
@@ -160,21 +154,13 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         try:
             link = path.lstat()
         except FileNotFoundError as error:
-            with self._lock:
-                self._opened.pop(key, None)
+            self._opened.forget(key)
             raise MissingTable(f"repository {key!r} has no index yet: {self.way_to_first(key)}") from error
         identity = (link.st_ino, link.st_mtime_ns)
-        with self._lock:
-            known = self._opened.pop(key, None)
-            if known and known[0] == identity:
-                self._opened[key] = known
-                return known[1]
+        if known := self._opened.find(key, identity):
+            return known
         opened = PublishedIndex.open(path, files=self.layout.files)
-        with self._lock:
-            self._opened[key] = identity, opened
-            while len(self._opened) > self.settings.reading.open_indexes:
-                # Its files are closed when no caller uses it any more.
-                del self._opened[next(iter(self._opened))]
+        self._opened.keep(key, identity, opened, most=self.settings.reading.open_indexes)
         return opened
 
     def way_to_first(self, *keys: str) -> str:
@@ -186,11 +172,6 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
                     return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
         several = "KEY" if keys else "PATH|URL"
         return f"run `codesum index {keys[0] if len(keys) == 1 else several}`"
-
-    def opening_tree(self, key: str, root: Path) -> threading.Lock:
-        """A lock to hold while a work tree is compared and indexed, so that this is done only once."""
-        with self._lock:
-            return self._trees.setdefault((key, root), threading.Lock())
 
     def open_all(
         self, names: Sequence[str] = (), *, tell: Tell, progress: Progress = no_progress

@@ -32,7 +32,14 @@ from codesum_pipeline.search.retrieval.published_index import IndexedDocument, P
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Cursor, DocumentRow, Name, PagedArguments, fitting
+from codesum_pipeline.ways_in.tools.tool_answers import (
+    AnswerPage,
+    Cursor,
+    DocumentRow,
+    Name,
+    PagedArguments,
+    take_fitting,
+)
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 
 # The level and the code's hash of each document; None for a document that the tree lacks.
@@ -108,7 +115,7 @@ def path_of(id_: str) -> str:
 
 _TOOL = "watch_changes"
 _COLUMNS = ["sequence", "id", "level", "event", "cause", "text_hash", "commit", "run_id", "written_at"]
-_COMMITS_TOLD = 5
+_COMMITS_NAMED = 5
 # How many rows of a run are compared with the published texts.
 _ROWS_COMPARED = 50
 
@@ -158,16 +165,16 @@ class ChangePage(AnswerPage):
         return self.framed([*map(ChangedDocument.line, self.changes)] or ["nothing changed since"], what="changes")
 
 
-def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
+def watch_changes(call: ToolContext, arguments: ChangeArguments) -> ChangePage:
     """The changes since a cursor or commit; the answer has a cursor also where nothing changed."""
-    index = call.one_index(asked.repo)
+    index = call.one_index(arguments.repo)
     history = read_history(call, index)
-    after, number = _begin(asked, index, history)
+    after, number = _begin(arguments, index, history)
     edits = tree_edits(call, index, number)
     texts = history.changes(after)
     places = [place for place in texts.places if history.ids[place] not in edits.ids]
     rows = chain(map(texts.change, places), map(edits.change, edits.differing))
-    kept = fitting(rows, ChangedDocument.line, limit=asked.limit, tokens=asked.tokens)
+    kept = take_fitting(rows, ChangedDocument.line, limit=arguments.limit, tokens=arguments.tokens)
     last = history.sequences[places[len(kept) - 1]] if len(kept) < len(places) else max(after, texts.until)
     known = edits.known_after([row.id for row in kept if row.is_of_tree])
     at = (last, keep_view(call.catalogue.layout.tree_views(index.repo), known))
@@ -180,9 +187,9 @@ def watch_changes(call: ToolContext, asked: ChangeArguments) -> ChangePage:
     )
 
 
-class TreeEdits(Struct, frozen=True, dict=True):
+class TreeEdits(Struct, eq=False, dict=True):
     """The documents in which a work tree differs from the `before` that a caller knows; `now` is how it differs from
-    `index`."""
+    `index`. Their lists are made when they are first asked for, and kept."""
 
     index: PublishedIndex
     documents: JoinedDocuments
@@ -317,19 +324,19 @@ class TextChanges(Struct, frozen=True):
         return ChangedDocument.of(IndexedDocument(index, row), change=kind, **facts)
 
 
-def _begin(asked: ChangeArguments, index: PublishedIndex, history: ChangeHistory) -> tuple[int, int]:
+def _begin(arguments: ChangeArguments, index: PublishedIndex, history: ChangeHistory) -> tuple[int, int]:
     """The row of the history after which changes are listed, and the number of the known view of the work tree."""
-    if asked.cursor:
-        sequence, number = (*Cursor.read(asked.cursor, _TOOL, {"repo": index.repo}).at, 0)[:2]
+    if arguments.cursor:
+        sequence, number = (*Cursor.read(arguments.cursor, _TOOL, {"repo": index.repo}).at, 0)[:2]
         return sequence, number
-    if not asked.since:
+    if not arguments.since:
         return history.before_last_run(), 0
-    since = asked.since.lower()
+    since = arguments.since.lower()
     last = next((k for k in range(len(history.ids) - 1, -1, -1) if history.commits[k].startswith(since)), None)
     if last is not None:
         return history.sequences[last], 0
-    commits = list(dict.fromkeys(commit[:SHORT_COMMIT] for commit in reversed(history.commits)))[:_COMMITS_TOLD]
+    commits = list(dict.fromkeys(commit[:SHORT_COMMIT] for commit in reversed(history.commits)))[:_COMMITS_NAMED]
     raise ConfigurationError(
-        f"since {shortened(asked.since)!r}: no text of {index.repo} was written at such a commit; "
+        f"since {shortened(arguments.since)!r}: no text of {index.repo} was written at such a commit; "
         f"the last ones are: {', '.join(commits)}"
     )

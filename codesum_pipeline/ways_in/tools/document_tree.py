@@ -23,14 +23,15 @@ from codesum_pipeline.indexes.formats.stored_zip import Array
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
-from codesum_pipeline.ways_in.tools.joined_uses import GONE, JoinedUses, joined_uses
+from codesum_pipeline.ways_in.tools.joined_uses import GONE, JoinedUses, join_uses
 from codesum_pipeline.ways_in.tools.tool_answers import DocumentRow
 
 NOTHING = GONE
 
 
-class JoinedDocuments(Struct, frozen=True, dict=True):
-    """Document k is row `k - starts[p]` of the last part p that begins at or before it."""
+class JoinedDocuments(Struct, eq=False, dict=True):
+    """Document k is row `k - starts[p]` of the last part p that begins at or before it. Columns over all documents are
+    made when they are first asked for, and kept."""
 
     parts: Sequence[PublishedIndex]
     joined: JoinedUses
@@ -39,7 +40,7 @@ class JoinedDocuments(Struct, frozen=True, dict=True):
     @classmethod
     def of(cls, parts: Sequence[PublishedIndex], sources: SourceReader) -> "JoinedDocuments":
         """The documents of a repository's parts; only changed files are read from `sources`."""
-        return cls(parts, joined_uses(parts, sources), [0, *accumulate(map(len, parts))])
+        return cls(parts, join_uses(parts, sources), [0, *accumulate(map(len, parts))])
 
     @property
     def repo(self) -> str:
@@ -234,7 +235,7 @@ def exports_of(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
     return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-def definitions(documents: JoinedDocuments, file: int) -> list[int]:
+def definitions_in(documents: JoinedDocuments, file: int) -> list[int]:
     """The functions and classes of a file in the order of its lines."""
     inside = [number for number in documents.inside_file(file) if number != file]
     return sorted(inside, key=lambda number: (documents.row(number).start_line or 0, number))

@@ -1,20 +1,13 @@
-"""`graph` and, in other forms, `get_symbol_info`, `get_dependencies` and `get_file_analysis`: what belongs together.
+"""`graph` and, in other forms, `get_symbol_info`, `get_dependencies` and `get_file_analysis`: what belongs together."""
 
-The command line shows the neighbours of one document, as many as fit.
-"""
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
-
-from msgspec import Struct, field, to_builtins
-from msgspec.structs import replace
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import counted, one_line, shortened
-from codesum_pipeline.indexes.formats.index_files import KINDS
+from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.document_tree import (
@@ -23,11 +16,12 @@ from codesum_pipeline.ways_in.tools.document_tree import (
     OF_SYMBOLS,
     JoinedDocuments,
     Relation,
-    definitions,
+    definitions_in,
     exports_of,
     external_names,
     related_documents,
 )
+from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline.ways_in.tools.tool_answers import (
     AnswerPage,
     BoundedArguments,
@@ -35,127 +29,11 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    fitting,
-    indented,
-    section,
+    indent_lines,
+    make_section,
+    take_fitting,
     tokens_of,
 )
-
-
-class RelatedDocument(Struct, frozen=True):
-    """A neighbour and its purpose; `trusted` where a compiler's index confirms that it uses or is used."""
-
-    id: str
-    type: str
-    summary: str
-    trusted: bool = False
-
-
-class DocumentRelations(Struct, frozen=True, omit_defaults=True):
-    """The neighbours of a document: parents nearest first, up to the root module; children by level, then by id.
-    `dependencies` are the names that the document uses, external ones too. Where only some neighbours fit, `more`
-    counts the others of each part."""
-
-    parents: tuple[RelatedDocument, ...]
-    children: tuple[RelatedDocument, ...]
-    called_by: tuple[RelatedDocument, ...]
-    calls: tuple[RelatedDocument, ...]
-    dependencies: tuple[str, ...]
-    more: Mapping[str, int] = field(default_factory=dict)
-
-
-# In the order in which they are shown where only some fit.
-_PARTS = ("parents", "called_by", "calls", "children", "dependencies")
-# A reader looks through no more of each part.
-_MOST_OF_PART = 5
-# A neighbour's summary is a pointer: whoever wants more reads the neighbour.
-_SUMMARY_CHARACTERS = 120
-# Behind what is trusted, and the line that explains it.
-TRUST_MARK = "✓"
-TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
-# As many callers and callees as a document names by default.
-_MOST_NEIGHBOURS = 5
-
-
-def bound_surroundings(around: DocumentRelations, *, tokens: int) -> tuple[DocumentRelations, int]:
-    """The first neighbours of each part in turn, as many as fit, and the number of tokens left."""
-    waiting = {name: [*getattr(around, name)] for name in _PARTS}
-    kept: dict[str, list[RelatedDocument | str]] = {name: [] for name in _PARTS}
-    for place in range(_MOST_OF_PART):
-        for name in _PARTS:
-            if place < len(waiting[name]) and len(kept[name]) == place:
-                each = waiting[name][place]
-                if isinstance(each, RelatedDocument):
-                    each = replace(each, summary=shortened(each.summary, most=_SUMMARY_CHARACTERS))
-                price = tokens_of(f"{json.dumps(to_builtins(each), ensure_ascii=False)}, ")
-                if price <= tokens:
-                    kept[name].append(each)
-                    tokens -= price
-    more = {name: left for name in _PARTS if (left := len(waiting[name]) - len(kept[name]))}
-    first: dict[str, Any] = {name: tuple(some) for name, some in kept.items()}
-    return DocumentRelations(**first, more=more), tokens
-
-
-def surroundings(documents: JoinedDocuments, number: int) -> DocumentRelations:
-    """The neighbours of a document. In an index, callers and callees are those that the document names, a sample of
-    many; in a work tree that differs from its index, they are computed from the graph."""
-    document = documents[number].document()
-    if documents.is_one_index:
-        users, used = _confirmed(documents, number)
-        called_by = _neighbours(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
-        calls = _neighbours(documents, map(documents.number, document["context"]["calls"]), trusted=used)
-        dependencies = document["dependencies"]
-    else:
-        is_place = documents[number].level in (Level.FILE, Level.MODULE)
-        called_by = _related(documents, number, Relation.IMPORTED_BY if is_place else Relation.CALLERS)
-        calls = _related(documents, number, Relation.IMPORTS if is_place else Relation.CALLEES)
-        known = {name for name in document["dependencies"] if documents.number(name) is not None}
-        dependencies = sorted({*known, *external_names(documents, number)})
-    return DocumentRelations(
-        parents=_neighbours(
-            documents, (each.number for each in related_documents(documents, number, Relation.PART_OF))
-        ),
-        children=_neighbours(documents, documents.children(number)),
-        called_by=called_by,
-        calls=calls,
-        dependencies=tuple(dependencies),
-    )
-
-
-def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:
-    """The nearest documents in a relation to a document; for a class, also to its members."""
-    is_class = documents[number].level is Level.CLASS
-    inside = [number, *(documents.children(number) if is_class else ())]
-    found: dict[int, bool] = {}
-    for each in (other for one in inside for other in related_documents(documents, one, relation)):
-        found[each.number] = each.trusted or found.get(each.number, False)
-    others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
-    return _neighbours(documents, others, trusted=[other for other in others if found[other]])
-
-
-def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int], Collection[int]]:
-    """The confirmed users and used documents of a document and its members, with the folders of their files."""
-    uses, level = documents.confirmed_uses, documents[number].level
-    if not len(uses.users):
-        return (), ()
-    inside = [number]
-    if level is Level.MODULE:
-        inside = [one for one in documents.children(number) if documents[one].level is Level.FILE]
-    for one in inside if level is Level.CLASS else ():
-        inside += documents.children(one)
-    inside = [one for one in inside if one < len(uses)]
-    users = {user for one in inside for kind in KINDS for user in uses.users_of(one, kind)}
-    used = {one for kind in KINDS for one in uses.used_by_any(inside, kind)}
-    folder_of = documents.parents[documents.files].tolist()
-    return {*users, *(folder_of[user] for user in users)}, {*used, *(folder_of[one] for one in used)}
-
-
-def _neighbours(
-    documents: JoinedDocuments, numbers: Iterable[int | None], *, trusted: Collection[int] = ()
-) -> tuple[RelatedDocument, ...]:
-    found = ((number in trusted, documents[number].document()) for number in numbers if number is not None)
-    return tuple(RelatedDocument(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)
-
 
 _TOOL = "graph"
 EXTERNAL = "external"
@@ -234,7 +112,7 @@ class GraphPage(AnswerPage):
     def text(self) -> str:
         lines = [self.document.line()]
         if self.signature:
-            lines += indented([one_line(self.signature)])
+            lines += indent_lines([one_line(self.signature)])
         for group in self.groups:
             lines += _section(group.relation, group.lines, group.total)
         if any(row.trusted for group in self.groups for row in group.rows):
@@ -271,61 +149,65 @@ class FilePage(AnswerPage):
     external: list[str] = []
 
     def text(self) -> str:
-        lines = [self.document.line(), *indented([f"language: {self.language}"])]
+        lines = [self.document.line(), *indent_lines([f"language: {self.language}"])]
         if self.summary not in self.document.text:
-            lines += indented([self.summary])
+            lines += indent_lines([self.summary])
         for name, part in (("defines", self.defines), ("imports", self.imports), ("imported_by", self.imported_by)):
             lines += _section(name, [row.line() for row in part.rows], part.total) if part.total else []
-        lines += section("used by other files", map(Export.line, self.exports))
-        lines += section("external", self.external)
+        lines += make_section("used by other files", map(Export.line, self.exports))
+        lines += make_section("external", self.external)
         return self.framed(lines, what="rows")
 
 
-def graph(call: ToolContext, asked: GraphArguments) -> GraphPage:
+def graph(call: ToolContext, arguments: GraphArguments) -> GraphPage:
     """Answer with each relation in turn; they share the bounds evenly."""
-    found = call.find(asked.id, asked.repo)
+    found = call.find(arguments.id, arguments.repo)
     is_place = found.level in (Level.FILE, Level.MODULE)
-    wanted = call.known("relation", asked.relations, [*Relation, EXTERNAL])
-    return _page(call, found, asked, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=asked.depth)
+    wanted = call.known("relation", arguments.relations, [*Relation, EXTERNAL])
+    return _page(
+        call, found, arguments, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=arguments.depth
+    )
 
 
-def get_symbol_info(call: ToolContext, asked: SymbolArguments) -> GraphPage:
+def get_symbol_info(call: ToolContext, arguments: SymbolArguments) -> GraphPage:
     """As `graph` for a function or class."""
-    return _page(call, call.find(asked.id, asked.repo), asked, OF_SYMBOLS, depth=1)
+    return _page(call, call.find(arguments.id, arguments.repo), arguments, OF_SYMBOLS, depth=1)
 
 
-def get_dependencies(call: ToolContext, asked: DependencyArguments) -> GraphPage:
+def get_dependencies(call: ToolContext, arguments: DependencyArguments) -> GraphPage:
     """As `graph` for a file or folder; for a function, the answer is that of its file."""
-    found = call.find(asked.path, asked.repo)
+    found = call.find(arguments.path, arguments.repo)
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
-    wanted = every if asked.direction == "all" else [asked.direction]
-    return _page(call, found, asked, wanted, depth=asked.depth, is_of_file=True)
+    wanted = every if arguments.direction == "all" else [arguments.direction]
+    return _page(call, found, arguments, wanted, depth=arguments.depth, is_of_file=True)
 
 
-def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
+def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
     """Answer with five parts, which share the bounds evenly."""
-    found = call.find(asked.path, asked.repo)
+    found = call.find(arguments.path, arguments.repo)
     if found.level is Level.MODULE:
         raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
     documents = call.documents(found.repo)
     number = int(documents.files[documents.number_of(found)])
-    document, bounds = documents[number].document(), {"limit": asked.limit, "tokens": asked.tokens // 5}
+    document, bounds = documents[number].document(), {"limit": arguments.limit, "tokens": arguments.tokens // 5}
 
     def part(numbers: list[int]) -> FileSection:
-        rows = fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
+        rows = take_fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
         return FileSection(total=len(numbers), rows=rows)
 
-    exports = (Export.of(documents[one], users=users) for one, users in exports_of(documents, number)[: asked.limit])
+    exports = (
+        Export.of(documents[one], users=users) for one, users in exports_of(documents, number)[: arguments.limit]
+    )
     page = FilePage(
         as_of=call.as_of([documents.repo]),
         document=documents.row(number),
         language=document["language"],
         summary=one_line(document["summary"]),
-        defines=part(definitions(documents, number)),
-        exports=fitting(exports, Export.line, **bounds),
+        defines=part(definitions_in(documents, number)),
+        exports=take_fitting(exports, Export.line, **bounds),
         imports=part([each.number for each in related_documents(documents, number, Relation.IMPORTS)]),
         imported_by=part([each.number for each in related_documents(documents, number, Relation.IMPORTED_BY)]),
-        external=fitting(map(one_line, external_names(documents, number)), str, **bounds),
+        external=take_fitting(map(one_line, external_names(documents, number)), str, **bounds),
     )
     call.tell_gone(documents, number)
     parts = (page.defines, page.imports, page.imported_by)
@@ -338,13 +220,13 @@ def get_file_analysis(call: ToolContext, asked: FileArguments) -> FilePage:
 def _section(name: str, lines: Sequence[str], total: int) -> list[str]:
     """The lines below a heading, which has their number where some are left out."""
     heading = f"{name} ({len(lines):,} of {total:,})" if len(lines) < total else name
-    return [heading, *indented(lines)]
+    return [heading, *indent_lines(lines)]
 
 
 def _page(
     call: ToolContext,
     found: IndexedDocument,
-    asked: BoundedArguments,
+    arguments: BoundedArguments,
     wanted: Sequence[str],
     *,
     depth: int,
@@ -354,22 +236,22 @@ def _page(
     number = documents.number_of(found)
     if is_of_file and documents.files[number] != NOTHING:
         number = int(documents.files[number])
-    start = call.start(_TOOL, asked, documents.parts)[0] if isinstance(asked, PagedArguments) else 0
+    start = call.start(_TOOL, arguments, documents.parts)[0] if isinstance(arguments, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
     document, signature = documents.row(number), str(documents[number].shown()["signature_summary"] or "")
-    room = asked.tokens - tokens_of(document.line() + signature)
+    room = arguments.tokens - tokens_of(document.line() + signature)
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
-        group = _group(documents, number, name, start=start, limit=asked.limit, tokens=share, depth=depth)
+        group = _group(documents, number, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
         room -= tokens_of("\n".join(group.lines))
         if group.total:
             groups.append(group)
     shown, total = sum(len(group.lines) for group in groups), sum(group.total for group in groups)
     end, following = start + shown, None
-    if shown and end < total and len(wanted) == 1 and isinstance(asked, PagedArguments):
-        following = call.next(_TOOL, asked, documents.parts, (end,))
+    if shown and end < total and len(wanted) == 1 and isinstance(arguments, PagedArguments):
+        following = call.next(_TOOL, arguments, documents.parts, (end,))
     elif end < total:
         call.tell("for more of one relation ask for it alone")
     call.tell_gone(documents, number)
@@ -389,10 +271,12 @@ def _group(
 ) -> Group:
     if name == EXTERNAL:
         names = [one_line(each) for each in external_names(documents, number)]
-        return Group(relation=name, total=len(names), names=fitting(names[start:], str, limit=limit, tokens=tokens))
+        return Group(
+            relation=name, total=len(names), names=take_fitting(names[start:], str, limit=limit, tokens=tokens)
+        )
     others = related_documents(documents, number, Relation(name), depth=depth)
     rows = (
         RelatedRow.of(documents[each.number], distance=each.distance, trusted=each.trusted) for each in others[start:]
     )
-    kept = fitting(rows, RelatedRow.line, limit=limit, tokens=tokens)
+    kept = take_fitting(rows, RelatedRow.line, limit=limit, tokens=tokens)
     return Group(relation=name, total=len(others), rows=kept)

@@ -90,7 +90,7 @@ class JoinedUses(Struct, frozen=True):
     gone: frozenset[str] = frozenset()
 
 
-def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> JoinedUses:
+def join_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> JoinedUses:
     """The uses of one part as they are; for an index and one of changed files, those that hold in the tree."""
     base, *others = parts
     if base.visible is None:
@@ -104,8 +104,9 @@ def joined_uses(parts: Sequence[PublishedIndex], sources: SourceReader) -> Joine
     return JoinedUses(uses, now, _lost(base, edges, moved), gone=_gone(base, now))
 
 
-class _JoinedPair(Struct, frozen=True, dict=True):
-    """An index without the differing files, and the index of these."""
+class _JoinedPair(Struct, eq=False, dict=True):
+    """An index without the differing files, and the index of these. While they are joined, it keeps what it has read
+    of both."""
 
     base: PublishedIndex
     small: PublishedIndex

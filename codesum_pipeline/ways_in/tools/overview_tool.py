@@ -29,14 +29,14 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    fitting,
-    indented,
+    indent_lines,
+    make_section,
     place_of,
-    section,
+    take_fitting,
 )
 
-_FILES_TOLD = 5
-_EVIDENCE_TOLD = 3
+_FILES_NAMED = 5
+_PLACES_SHOWN = 3
 _ENTRY_POINT = "entry point"
 Facts = dict[str, Any]
 
@@ -84,7 +84,7 @@ def tell_differing(call: ToolContext, index: PublishedIndex, facts: Facts) -> No
     if differing:
         call.tell(
             f"frameworks and entry points are those of commit {facts['commit'][:SHORT_COMMIT]}; of the files that they "
-            f"are read in, the work tree has others: {some_of(differing, _FILES_TOLD)}"
+            f"are read in, the work tree has others: {some_of(differing, _FILES_NAMED)}"
         )
 
 
@@ -124,17 +124,17 @@ class FrameworkPage(AnswerPage):
         return self.framed([*map(FrameworkEntry.line, self.findings)] or ["no framework was found"], what="findings")
 
 
-def get_framework_analysis(call: ToolContext, asked: FrameworkArguments) -> FrameworkPage:
+def get_framework_analysis(call: ToolContext, arguments: FrameworkArguments) -> FrameworkPage:
     """Answer with the findings of a build; without any, a note says why."""
-    index = call.one_index(asked.repo)
+    index = call.one_index(arguments.repo)
     every = list(findings_of(read_facts(call, index)))
     kinds = sorted({each.kind for each in every})
-    for kind in asked.kinds if every else ():
+    for kind in arguments.kinds if every else ():
         if kind not in kinds:
             call.tell(f"left out: kind {shortened(kind)!r} is not found here; kinds are: {', '.join(kinds)}")
-    wanted = [kind for kind in asked.kinds if kind in kinds] or kinds
+    wanted = [kind for kind in arguments.kinds if kind in kinds] or kinds
     found = [each for each in every if each.kind in wanted]
-    part = call.part("get_framework_analysis", asked, [index], found, FrameworkEntry.line)
+    part = call.part("get_framework_analysis", arguments, [index], found, FrameworkEntry.line)
     return FrameworkPage(as_of=call.as_of([index.repo]), findings=part.items, **part.frame)
 
 
@@ -145,7 +145,7 @@ def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
     for found in facts["frameworks"]:
         places = list(dict.fromkeys(one_line(each["place"]) for each in found["evidence"]))
         importing = found["importing_files"]
-        said = (
+        details = (
             one_line(found["constraint"] or ""),
             "for development" if found["development_only"] else "",
             f"imported by {counted(importing, 'file')}" if importing else "",
@@ -154,8 +154,8 @@ def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
             place=places[0] if places else "",
             kind=found["kind"],
             name=found["name"],
-            text=", ".join(part for part in said if part),
-            more_places=places[1:_EVIDENCE_TOLD],
+            text=", ".join(part for part in details if part),
+            more_places=places[1:_PLACES_SHOWN],
         )
     for each in facts["entry_points"]:
         target = one_line(each["target"] or "")
@@ -184,7 +184,7 @@ class NeighbourhoodRow(BaseModel):
     def lines(self) -> str:
         where = f", mostly in {self.folder}" if self.folder not in ("", ".") else ""
         heading = f"{self.name}  {self.kind}  {counted(self.size, 'member')}{where}"
-        return "\n".join([heading, *indented(map(DocumentRow.line, self.members))])
+        return "\n".join([heading, *indent_lines(map(DocumentRow.line, self.members))])
 
 
 class NeighbourhoodPage(AnswerPage):
@@ -197,21 +197,21 @@ class NeighbourhoodPage(AnswerPage):
         return self.framed(lines or ["no neighbourhood is known here"], what="neighbourhoods")
 
 
-def get_semantic_neighborhoods(call: ToolContext, asked: NeighbourhoodArguments) -> NeighbourhoodPage:
+def get_semantic_neighborhoods(call: ToolContext, arguments: NeighbourhoodArguments) -> NeighbourhoodPage:
     """All communities; for a document, those that have it among their best known members, and similar documents."""
-    found = call.find(asked.id, asked.repo) if asked.id else None
-    documents = call.documents(found.repo if found else call.one_index(asked.repo).repo)
+    found = call.find(arguments.id, arguments.repo) if arguments.id else None
+    documents = call.documents(found.repo if found else call.one_index(arguments.repo).repo)
     facts = read_facts(call, call.index(documents.repo))
     rows = [
-        _community(documents, each, asked.members)
+        _community(documents, each, arguments.members)
         for each in (facts["neighbourhoods"] if facts else ())
         if not found or found.id in {member["id"] for member in each["members"]}
     ]
     if found and (like := related_documents(documents, documents.number_of(found), Relation.SIMILAR)):
-        members = [documents.row(each.number) for each in like[: asked.members]]
+        members = [documents.row(each.number) for each in like[: arguments.members]]
         name = f"like {one_line(found.id)}"
         rows.append(NeighbourhoodRow(name=name, kind="alike", size=len(like), members=members))
-    part = call.part("get_semantic_neighborhoods", asked, documents.parts, rows, NeighbourhoodRow.lines)
+    part = call.part("get_semantic_neighborhoods", arguments, documents.parts, rows, NeighbourhoodRow.lines)
     return NeighbourhoodPage(as_of=call.as_of([documents.repo]), neighbourhoods=part.items, **part.frame)
 
 
@@ -227,7 +227,7 @@ def _community(documents: JoinedDocuments, found: Mapping[str, Any], members: in
     )
 
 
-_LANGUAGES_TOLD = 8
+_LANGUAGES_SHOWN = 8
 # How many parts share the bounds of an answer.
 _PARTS = 4
 _LONGEST_OPENING = 600
@@ -276,18 +276,18 @@ class OverviewPage(AnswerPage):
         if self.languages:
             languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in self.languages)
             lines.append(f"languages: {languages}")
-        lines += section("parts", map(PartRow.line, self.parts))
-        lines += section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
-        lines += section("most used files", map(DocumentRow.line, self.files))
-        lines += section("most used definitions", map(DocumentRow.line, self.symbols))
+        lines += make_section("parts", map(PartRow.line, self.parts))
+        lines += make_section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
+        lines += make_section("most used files", map(DocumentRow.line, self.files))
+        lines += make_section("most used definitions", map(DocumentRow.line, self.symbols))
         return self.framed(lines, what="rows")
 
 
-def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
+def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
     """Answer with four parts, an even share of the room each."""
-    index = call.one_index(asked.repo)
+    index = call.one_index(arguments.repo)
     documents, facts = call.documents(index.repo), read_facts(call, index)
-    bounds = {"limit": asked.limit, "tokens": asked.tokens // _PARTS}
+    bounds = {"limit": arguments.limit, "tokens": arguments.tokens // _PARTS}
     tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)
     root = next(tops, None)
     summary = one_line(documents[root].document()["summary"]) if root is not None else ""
@@ -299,11 +299,11 @@ def overview(call: ToolContext, asked: OverviewArguments) -> OverviewPage:
         repo=index.repo,
         summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
-        languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_TOLD)],
-        parts=fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
-        frameworks=fitting(findings_of(facts), FrameworkEntry.line, **bounds),
-        files=fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
-        symbols=fitting(_most_important(documents, Level.CLASS, Level.FUNCTION), DocumentRow.line, **bounds),
+        languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_SHOWN)],
+        parts=take_fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
+        frameworks=take_fitting(findings_of(facts), FrameworkEntry.line, **bounds),
+        files=take_fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),
+        symbols=take_fitting(_most_important(documents, Level.CLASS, Level.FUNCTION), DocumentRow.line, **bounds),
     )
 
 

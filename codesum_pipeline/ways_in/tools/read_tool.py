@@ -20,8 +20,8 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    indented,
-    numbered,
+    indent_lines,
+    number_lines,
     tokens_of,
 )
 
@@ -64,20 +64,20 @@ class ReadPage(AnswerPage):
         return self.framed(lines, what="documents")
 
 
-def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
+def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
     """Answer with as much as fits; lines of a source are cut first."""
-    if (asked.start_line or asked.end_line) and len(asked.ids) != 1:
+    if (arguments.start_line or arguments.end_line) and len(arguments.ids) != 1:
         raise ConfigurationError(
-            f"start_line and end_line are of one id, {len(asked.ids)} were given: write `path:first-last` for each"
+            f"start_line and end_line are of one id, {len(arguments.ids)} were given: write `path:first-last` for each"
         )
-    found = [call.find(text, asked.repo) for text in asked.ids]
+    found = [call.find(text, arguments.repo) for text in arguments.ids]
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
-    item, line = (*call.start(_TOOL, asked, indexes), 0)[:2]
+    item, line = (*call.start(_TOOL, arguments, indexes), 0)[:2]
     items: list[ReadItem] = []
-    tokens = asked.tokens
-    while item < len(found) and len(items) < asked.limit:
-        one = _read_one(sources, found[item], asked, asked.ids[item], after=line)
+    tokens = arguments.tokens
+    while item < len(found) and len(items) < arguments.limit:
+        one = _read_one(sources, found[item], arguments, arguments.ids[item], after=line)
         kept = _cut(one, tokens, must=not items)
         if kept is None:
             break
@@ -91,37 +91,39 @@ def read(call: ToolContext, asked: ReadArguments) -> ReadPage:
         as_of=call.as_of([each.repo for each in items]),
         shown=len(items),
         total=len(found),
-        next=call.next(_TOOL, asked, indexes, (item, line)) if item < len(found) else None,
+        next=call.next(_TOOL, arguments, indexes, (item, line)) if item < len(found) else None,
         items=items,
     )
 
 
 def _read_one(
-    sources: SourceReader, found: IndexedDocument, asked: ReadArguments, text: str, *, after: int
+    sources: SourceReader, found: IndexedDocument, arguments: ReadArguments, text: str, *, after: int
 ) -> ReadItem:
     """One document within its bound of lines; `after` a line, without the text that an earlier part had."""
     row = DocumentRow.of(found)
-    is_range = bool(asked.start_line or asked.end_line or _RANGE.search(text)) and asked.parts != "summary"
+    is_range = bool(arguments.start_line or arguments.end_line or _RANGE.search(text)) and arguments.parts != "summary"
     facts: dict[str, str] = {}
-    if not (is_range or after or asked.parts == "source"):
+    if not (is_range or after or arguments.parts == "source"):
         document = found.document()
-        said = {"summary": document["summary"], "signature": document["signature"] or "", **facts_of(document)}
-        texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in said.items()}
+        values = {"summary": document["summary"], "signature": document["signature"] or "", **facts_of(document)}
+        texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in values.items()}
         facts = {name: each for name, each in texts.items() if each and each not in row.text}
     if is_range or after:
         # A caller who knows the lines knows the summary, too.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
     item = ReadItem(**row.model_dump(), facts=facts)
-    if asked.parts == "summary" or row.kind == Level.MODULE:
+    if arguments.parts == "summary" or row.kind == Level.MODULE:
         return item
     source = sources.text(found.repo, found.id.partition(SEPARATOR)[0])
     if source is None:
         return item
-    if asked.excerpt:
-        best = best_lines(source, asked.query, size=asked.excerpt, start_line=row.start_line, end_line=row.end_line)
+    if arguments.excerpt:
+        best = best_lines(
+            source, arguments.query, size=arguments.excerpt, start_line=row.start_line, end_line=row.end_line
+        )
         return _with_lines(item, [clean(line) for line in best.lines], best.start_line, more=0)
     lines = source.removesuffix("\n").split("\n")
-    first, end = _span(asked, text, row, len(lines))
+    first, end = _span(arguments, text, row, len(lines))
     first = max(first, after + 1)
     last = min(end, first + DEFAULT_LINES - 1)
     shown = [
@@ -131,11 +133,11 @@ def _read_one(
     return _with_lines(item, shown, first, more=max(0, end - last))
 
 
-def _span(asked: ReadArguments, text: str, row: DocumentRow, count: int) -> tuple[int, int]:
+def _span(arguments: ReadArguments, text: str, row: DocumentRow, count: int) -> tuple[int, int]:
     """The lines of the arguments, else of `path:first-last`, else of the document."""
     written = _RANGE.search(text)
-    if asked.start_line or asked.end_line:
-        first, last = asked.start_line or 1, asked.end_line or count
+    if arguments.start_line or arguments.end_line:
+        first, last = arguments.start_line or 1, arguments.end_line or count
     elif written and written[2]:
         first, last = int(written[1]), int(written[2])
     else:
@@ -171,8 +173,8 @@ def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
 
 
 def _text_of(item: ReadItem) -> str:
-    lines = [item.line(), *indented(f"{name}: {said}" for name, said in item.facts.items())]
-    lines += numbered(item.lines, item.first_line or 1)
+    lines = [item.line(), *indent_lines(f"{name}: {fact}" for name, fact in item.facts.items())]
+    lines += number_lines(item.lines, item.first_line or 1)
     if item.more_lines:
         after = (item.last_line or 0) + 1
         lines.append(

@@ -25,11 +25,11 @@ from codesum_pipeline.ways_in.tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
-    fitting,
-    indented,
-    listed_names,
-    numbered,
-    several_repositories,
+    has_several_repositories,
+    indent_lines,
+    number_lines,
+    parse_names,
+    take_fitting,
 )
 
 _TOOL = "search"
@@ -49,7 +49,7 @@ class SearchArguments(PagedArguments):
     languages: Names = []
     paths: Annotated[
         list[Annotated[str, Field(max_length=LONGEST_PATTERN)]],
-        BeforeValidator(listed_names),
+        BeforeValidator(parse_names),
         Field(max_length=MOST_PATTERNS, description="As in .gitignore: src/, *.go, !docs/"),
     ] = []
     tests: Literal["in", "out", "only"] = "in"
@@ -66,7 +66,7 @@ class SearchHit(DocumentRow):
 
     def line(self, *, with_repo: bool = False) -> str:
         row = self.model_copy(update={"text": shortened(self.text, most=_LONGEST_IN_TEXT)})
-        lines = indented(numbered(self.excerpt, self.excerpt_start or 1))
+        lines = indent_lines(number_lines(self.excerpt, self.excerpt_start or 1))
         return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
 
 
@@ -77,38 +77,38 @@ class SearchPage(AnswerPage):
     fits_well: bool | None = None
 
     def text(self) -> str:
-        several = several_repositories(self.hits)
+        several = has_several_repositories(self.hits)
         return self.framed([hit.line(with_repo=several) for hit in self.hits] or ["nothing found"], what="hits")
 
 
-def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
-    check_says_something(asked.query[:1000])
-    indexes = call.current(asked.repos)
-    start = call.start(_TOOL, asked, indexes)[0]
-    top = min(start + asked.limit + 1, _MOST_RANKED)
+def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
+    check_says_something(arguments.query[:1000])
+    indexes = call.current(arguments.repos)
+    start = call.start(_TOOL, arguments, indexes)[0]
+    top = min(start + arguments.limit + 1, _MOST_RANKED)
     sources = call.sources(indexes)
     found = answer_query(
         indexes,
-        asked.query,
+        arguments.query,
         embedder=call.catalogue.embedder,
         top=top,
-        levels=[Level(name) for name in call.known("level", asked.levels, LEVELS)] or LEVELS,
-        filters=_filters(call, indexes, asked),
+        levels=[Level(name) for name in call.known("level", arguments.levels, LEVELS)] or LEVELS,
+        filters=_filters(call, indexes, arguments),
         read=sources.read,
     )
-    wanted = found.hits[start : start + asked.limit]
-    if asked.excerpt:
+    wanted = found.hits[start : start + arguments.limit]
+    if arguments.excerpt:
         sources.read_of(indexes, wanted)
-    size = asked.excerpt
-    hits = (_hit(hit, sources.excerpt(hit, asked.query, size=size) if size else None) for hit in wanted)
-    kept = fitting(hits, partial(SearchHit.line, with_repo=True), limit=asked.limit, tokens=asked.tokens)
+    size = arguments.excerpt
+    hits = (_hit(hit, sources.excerpt(hit, arguments.query, size=size) if size else None) for hit in wanted)
+    kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
     end = start + len(kept)
     if found.fits_well is False and kept:
         call.tell("nothing fits well: the best hits have little to do with the question")
     return SearchPage(
         as_of=call.as_of([hit.repo for hit in kept] or [index.repo for index in indexes]),
         shown=len(kept),
-        next=call.next(_TOOL, asked, indexes, (end,)) if kept and end < len(found.hits) else None,
+        next=call.next(_TOOL, arguments, indexes, (end,)) if kept and end < len(found.hits) else None,
         hits=kept,
         fits_well=found.fits_well,
     )
@@ -127,7 +127,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
     )
 
 
-def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: SearchArguments) -> Filters:
+def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: SearchArguments) -> Filters:
     """The filters that some document passes; the others are left out, with a note."""
 
     def parsed(**filter_: Any) -> Filters:
@@ -137,16 +137,16 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], asked: Search
             call.tell(f"filter left out: {shortened(str(error))}")
             return ANYTHING
 
-    languages = [name for each in asked.languages for name in parsed(languages=[each]).languages]
-    paths = [path for each in asked.paths for path in parsed(paths=[each]).paths]
+    languages = [name for each in arguments.languages for name in parsed(languages=[each]).languages]
+    paths = [path for each in arguments.paths for path in parsed(paths=[each]).paths]
     unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
-    for told in unfit.values():
-        call.tell(f"filter left out: {shortened(told)}")
+    for reason in unfit.values():
+        call.tell(f"filter left out: {shortened(reason)}")
 
     def kept(some: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(each for each in some if each not in unfit))
 
-    return Filters(kept(languages), kept(paths), WhichTests(asked.tests))
+    return Filters(kept(languages), kept(paths), WhichTests(arguments.tests))
 
 
 _NEAR = 20
@@ -187,18 +187,18 @@ class SymbolSearchPage(AnswerPage):
     hits: list[SymbolHit] = []
 
     def text(self) -> str:
-        several = several_repositories(self.hits)
+        several = has_several_repositories(self.hits)
         lines = [hit.line(with_repo=several) for hit in self.hits]
         return self.framed(lines or ["no document has such a name"], what="names")
 
 
-def search_symbols(call: ToolContext, asked: SymbolSearchArguments) -> SymbolSearchPage:
+def search_symbols(call: ToolContext, arguments: SymbolSearchArguments) -> SymbolSearchPage:
     """Find documents by name; names that are only nearly the same count where there are no others."""
-    wanted = asked.name.strip().replace("::", ".").lower()
+    wanted = arguments.name.strip().replace("::", ".").lower()
     if not wanted:
         raise ConfigurationError("the name is empty: give a name or a part of one")
-    indexes = call.current(asked.repos)
-    levels = [Level(name) for name in call.known("level", asked.levels, LEVELS)] or [Level.FUNCTION, Level.CLASS]
+    indexes = call.current(arguments.repos)
+    levels = [Level(name) for name in call.known("level", arguments.levels, LEVELS)] or [Level.FUNCTION, Level.CLASS]
     same = (NameMatch.EXACT, NameMatch.PREFIX, NameMatch.PART)
     found = [each for index in indexes for each in _found(index, wanted, levels, same)]
     found = found or [each for index in indexes for each in _found(index, wanted, levels, (NameMatch.NEAR,))]
@@ -206,7 +206,7 @@ def search_symbols(call: ToolContext, asked: SymbolSearchArguments) -> SymbolSea
     found.sort(key=lambda each: (order.index(each[1]), -each[0].importance, each[0].repo, each[0].row))
     part = call.part(
         "search_symbols",
-        asked,
+        arguments,
         indexes,
         found,
         partial(SymbolHit.line, with_repo=True),

@@ -14,7 +14,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.tools.call import ItemSlice, ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import AsOf
 from codesum_pipeline.ways_in.tools.changes_tool import ChangedDocument, read_history, tree_edits
-from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Names, PagedArguments, fitting, section
+from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage, Names, PagedArguments, make_section, take_fitting
 
 # About as long as a line without the key.
 _LONG_LINE = " " * 100
@@ -55,41 +55,43 @@ class StatusPage(AnswerPage):
         if not lines and not self.notes:
             lines = ["no repository is registered: run `codesum index PATH|URL`"]
         for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
-            lines += section(heading, (change.line() for change in self.changes if change.is_of_tree is is_of_tree))
+            lines += make_section(
+                heading, (change.line() for change in self.changes if change.is_of_tree is is_of_tree)
+            )
         if self.more_changes:
             lines.append(f"{self.more_changes:,} more changes: ask with a higher `changes`, or watch_changes")
         return self.framed(lines, what="repositories")
 
 
-def status(call: ToolContext, asked: StatusArguments) -> StatusPage:
+def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
     """The status of the named repositories, else of those of the caller's folder, else of all."""
-    entries = _entries(call, asked)
-    part: ItemSlice[RepositoryEntry] = call.part("status", asked, [], entries, lambda entry: entry.key + _LONG_LINE)
+    entries = _entries(call, arguments)
+    part: ItemSlice[RepositoryEntry] = call.part("status", arguments, [], entries, lambda entry: entry.key + _LONG_LINE)
     opened = {entry.key: _opened(call, entry) for entry in part.items}
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
-    stands = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
+    as_of = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
     changes: list[ChangedDocument] = []
-    left = 0
-    if asked.changes and len(indexes) == len(entries) == 1:
+    more = 0
+    if arguments.changes and len(indexes) == len(entries) == 1:
         index = indexes[0]
         edits, history = tree_edits(call, index), read_history(call, index)
         texts = history.changes(history.before_last_run())
         places = [place for place in texts.places if history.ids[place] not in edits.ids]
         rows = chain(map(edits.change, edits.differing), map(texts.change, reversed(places)))
-        kept = fitting(rows, ChangedDocument.line, limit=asked.changes, tokens=asked.tokens // 2)
-        changes, left = kept, len(edits.differing) + len(places) - len(kept)
+        kept = take_fitting(rows, ChangedDocument.line, limit=arguments.changes, tokens=arguments.tokens // 2)
+        changes, more = kept, len(edits.differing) + len(places) - len(kept)
     return StatusPage(
-        as_of=list(stands.values()),
-        repositories=[_status(call, key, found, stands.get(key)) for key, found in opened.items()],
+        as_of=list(as_of.values()),
+        repositories=[_status(call, key, found, as_of.get(key)) for key, found in opened.items()],
         changes=changes,
-        more_changes=left,
+        more_changes=more,
         **part.frame,
     )
 
 
-def _entries(call: ToolContext, asked: StatusArguments) -> list[RepositoryEntry]:
-    if asked.repos:
-        return call.entries(asked.repos)
+def _entries(call: ToolContext, arguments: StatusArguments) -> list[RepositoryEntry]:
+    if arguments.repos:
+        return call.entries(arguments.repos)
     if waiting := call.first_index():
         call.tell(str(waiting))
     keys = call.keys_here()
@@ -106,7 +108,7 @@ def _opened(call: ToolContext, entry: RepositoryEntry) -> PublishedIndex | str:
         return f"broken: {error}"
 
 
-def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: AsOf | None) -> RepositoryStatus:
+def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsOf | None) -> RepositoryStatus:
     layout = call.catalogue.layout
     try:
         holder = current_holder(layout.state(key))
@@ -114,14 +116,14 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: As
         call.tell(f"{key}: {error}")
         holder = None
     building = "being built, " if holder and not holder.is_gone() else ""
-    if isinstance(found, str) or stands is None:
+    if isinstance(found, str) or as_of is None:
         return RepositoryStatus(repo=key, state=f"{building}{found}")
     manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
     return RepositoryStatus(
         repo=key,
-        state=f"{building}{stands.standing}, published {age_in_words(published_at)} ago",
-        behind=stands.behind,
-        commit=stands.commit,
+        state=f"{building}{as_of.standing}, published {age_in_words(published_at)} ago",
+        behind=as_of.behind,
+        commit=as_of.commit,
         published_at=moment_at(published_at),
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],

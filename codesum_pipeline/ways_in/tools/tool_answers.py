@@ -36,7 +36,7 @@ _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 2 * _LONGEST_ROW
 
 
-def listed_names(value: Any) -> Any:
+def parse_names(value: Any) -> Any:
     """Agents write a list as JSON in a text, or one name alone."""
     if not isinstance(value, str):
         return value
@@ -49,7 +49,7 @@ def listed_names(value: Any) -> Any:
 
 
 Name = Annotated[str, Field(max_length=_LONGEST_NAME)]
-Names = Annotated[list[Name], BeforeValidator(listed_names), Field(max_length=50)]
+Names = Annotated[list[Name], BeforeValidator(parse_names), Field(max_length=50)]
 
 
 class Arguments(BaseModel):
@@ -58,21 +58,21 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def explained(error: ValidationError, arguments: type[BaseModel]) -> str:
+def explain_invalid(error: ValidationError, arguments: type[BaseModel]) -> str:
     """Each wrong argument with its value and the reason; long values are cut."""
-    told = []
+    problems = []
     for each in error.errors(include_url=False):
         name = ".".join(map(str, each["loc"])) or "the arguments"
         if each["type"] == "extra_forbidden":
-            told.append(f"unknown argument {shortened(name)!r}; arguments are: {', '.join(arguments.model_fields)}")
+            problems.append(f"unknown argument {shortened(name)!r}; arguments are: {', '.join(arguments.model_fields)}")
         elif each["type"] == "missing":
-            told.append(f"{name} is missing")
+            problems.append(f"{name} is missing")
         elif each["type"] == "string_too_long":
             shown = shortened(each["input"], most=60)
-            told.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
+            problems.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            told.append(f"{name} = {shortened(_SHOWN.repr(each['input']))}: {each['msg']}")
-    return "; ".join(told)
+            problems.append(f"{name} = {shortened(_SHOWN.repr(each['input']))}: {each['msg']}")
+    return "; ".join(problems)
 
 
 class BoundedArguments(Arguments):
@@ -170,23 +170,23 @@ def place_of(path: str, start_line: int | None = None, end_line: int | None = No
     return f"{one_line(path)}{first}{last}"
 
 
-def several_repositories(rows: Iterable[DocumentRow]) -> bool:
+def has_several_repositories(rows: Iterable[DocumentRow]) -> bool:
     return len({row.repo for row in rows}) > 1
 
 
-def numbered(lines: Sequence[str], first: int) -> Iterator[str]:
+def number_lines(lines: Sequence[str], first: int) -> Iterator[str]:
     """Lines of a source behind their numbers, each on one line."""
     for number, line in enumerate(lines, start=first):
         yield f"{number}\t{clean(line).replace(chr(10), ' ')}".rstrip()
 
 
-def indented(lines: Iterable[str]) -> Iterator[str]:
+def indent_lines(lines: Iterable[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
-def section(heading: str, lines: Iterable[str]) -> list[str]:
+def make_section(heading: str, lines: Iterable[str]) -> list[str]:
     """The lines indented below a heading; nothing without lines."""
-    below = list(indented(lines))
+    below = list(indent_lines(lines))
     return [heading, *below] if below else []
 
 
@@ -203,7 +203,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:
+def take_fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:
     """The first items whose texts, each with a line feed, fit the bounds; at least one, so that paging never stops."""
     kept: list[T] = []
     for item in islice(items, limit):
@@ -230,19 +230,19 @@ class Cursor(Struct, frozen=True):
     @classmethod
     def read(cls, text: str, tool: str, question: Mapping[str, Any] | None = None) -> "Cursor":
         """Raises `ConfigurationError` for a text that is no cursor of this tool, or of another question."""
-        said = shortened(text, most=40)
+        quoted = shortened(text, most=40)
         body, _, check = text[:_LONGEST_CURSOR].rpartition(".")
         parts = body.split(".")
         if len(text) > _LONGEST_CURSOR or len(parts) < 3 or check != _number(body):
             raise ConfigurationError(
-                f"cursor {said!r} is damaged: give `next` of an answer unchanged, or none to begin anew"
+                f"cursor {quoted!r} is damaged: give `next` of an answer unchanged, or none to begin anew"
             )
         of_tool, at, of_question, *versions = parts
         if of_tool != tool:
-            raise ConfigurationError(f"cursor {said!r} is of the tool {of_tool!r}: give it to that one")
+            raise ConfigurationError(f"cursor {quoted!r} is of the tool {of_tool!r}: give it to that one")
         if question is not None and of_question != _number(question):
             raise ConfigurationError(
-                f"cursor {said!r} belongs to another question: repeat the call that gave it, with the cursor"
+                f"cursor {quoted!r} belongs to another question: repeat the call that gave it, with the cursor"
             )
         return cls(of_tool, of_question, tuple(int(each) for each in at.split("-") if each), frozenset(versions))
 

@@ -44,10 +44,18 @@ from codesum_pipeline.ways_in.asking.turn_events import (
     call_line,
     synthesis_line,
 )
-from codesum_pipeline.ways_in.serving.audit import current_request
+from codesum_pipeline.ways_in.serving.audit_log import current_request
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.web.rendering import Link, address, as_html, html, plain_as_html, render, usd
+from codesum_pipeline.ways_in.web.rendering import (
+    Link,
+    as_html,
+    format_usd,
+    link_to,
+    plain_as_html,
+    render_template,
+    respond_with,
+)
 
 # An event of a turn for the page's script: its kind, and text or HTML.
 Happening = dict[str, str]
@@ -76,27 +84,27 @@ def places_in(indexes: Sequence[PublishedIndex]) -> Link:
         if index is None:
             return None
         line = place.rpartition(":")[2].partition("-")[0] if ":" in place else ""
-        return address("/document", repo=index.repo, id=place.removeprefix("./")) + (f"#L{line}" if line else "")
+        return link_to("/document", repo=index.repo, id=place.removeprefix("./")) + (f"#L{line}" if line else "")
 
     return link
 
 
 def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str], steps: Sequence[str]) -> TurnView:
-    told = [*notes, *filter(None, answer.problems)]
+    remarks = [*notes, *filter(None, answer.problems)]
     if answer.is_fallback:
-        told.insert(0, f"no answer by a model: {answer.detail}; this is what the index has")
+        remarks.insert(0, f"no answer by a model: {answer.detail}; this is what the index has")
     if answer.dropped:
-        told.append(answer.dropped)
+        remarks.append(answer.dropped)
     took = []
     if answer.failed != NO_MODEL:
         read = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
-        took = [f"{model}: {usd(answer.usd)}", counted(answer.steps, "step"), read]
+        took = [f"{model}: {format_usd(answer.usd)}", counted(answer.steps, "step"), read]
     if answer.citations:
         took.append(f"{counted(answer.citations, 'citation')} found in the sources")
     return TurnView(
         html=plain_as_html(answer.text, link) if answer.is_fallback else as_html(answer.text, link),
         is_plain=answer.is_fallback,
-        notes=told,
+        notes=remarks,
         took=took,
         as_of=[str(each) for each in answer.as_of],
         steps=steps,
@@ -113,9 +121,9 @@ def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> TurnV
         html=as_html(text, link) if is_model else plain_as_html(text, link),
         is_plain=not is_model,
         notes=notes,
-        took=[f"{turn.model}: {usd(turn.usd)}"] if turn.model else [],
+        took=[f"{turn.model}: {format_usd(turn.usd)}"] if turn.model else [],
         as_of=["as it was answered then: lines may have moved since"],
-        steps=[said for step in steps if (said := _said_of(step))],
+        steps=[line for step in steps if (line := _step_line(step))],
         id="",
     )
 
@@ -157,12 +165,12 @@ class TurnListener(Struct):
             case SynthesisBegan(tool, files):
                 self._step(synthesis_line(tool, files))
 
-    def _step(self, said: str) -> None:
-        self.steps.append(one_line(said))
+    def _step(self, line: str) -> None:
+        self.steps.append(one_line(line))
         self.tell({"kind": "step", "at": str(len(self.steps) - 1), "said": self.steps[-1]})
 
 
-def _said_of(step: PastStep) -> str:
+def _step_line(step: PastStep) -> str:
     content = step.content
     match step.kind:
         case PartKind.TOOL_CALL:
@@ -190,9 +198,9 @@ class Turns:
             self._loop.call_soon_threadsafe(self._loop.stop)
             await asyncio.to_thread(thread.join)
 
-    def answer(self, asked: AskedQuestion, on_event: OnEvent) -> "asyncio.Future[TurnAnswer]":
+    def answer(self, question: AskedQuestion, on_event: OnEvent) -> "asyncio.Future[TurnAnswer]":
         """Begin a turn. Cancelling the answer cancels the turn; `on_event` is called from the other thread."""
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked.answer(on_event), self._loop))
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(question.answer(on_event), self._loop))
 
     def _live(self, began: threading.Event) -> None:
         # The end of the block cancels running turns and waits for them.
@@ -230,10 +238,10 @@ class AskFields(Struct, frozen=True):
                     413, f"The question is too long: at most {LONGEST_QUESTION:,} characters are taken."
                 )
         try:
-            said = parse_qs(bytes(body).decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+            values = parse_qs(bytes(body).decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
         except ValueError as error:
             raise HTTPException(400, "What was sent is not this page's form.") from error
-        return cls(*(said.get(name, [""])[0].strip() for name in _FIELDS))
+        return cls(*(values.get(name, [""])[0].strip() for name in _FIELDS))
 
 
 class AskPages(Struct, frozen=True):
@@ -247,9 +255,11 @@ class AskPages(Struct, frozen=True):
 
     def form(self, request: Request) -> Response:
         """The form, the possible cost of an answer, and earlier questions."""
-        said = request.query_params
-        asked = AskFields(said.get("q", "").strip(), said.get("repo", ""), conversation=said.get("conversation", ""))
-        return HTMLResponse(self._page(asked, before=said.get("before", "")))
+        query = request.query_params
+        fields = AskFields(
+            query.get("q", "").strip(), query.get("repo", ""), conversation=query.get("conversation", "")
+        )
+        return HTMLResponse(self._page(fields, before=query.get("before", "")))
 
     def earlier(self, request: Request) -> Response:
         """One earlier question with its answer."""
@@ -261,22 +271,22 @@ class AskPages(Struct, frozen=True):
         current_request().answered(turn.repositories)
         view = view_of_past(turn, past.steps(id_), self._link(list(turn.repositories)))
         repo = turn.repositories[0] if len(turn.repositories) == 1 else ""
-        return html("earlier.html", turn=turn, view=view, repo=repo)
+        return respond_with("earlier.html", turn=turn, view=view, repo=repo)
 
     async def ask(self, request: Request) -> Response:
         """An answer: as a stream for the page's script, else as a page once it is complete."""
-        asked = await AskFields.of(request)
-        if not hmac.compare_digest(asked.token.encode(), self.token.encode()):
-            told = "This form is not of the server that runs now: look at the question, and ask again."
-            return HTMLResponse(await run_in_threadpool(self._page, asked, told=told), 403)
-        link = await run_in_threadpool(self._link, [asked.repo] if asked.repo else [])
+        fields = await AskFields.of(request)
+        if not hmac.compare_digest(fields.token.encode(), self.token.encode()):
+            message = "This form is not of the server that runs now: look at the question, and ask again."
+            return HTMLResponse(await run_in_threadpool(self._page, fields, message=message), 403)
+        link = await run_in_threadpool(self._link, [fields.repo] if fields.repo else [])
         if STREAM in request.headers.get("accept", ""):
-            happenings = self._happenings(asked, link)
+            happenings = self._happenings(fields, link)
             return StreamingResponse(happenings, media_type=STREAM, headers={"X-Accel-Buffering": "no"})
-        view = await _until_gone(request, self._answer(asked, TurnListener(link, lambda _: None)))
-        return HTMLResponse(await run_in_threadpool(self._page, asked, view=view))
+        view = await _until_gone(request, self._answer(fields, TurnListener(link, lambda _: None)))
+        return HTMLResponse(await run_in_threadpool(self._page, fields, view=view))
 
-    async def _happenings(self, asked: AskFields, link: Link) -> AsyncIterator[str]:
+    async def _happenings(self, fields: AskFields, link: Link) -> AsyncIterator[str]:
         """A line of JSON for each happening; the last has the whole answer, or the error. Closing the stream ends the
         turn."""
         loop = asyncio.get_running_loop()
@@ -287,9 +297,9 @@ class AskPages(Struct, frozen=True):
 
         async def written() -> str:
             try:
-                return render("answer.html", view=await self._answer(asked, TurnListener(link, tell)))
+                return render_template("answer.html", view=await self._answer(fields, TurnListener(link, tell)))
             except CodesumError as error:
-                return render("message.html", told=one_line(str(error)))
+                return render_template("message.html", message=one_line(str(error)))
 
         answer = asyncio.create_task(written())
         answer.add_done_callback(lambda _: happened.put_nowait(None))
@@ -306,19 +316,19 @@ class AskPages(Struct, frozen=True):
         finally:
             answer.cancel()
 
-    async def _answer(self, asked: AskFields, listener: TurnListener) -> TurnView:
+    async def _answer(self, fields: AskFields, listener: TurnListener) -> TurnView:
         notes: list[str] = []
         question = AskedQuestion(
-            text=asked.question,
-            repos=[asked.repo] if asked.repo else await run_in_threadpool(self._every_key),
+            text=fields.question,
+            repos=[fields.repo] if fields.repo else await run_in_threadpool(self._every_key),
             catalogue=self.catalogue,
             folder=self.folder,
             now=utc_now,
             tell=notes.append,
-            conversation=asked.conversation or None,
+            conversation=fields.conversation or None,
         )
         request = current_request()
-        request.question = asked.question
+        request.question = fields.question
         answer = await self.turns.answer(question, listener.hear)
         request.answered(each.repo for each in answer.as_of)
         model = self.catalogue.settings.llm.model
@@ -342,7 +352,7 @@ class AskPages(Struct, frozen=True):
         except CodesumError:
             return lambda _path, _place: None
 
-    def _page(self, asked: AskFields, *, view: TurnView | None = None, told: str = "", before: str = "") -> str:
+    def _page(self, fields: AskFields, *, view: TurnView | None = None, message: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
         problems: list[str] = []
         turns = []
@@ -353,9 +363,9 @@ class AskPages(Struct, frozen=True):
         # The holder of a token must not see the costs of others.
         is_shown = not problems and not self.catalogue.holder
         spent = spent_today(self.catalogue.layout.home / STORE_FILE, now=utc_now()) if is_shown else None
-        return render(
+        return render_template(
             "ask.html",
-            asked=asked,
+            fields=fields,
             token=self.token,
             keys=[entry.key for entry in self.catalogue.entries(problems.append)],
             longest=LONGEST_QUESTION,
@@ -364,7 +374,7 @@ class AskPages(Struct, frozen=True):
             caps=settings.ask,
             spent=spent,
             view=view,
-            told=told,
+            message=message,
             problems=problems,
             turns=turns[:_EARLIER],
             before=turns[_EARLIER - 1].started_at if len(turns) > _EARLIER else "",

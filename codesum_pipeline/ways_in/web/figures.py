@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent, WrittenBy
@@ -17,7 +18,7 @@ from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.texts.llm.ledger import every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls_by
-from codesum_pipeline.ways_in.web.rendering import usd
+from codesum_pipeline.ways_in.web.rendering import format_usd
 
 WIDTH, HEIGHT = 560, 180
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 36, 10, 24
@@ -34,14 +35,14 @@ class Mark(Struct, frozen=True):
     y: float
     width: float
     height: float
-    said: str
+    label: str
 
 
 class AxisTick(Struct, frozen=True):
     """A place on an axis."""
 
     at: float
-    said: str
+    label: str
 
 
 class Line(Struct, frozen=True):
@@ -58,7 +59,7 @@ class Chart(Struct, frozen=True):
 
     id: str
     title: str
-    said: str
+    description: str
     x_ticks: Sequence[AxisTick]
     y_ticks: Sequence[AxisTick]
     head: Sequence[str]
@@ -67,7 +68,7 @@ class Chart(Struct, frozen=True):
     bars: Sequence[Mark] = ()
 
 
-def labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
+def choose_labels(names: Sequence[str], *, are_bars: bool) -> list[AxisTick]:
     """The labels of some places, as many as fit, the last among them."""
     step = -(-len(names) // _MOST_LABELS)
     shown = [at for at in range(len(names)) if (len(names) - 1 - at) % step == 0]
@@ -96,8 +97,6 @@ _SHORT, _DAY = 10, len("2026-01-31")
 
 def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     """The scores of the repository's own questions, evaluation after evaluation; None without evaluations."""
-    import pyarrow.compute as pc
-
     table = tables_of(layout).read_or_empty("evaluations", repo, columns=_COLUMNS)
     is_headline = pc.and_(pc.equal(table["metric"], NDCG), pc.equal(table["category"], EVERY_CATEGORY))
     rows = table.filter(pc.and_(is_headline, pc.greater(table["questions"], 0))).to_pylist()
@@ -112,8 +111,8 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     return Chart(
         id="evaluations",
         title="How well its own questions are answered",
-        said="nDCG@10 of each evaluation, from 0 to 1, with 95 % intervals: of all lanes, and of code alone.",
-        x_ticks=labels([days[sequence] for sequence in sequences], are_bars=False),
+        description="nDCG@10 of each evaluation, from 0 to 1, with 95 % intervals: of all lanes, and of code alone.",
+        x_ticks=choose_labels([days[sequence] for sequence in sequences], are_bars=False),
         y_ticks=[AxisTick(round(_up(value), 1), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)],
         head=("evaluated", "commit", "by", "questions", "nDCG@10", "95 % interval"),
         rows=[
@@ -151,8 +150,8 @@ def _line(setup: str, rows: Sequence[dict[str, Any]], place: dict[int, int]) -> 
     lower = [f"{x:.1f} {_up(row['low']):.1f}" for x, row in reversed(corners)]
     points = []
     for x, row in corners:
-        said = f"{setup}, {row['commit'][:_SHORT]}: {row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
-        points.append(Mark(round(x, 1), round(_up(row["mean"]), 1), 0, 0, said))
+        label = f"{setup}, {row['commit'][:_SHORT]}: {row['mean']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        points.append(Mark(round(x, 1), round(_up(row["mean"]), 1), 0, 0, label))
     return Line(
         name=setup,
         path="M" + "L".join(f"{x:.1f} {_up(row['mean']):.1f}" for x, row in corners),
@@ -175,17 +174,17 @@ def _cost_chart(id_: str, title: str, what: str, totals: dict[str, Totals]) -> C
                 y=round(_up(share), 1),
                 width=round(width, 1),
                 height=round(share * _PLOT_HEIGHT, 1),
-                said=f"{name}: {usd(each.cost_usd)}",
+                label=f"{name}: {format_usd(each.cost_usd)}",
             )
         )
         numbers = (each.texts, each.calls, each.prompt_tokens, each.completion_tokens)
-        rows.append((name, *(f"{number:,}" for number in numbers), usd(each.cost_usd)))
+        rows.append((name, *(f"{number:,}" for number in numbers), format_usd(each.cost_usd)))
     return Chart(
         id=id_,
         title=title,
-        said=f"US dollars by {what}; {usd(sum(costs))} in all.",
-        x_ticks=labels(list(totals), are_bars=True),
-        y_ticks=[AxisTick(round(_up(share), 1), usd(most * share)) for share in (0, 0.5, 1)] if most else [],
+        description=f"US dollars by {what}; {format_usd(sum(costs))} in all.",
+        x_ticks=choose_labels(list(totals), are_bars=True),
+        y_ticks=[AxisTick(round(_up(share), 1), format_usd(most * share)) for share in (0, 0.5, 1)] if most else [],
         head=(what, "texts", "calls", "tokens read", "written", "US dollars"),
         rows=rows,
         bars=bars,

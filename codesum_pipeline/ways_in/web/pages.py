@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.errors import BeingIndexed, CodesumError, Mis
 from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import WhichTests
-from codesum_pipeline.ways_in.serving.audit import current_request
+from codesum_pipeline.ways_in.serving.audit_log import current_request
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.tools.document_tree import Relation
@@ -27,7 +27,7 @@ from codesum_pipeline.ways_in.tools.status_tool import StatusPage
 from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage
 from codesum_pipeline.ways_in.tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
-from codesum_pipeline.ways_in.web.rendering import address, as_html, draw, html
+from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram, link_to, respond_with
 
 _NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
 
@@ -44,15 +44,15 @@ class SearchForm(Struct, frozen=True):
     cursor: str = ""
 
     @classmethod
-    def of(cls, asked: QueryParams) -> "SearchForm":
+    def of(cls, query: QueryParams) -> "SearchForm":
         return cls(
-            query=asked.get("q", "").strip(),
-            levels=tuple(asked.getlist("level")),
-            repo=asked.get("repo", ""),
-            languages=", ".join(asked.getlist("language")),
-            paths=", ".join(asked.getlist("path")),
-            tests=asked.get("tests") or WhichTests.IN.value,
-            cursor=asked.get("cursor", ""),
+            query=query.get("q", "").strip(),
+            levels=tuple(query.getlist("level")),
+            repo=query.get("repo", ""),
+            languages=", ".join(query.getlist("language")),
+            paths=", ".join(query.getlist("path")),
+            tests=query.get("tests") or WhichTests.IN.value,
+            cursor=query.get("cursor", ""),
         )
 
     @property
@@ -80,8 +80,8 @@ class SearchForm(Struct, frozen=True):
         }
 
     def page_after(self, cursor: str) -> str:
-        said = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
-        return address("/", **{**said, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
+        fields = {_NAMES.get(name, name): value for name, value in to_builtins(self).items()}
+        return link_to("/", **{**fields, "tests": self.tests if self.tests != WhichTests.IN else "", "cursor": cursor})
 
 
 def _split(text: str) -> list[str]:
@@ -116,31 +116,33 @@ class Pages(Struct, frozen=True):
         keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         # Checked before the page is made, since an index in the making may be complete by then.
         headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
-        return html(
+        return respond_with(
             "search.html", headers=headers, form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)
         )
 
     def hits(self, request: Request) -> Response:
         """The hits that the page's script shows while somebody types."""
         form = SearchForm.of(request.query_params)
-        return html("results.html", form=form, **self._found(form))
+        return respond_with("results.html", form=form, **self._found(form))
 
     def document(self, request: Request) -> Response:
         """One document: its place, facts, relations and lines."""
-        asked = request.query_params
-        repo, id_, cursor = asked.get("repo", ""), asked.get("id", ""), asked.get("cursor", "")
+        query = request.query_params
+        repo, id_, cursor = query.get("repo", ""), query.get("id", ""), query.get("cursor", "")
         call = self._call()
         read = self._read(call, id_, repo, cursor)
         item, notes = read.items[0], [*read.notes]
         relations = [*Relation, EXTERNAL]
-        around = self._ask(call, "graph", GraphPage, id=item.id, repo=item.repo, relations=relations, limit=_RELATED)
-        groups = {group.relation: group for group in around.groups}
+        neighbours = self._ask(
+            call, "graph", GraphPage, id=item.id, repo=item.repo, relations=relations, limit=_RELATED
+        )
+        groups = {group.relation: group for group in neighbours.groups}
         above = groups.pop(Relation.PART_OF, None)
         try:
             history = history_of(self.catalogue.layout, item.repo, item.id)
         except CodesumError as error:
             history, notes = None, [*notes, str(error)]
-        return html(
+        return respond_with(
             "document.html",
             page=read,
             item=item,
@@ -153,10 +155,10 @@ class Pages(Struct, frozen=True):
 
     def related(self, request: Request) -> Response:
         """The documents in one relation to a document, as many as fit on a page."""
-        relation, *said = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
-        asked = dict(zip(("id", "repo", "cursor"), said, strict=True))
-        page = self._ask(self._call(), "graph", GraphPage, **asked, relations=[relation], limit=_RELATED_ALONE)
-        return html("related.html", page=page, relation=relation)
+        relation, *values = (request.query_params.get(name, "") for name in ("relation", "id", "repo", "cursor"))
+        arguments = dict(zip(("id", "repo", "cursor"), values, strict=True))
+        page = self._ask(self._call(), "graph", GraphPage, **arguments, relations=[relation], limit=_RELATED_ALONE)
+        return respond_with("related.html", page=page, relation=relation)
 
     def repository(self, request: Request) -> Response:
         """A repository: its overview, the freshness of its index, its folders."""
@@ -173,7 +175,7 @@ class Pages(Struct, frozen=True):
                 costs = cost_charts(self.catalogue.layout, standing.repo)
             except CodesumError as error:
                 call.tell(str(error))
-        return html(
+        return respond_with(
             "repository.html",
             page=tree or status,
             notes=call.notes,
@@ -189,13 +191,13 @@ class Pages(Struct, frozen=True):
 
     def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
         """A document, or the lines around a place; a long document begins at the wanted line."""
-        asked = {"repo": repo, "cursor": cursor, "limit": 1}
-        found = self._ask(call, "read", ReadPage, **asked, ids=[id_])
+        arguments = {"repo": repo, "cursor": cursor, "limit": 1}
+        found = self._ask(call, "read", ReadPage, **arguments, ids=[id_])
         place, last = _PLACE.search(id_), found.items[0].last_line
         if place is None or place["last"] or last is None or int(place["line"]) <= last:
             return found
         first = int(place["line"])
-        return self._ask(call, "read", ReadPage, **asked, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
+        return self._ask(call, "read", ReadPage, **arguments, ids=[f"{id_}-{first + DEFAULT_LINES - 1}"])
 
     def _found(self, form: SearchForm) -> Mapping[str, Any]:
         call = self._call()
@@ -209,7 +211,7 @@ class Pages(Struct, frozen=True):
 
         def link(path: str, place: str) -> str | None:
             row = index.row(path.rstrip("/"))
-            return None if row is None else address("/document", repo=index.repo, id=place)
+            return None if row is None else link_to("/document", repo=index.repo, id=place)
 
         try:
             row = read_overview(self.catalogue.layout, index.repo)
@@ -220,7 +222,7 @@ class Pages(Struct, frozen=True):
             call.tell("the overview is of another commit than the index: the next build writes it anew")
         # The first heading is the repository's name, which the page has already.
         _, _, text = row["page"].partition("\n")
-        return as_html(text, link, draw)
+        return as_html(text, link, draw_diagram)
 
     def _call(self) -> ToolContext:
         return ToolContext(self.catalogue, self.folder, is_everywhere=True)

@@ -43,30 +43,32 @@ _WORDS = {
 }
 
 
-def html(template: str, *, code: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
-    return HTMLResponse(render(template, **values), code, headers=headers)
+def respond_with(
+    template: str, *, code: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+) -> HTMLResponse:
+    return HTMLResponse(render_template(template, **values), code, headers=headers)
 
 
-def render(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def address(path: str, /, **query: object) -> str:
+def link_to(path: str, /, **query: object) -> str:
     """A link within this server; empty values are left out."""
     kept = [(name, value) for name, value in query.items() if value not in ("", None, [])]
     # Names of repositories may hold bytes that are no UTF-8.
-    asked = urlencode(kept, doseq=True, errors="surrogateescape")
-    return f"{path}?{asked}" if asked else path
+    encoded = urlencode(kept, doseq=True, errors="surrogateescape")
+    return f"{path}?{encoded}" if encoded else path
 
 
 def document_address(row: DocumentRow) -> str:
-    return address("/document", repo=row.repo, id=row.id)
+    return link_to("/document", repo=row.repo, id=row.id)
 
 
 def line_address(row: DocumentRow, line: int) -> str:
     """The address of a line: on the document's page where it shows the line, else on a page that begins there."""
     is_near = line < (row.start_line or 1) + DEFAULT_LINES
-    page = document_address(row) if is_near else address("/document", repo=row.repo, id=f"{row.path}:{line}")
+    page = document_address(row) if is_near else link_to("/document", repo=row.repo, id=f"{row.path}:{line}")
     return f"{page}#L{line}"
 
 
@@ -76,7 +78,7 @@ def title_of(row: DocumentRow) -> str:
     return one_line(name) or ("the whole repository" if row.id == "." else one_line(row.path))
 
 
-def said_of(row: DocumentRow) -> str:
+def text_without_title(row: DocumentRow) -> str:
     """The text of a row without the name."""
     return re.sub(rf"^{re.escape(title_of(row))}(: |$)", "", row.text)
 
@@ -95,10 +97,10 @@ def levels_counted(levels: Mapping[str, int]) -> str:
 
 def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
     """The facts of a document without its summary and signature."""
-    return {name: said for name, said in facts.items() if name not in ("summary", "signature")}
+    return {name: value for name, value in facts.items() if name not in ("summary", "signature")}
 
 
-def usd(amount: float) -> str:
+def format_usd(amount: float) -> str:
     """Dollars, with as many digits as a small sum needs."""
     return f"${amount:,.2f}" if amount >= 0.1 or not amount else f"${amount:,.4f}"
 
@@ -116,15 +118,15 @@ def _environment() -> Environment:
         "clean": clean,
         "one_line": one_line,
         "title": title_of,
-        "said": said_of,
+        "without_title": text_without_title,
         "relation": lambda name: _WORDS.get(name, name),
         "folder_name": folder_name,
         "levels": levels_counted,
         "without_lead": without_lead,
         "number": lambda number: f"{number:,}",
-        "usd": usd,
+        "usd": format_usd,
     }
-    environment.globals |= {"address": address, "document_address": document_address, "line_address": line_address}
+    environment.globals |= {"address": link_to, "document_address": document_address, "line_address": line_address}
     return environment
 
 
@@ -166,13 +168,13 @@ class _Rules:
         self._draw = draw
 
     def text(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
-        said = tokens[at].content
-        return escape(said) if _BEHIND_LINK in env else _with_places(said, self._link)
+        content = tokens[at].content
+        return escape(content) if _BEHIND_LINK in env else _with_places(content, self._link)
 
     def code_inline(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
-        said = tokens[at].content
-        shown = f"<code>{escape(said)}</code>"
-        return shown if _BEHIND_LINK in env else _linked(said, shown, self._link)
+        code = tokens[at].content
+        shown = f"<code>{escape(code)}</code>"
+        return shown if _BEHIND_LINK in env else _linked(code, shown, self._link)
 
     def link_open(self, tokens: Sequence[Token], at: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         target = unquote(str(tokens[at].attrs.get("href", "")))
@@ -198,14 +200,14 @@ def _with_places(text: str, link: Link) -> str:
     return "".join([*shown, escape(text[end:])])
 
 
-def _linked(said: str, shown: str, link: Link) -> str:
-    address = _address(said, link)
-    return f'<a href="{escape(address)}">{shown}</a>' if address else shown
+def _linked(place: str, shown: str, link: Link) -> str:
+    target = _address(place, link)
+    return f'<a href="{escape(target)}">{shown}</a>' if target else shown
 
 
-def _address(said: str, link: Link) -> str | None:
-    found = _PLACE.fullmatch(said)
-    return link(found["path"], said.replace("–", "-")) if found else None
+def _address(place: str, link: Link) -> str | None:
+    found = _PLACE.fullmatch(place)
+    return link(found["path"], place.replace("–", "-")) if found else None
 
 
 _BOX = re.compile(r'^  (p\d+)\["(.*)"\]$', re.MULTILINE)
@@ -240,7 +242,7 @@ class Arrow(Struct, frozen=True):
     path: str
 
 
-def draw(mermaid: str) -> str:
+def draw_diagram(mermaid: str) -> str:
     """A diagram of an overview as SVG with a list behind it; empty for any other diagram."""
     names = {box: _NUMBERED.sub(lambda found: chr(int(found[1])), name) for box, name in _BOX.findall(mermaid)}
     pairs = [(source, target, bool(both)) for source, both, target in _ARROW.findall(mermaid)]
@@ -264,7 +266,7 @@ def draw(mermaid: str) -> str:
         for (source, target, both), way in zip(pairs, ways, strict=True)
     ]
     height = max(map(len, layers)) * _ROW - _ROW + _BOX_HEIGHT + 2 * _EDGE
-    return render("diagram.html", boxes=boxes, arrows=arrows, width=width, height=height)
+    return render_template("diagram.html", boxes=boxes, arrows=arrows, width=width, height=height)
 
 
 def _layers(pairs: Sequence[tuple[str, str, bool]]) -> tuple[list[list[Node]], list[list[Node]]]:

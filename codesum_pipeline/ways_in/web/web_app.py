@@ -35,12 +35,12 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     allowed_origins,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.audit import FAILED, REFUSED, Auditor
+from codesum_pipeline.ways_in.serving.audit_log import FAILED, REFUSED, Auditor
 from codesum_pipeline.ways_in.serving.gate import behind_tokens
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
-from codesum_pipeline.ways_in.web.rendering import html
+from codesum_pipeline.ways_in.web.rendering import respond_with
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -82,9 +82,9 @@ class RequestGuard(Struct, frozen=True):
         headers = Headers(scope=scope)
         hosts, origin = headers.getlist("host"), headers.get("origin")
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
-            asked = one_line(", ".join(hosts))
+            named = one_line(", ".join(hosts))
             return PlainTextResponse(
-                f"This is not the host {asked!r}: start `codesum web --host-name NAME` for another name.\n", 421
+                f"This is not the host {named!r}: start `codesum web --host-name NAME` for another name.\n", 421
             )
         if origin is not None and origin.lower() not in self.origins:
             return PlainTextResponse(f"A page of {one_line(origin)!r} may not ask here.\n", 403)
@@ -179,18 +179,18 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _no_such_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    told = {404: "There is no such page.", 405: "This page is not asked in this way."}.get(error.status_code, "")
+    message = {404: "There is no such page.", 405: "This page is not asked in this way."}.get(error.status_code, "")
     is_plain = error.detail == HTTPStatus(error.status_code).phrase
-    return _error(request, told if is_plain else error.detail, error.status_code)
+    return _error(request, message if is_plain else error.detail, error.status_code)
 
 
 def _failed(request: Request, _: Exception) -> Response:
     return _error(request, "codesum met an error of its own: the terminal that it runs in has it.", 500)
 
 
-def _error(request: Request, told: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+def _error(request: Request, message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     page = "message.html" if request.url.path == HITS else "error.html"
-    return html(page, code=status, headers=headers, told=told)
+    return respond_with(page, code=status, headers=headers, message=message)
 
 
 def _status_of(request: Request, error: Exception) -> int:

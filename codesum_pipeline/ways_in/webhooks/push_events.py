@@ -144,8 +144,8 @@ def _sender(host: HostKind, headers: Mapping[str, str], name: str, *, is_proven:
 
 
 def _is_signed(signature: str, body: bytes, secrets: Sequence[Secret]) -> bool:
-    said = signature.encode()
-    return _any_equal(said, [hmac.digest(each.text, body, hashlib.sha256).hex().encode() for each in secrets])
+    presented = signature.encode()
+    return _any_equal(presented, [hmac.digest(each.text, body, hashlib.sha256).hex().encode() for each in secrets])
 
 
 def _is_gitlab(headers: Mapping[str, str], body: bytes, secrets: Sequence[Secret], now_s: float) -> bool:
@@ -165,9 +165,9 @@ def _is_standard(headers: Mapping[str, str], body: bytes, keys: Sequence[bytes],
     return any(_any_equal(each.encode(), wanted) for each in headers["webhook-signature"].split()[:_MOST_SIGNATURES])
 
 
-def _any_equal(said: bytes, wanted: Sequence[bytes]) -> bool:
+def _any_equal(presented: bytes, wanted: Sequence[bytes]) -> bool:
     """All are compared, so that the time reveals nothing."""
-    equal = [hmac.compare_digest(said, each) for each in wanted]
+    equal = [hmac.compare_digest(presented, each) for each in wanted]
     return True in equal
 
 

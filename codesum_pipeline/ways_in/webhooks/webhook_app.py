@@ -153,8 +153,8 @@ class Receiver(Struct):
             log.warning("%s: a push is left to polling: %s", sender.host, one_line(str(error)))
             return
         about = ", ".join(sorted(push.addresses))
-        told = f"due: {', '.join(keys)}" if keys else "no repository follows it"
-        log.info("%s: %s of %s: %s", sender.host, _shown(push.ref), _shown(about), told)
+        outcome = f"due: {', '.join(keys)}" if keys else "no repository follows it"
+        log.info("%s: %s of %s: %s", sender.host, _shown(push.ref), _shown(about), outcome)
 
 
 def make_app(receiver: Receiver) -> Starlette:
@@ -207,8 +207,8 @@ def _accepted(task: BackgroundTask | None = None) -> Response:
     return PlainTextResponse("accepted\n", 202, background=task)
 
 
-def _refusal(status: int, told: str, headers: dict[str, str] | None = None) -> Response:
-    return PlainTextResponse(f"{told}\n", status, headers=headers)
+def _refusal(status: int, reason: str, headers: dict[str, str] | None = None) -> Response:
+    return PlainTextResponse(f"{reason}\n", status, headers=headers)
 
 
 def _shown(text: str) -> str:

@@ -53,7 +53,7 @@ class Differences(Struct, frozen=True):
         return hash_of([files, sorted(self.gone)])
 
 
-def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
+def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
     """Compare a work tree, without `home`, with a commit of a mirror.
 
     Raises `RepositoryUnavailable` if git cannot read one of them.
@@ -78,8 +78,8 @@ def differences(root: Path, rules: PathRules, *, mirror: Path, commit: str, home
         for path, file in scan.files.items()
         if path not in same and rules.why_skipped(path.decode(), mode=file.mode, size=0) is None
     }
-    there = same | kept.keys()
-    gone = frozenset(path.decode() for path in (candidates & before.keys()) - there)
+    present = same | kept.keys()
+    gone = frozenset(path.decode() for path in (candidates & before.keys()) - present)
     return Differences(replace(scan, files=kept, left_out=()), gone)
 
 
@@ -99,7 +99,7 @@ def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
 
 @lru_cache(maxsize=_LISTS_KEPT)
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
-    """The files of a commit, which never change."""
+    """The files of a commit. They never change, so the last few lists are kept as long as the process runs."""
     files = read_tree(commit, git_dir=mirror, timeout_s=_TIMEOUT_S)
     return {
         file.path: StoredFile(file.mode, file.blob) for file in files if file.mode not in (SUBMODULE_MODE, FOLDER_MODE)

@@ -24,8 +24,8 @@ _NETWORK = frozenset(
 )
 
 
-class TreeFolders(Struct, frozen=True, dict=True):
-    """The folders of the work tree at `root`, without `home`."""
+class TreeFolders(Struct, eq=False, dict=True):
+    """The folders of the work tree at `root`, without `home`. It remembers git's folders, and what git ignores."""
 
     root: Path
     home: Path
@@ -47,7 +47,7 @@ class TreeFolders(Struct, frozen=True, dict=True):
     def changed(self, paths: Iterable[str]) -> set[str]:
         """The paths whose change may change the tree."""
         of_git = set(map(str, self._of_git))
-        found, asked = set(), set()
+        found, candidates = set(), set()
         for path in paths:
             folder, name = os.path.split(path)
             if folder in of_git:
@@ -55,12 +55,12 @@ class TreeFolders(Struct, frozen=True, dict=True):
                 if is_branch or name in _OF_GIT:
                     found.add(path)
             elif path not in self._noise and not self._is_of_home(Path(path)):
-                asked.add(path)
-        if any(path.endswith("/.gitignore") for path in asked):
+                candidates.add(path)
+        if any(path.endswith("/.gitignore") for path in candidates):
             self._noise.clear()
-        ignored = self._ignored(asked)
+        ignored = self._ignored(candidates)
         self._noise.update(ignored)
-        return found | (asked - ignored)
+        return found | (candidates - ignored)
 
     def named(self, changed: Iterable[str]) -> set[str]:
         """Changed paths relative to the root, without git's own files."""
@@ -205,12 +205,12 @@ class TreeWatch:
         """Take in pending events; returns whether the cookie's last event is among them."""
         if self._is_closed:
             raise NotFollowed("it is no longer watched")
-        told = self._notify.watch(_BURST_MS, _ARRIVES_MS, _ARRIVES_MS, None) if self._notify else set()
+        events = self._notify.watch(_BURST_MS, _ARRIVES_MS, _ARRIVES_MS, None) if self._notify else set()
         if not self._tree.root.is_dir():
             raise NotFollowed("it is gone")
-        if isinstance(told, str):
+        if isinstance(events, str):
             return False
-        paths = {path for _, path in told}
+        paths = {path for _, path in events}
         changed = self._tree.changed(paths - {str(self._cookie)})
         is_anew = self._notify is None or any(map(self._is_of_folders, changed))
         if is_anew:

@@ -1,12 +1,10 @@
 """The index of a work tree: the published index without the differing files, and an index of these.
 
-The small index counts words as if it were part of the large one: how rare a word is among twenty documents says
-nothing, and an edited function would come behind all others. A home keeps the indexes of some trees for some time.
+A home keeps the indexes of some trees for some time.
 """
 
 import os
 import shutil
-import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +14,8 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.build.upkeep.tree_indexes import (
-    SETTLED,
-)
-from codesum_pipeline.ground.model.document import LEVELS, Level
+from codesum_pipeline.build.upkeep.tree_indexes import SETTLED
+from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.ground.model.hashing import hash_of
 from codesum_pipeline.ground.model.ids import parent_modules
@@ -27,12 +23,11 @@ from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.indexes.formats.bm25 import NOWHERE, Bm25Index
-from codesum_pipeline.indexes.formats.stored_zip import Array
-from codesum_pipeline.indexes.formats.version_folder import Lane, read_version
+from codesum_pipeline.indexes.formats.version_folder import read_version
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import PathRules
-from codesum_pipeline.ways_in.worktrees.differences import Differences, differences, whole_tree
+from codesum_pipeline.ways_in.worktrees.differences import Differences, compare_tree, whole_tree
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 
 
 def are_kept(indexes: Iterable[PublishedIndex]) -> bool:
@@ -45,63 +40,12 @@ def are_kept(indexes: Iterable[PublishedIndex]) -> bool:
     return all(folder.is_dir() for folder in folders)
 
 
-# The levels of documents, and passages.
-_KINDS = len(LEVELS) + 1
-
-
-def with_rarity_of(base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
-    """The small index with the base's rarity of words."""
-    return replace(small, words={lane: _lane_rescaled(base, small, lane) for lane in small.words})
-
-
-def _lane_rescaled(base: PublishedIndex, small: PublishedIndex, lane: Lane) -> Bm25Index:
-    """Replace the rarity factor of BM25 scores, which is that of a word among texts of its kind."""
-    ours, theirs = small.words[lane], base.words[lane]
-    if not ours.documents or not theirs.documents:
-        return ours
-    kinds, base_kinds = _kinds(small, ours), _kinds(base, theirs)
-    spans = theirs.spans([*ours.vocabulary])
-    having = np.array(
-        [
-            np.zeros(_KINDS, dtype=np.int64)
-            if span is NOWHERE
-            else np.bincount(base_kinds[theirs.indices[span]], minlength=_KINDS)
-            for span in spans
-        ]
-    )
-    tokens = np.repeat(np.arange(len(ours.vocabulary)), np.diff(ours.indptr))
-    of_pairs = kinds[ours.indices]
-    here = np.bincount(tokens * _KINDS + of_pairs, minlength=len(ours.vocabulary) * _KINDS).reshape(-1, _KINDS)
-    there = _rarity(np.maximum(having, here), np.bincount(base_kinds, minlength=_KINDS))
-    factors = there / _rarity(here, np.bincount(kinds, minlength=_KINDS))
-    return replace(ours, data=(ours.data * factors[tokens, of_pairs]).astype(np.float32))
-
-
-def _rarity(having: Array, members: Array) -> npt.NDArray[np.float64]:
-    """The idf of each word in each kind, as in `indexes/formats/bm25.py`."""
-    members = np.maximum(members, having)
-    found: npt.NDArray[np.float64] = np.log1p((members - having + 0.5) / (having + 0.5))
-    return found
-
-
-def _kinds(index: PublishedIndex, words: Bm25Index) -> Array:
-    """The level of each text, and a number of its own for passages."""
-    passages = np.full(words.documents - len(index), len(LEVELS), dtype=np.int8)
-    return np.concatenate((index.arrays["level"].astype(np.int8), passages))
-
-
 # A tree with more differing files is answered as published: to build its index takes no longer.
 MOST_FILES = 2000
 _NAMED = 5
 _ATTEMPTS = 3
 _NOT_INDEXED = "they are answered as the commit has them"
 _LAGS = "calls between changed and other files may lag, texts of folders are those of the commit"
-
-# The last rescaled indexes, by their folders, whose names identify base and tree: counting the rarity of words takes
-# longer than all other parts of opening one.
-_RESCALED_KEPT = 16
-_rescaled: dict[Path, PublishedIndex] = {}
-_lock = threading.Lock()
 
 Mask = npt.NDArray[np.bool_]
 
@@ -128,14 +72,16 @@ class TreeIndex(Struct, frozen=True):
         return self.found.changed | self.found.gone if self.found and self.warning else frozenset()
 
 
-def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
+def open_tree(
+    settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path, *, rescaled: RescaledIndexes
+) -> TreeIndex:
     """Compare a work tree with an index, and index the differing files where that was not done yet.
 
     Never raises: where the tree cannot be compared, the published index answers, and the warning says why.
     """
     for attempt in range(_ATTEMPTS):
         try:
-            return _open_tree(settings, entry, base, root)
+            return _open_tree(settings, entry, base, root, rescaled)
         except RepositoryUnavailable as error:
             # A file may have been written while it was read, or an index deleted.
             if attempt == _ATTEMPTS - 1:
@@ -145,7 +91,9 @@ def open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, 
     raise AssertionError("each attempt returns or raises")
 
 
-def _open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> TreeIndex:
+def _open_tree(
+    settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path, rescaled: RescaledIndexes
+) -> TreeIndex:
     found = _compare(settings, entry, base, root)
     if not found:
         return TreeIndex((base,), root, found)
@@ -156,7 +104,7 @@ def _open_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex,
         warning = f"{_named(found.paths)}: more than {MOST_FILES:,}"
         return TreeIndex((base,), root, found, _NOT_INDEXED, warning=warning, is_settled=False)
     try:
-        parts = _parts(settings, base, found)
+        parts = _parts(settings, base, found, rescaled)
     except ConfigurationError as error:
         return TreeIndex((base,), root, found, _NOT_INDEXED, warning=f"{_named(found.paths)}: {error}")
     return TreeIndex(parts, root, found, lags=_LAGS, is_settled=False)
@@ -175,6 +123,7 @@ def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex
     folder = _folder(settings, base, found, SETTLED)
     if not found or folder.is_dir():
         return
+    # As for an overlay, this takes a second.
     from codesum_pipeline.build.home.wiring import Home
     from codesum_pipeline.ways_in.worktrees.tree_builds import build_settled
 
@@ -185,7 +134,7 @@ def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex
 
 def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, root: Path) -> Differences:
     rules = PathRules.of(entry, settings)
-    return differences(
+    return compare_tree(
         root,
         rules,
         mirror=HomeLayout(settings.home).mirror(base.repo),
@@ -194,11 +143,14 @@ def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, r
     )
 
 
-def _parts(settings: Settings, base: PublishedIndex, found: Differences) -> tuple[PublishedIndex, ...]:
+def _parts(
+    settings: Settings, base: PublishedIndex, found: Differences, rescaled: RescaledIndexes
+) -> tuple[PublishedIndex, ...]:
     masked = replace(base, visible=_without(base, found))
     if not found.changed:
         return (masked,)
-    small = _open_kept(settings, base, found)
+    folder = _overlay_folder(settings, base, found)
+    small = rescaled.rescale(folder, base, _open_folder(folder, base.repo))
     known = {masked.ids[row] for row in masked.rows_at(Level.MODULE) if masked.shows(row)}
     visible = np.ones(len(small), dtype=np.bool_)
     # Folders keep the texts of the base: those of the small index describe a part of each.
@@ -220,8 +172,8 @@ def _without(base: PublishedIndex, found: Differences) -> Mask:
     return visible
 
 
-def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> PublishedIndex:
-    """The index of the differing files, kept or built now, with the base's rarity of words."""
+def _overlay_folder(settings: Settings, base: PublishedIndex, found: Differences) -> Path:
+    """The folder of the index of the differing files, which is built now if it is not kept."""
     folder = _folder(settings, base, found)
     if not folder.is_dir():
         # Importing takes a second, for which a search without edits does not wait.
@@ -229,16 +181,7 @@ def _open_kept(settings: Settings, base: PublishedIndex, found: Differences) -> 
         from codesum_pipeline.ways_in.worktrees.tree_builds import build_overlay
 
         build_overlay(Home(settings).workspace(base.repo, run_id="overlay"), found.scan, folder)
-    opened = _open_folder(folder, base.repo)
-    with _lock:
-        known = _rescaled.pop(folder, None)
-    if known is None:
-        known = with_rarity_of(base, opened)
-    with _lock:
-        while len(_rescaled) >= _RESCALED_KEPT:
-            del _rescaled[next(iter(_rescaled))]
-        _rescaled[folder] = known
-    return known
+    return folder
 
 
 def _folder(settings: Settings, base: PublishedIndex, found: Differences, ending: str = "") -> Path:

@@ -13,7 +13,14 @@ from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.build.dagster.conftest import FILES
 from codesum_pipeline_tests.build.dagster.test_leftovers import configure
 from codesum_pipeline_tests.build.dagster.test_ticks import skip_message, wanted
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Fails, ScriptedServer, always_well
+from codesum_pipeline_tests.support.llm_server import (
+    Answers,
+    Behaviour,
+    Fails,
+    ModelRequest,
+    ScriptedServer,
+    always_well,
+)
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 Look = Callable[..., dg.SensorResult]
@@ -21,11 +28,11 @@ RunJob = Callable[..., dg.ExecuteInProcessResult]
 KEY_ENV = "SHOP_PROVIDER_KEY"
 
 
-def is_of_class(request: Asked) -> bool:
+def is_of_class(request: ModelRequest) -> bool:
     return "the summary of the class" in json.dumps(request.body["tools"])
 
 
-def no_classes(request: Asked) -> Behaviour:
+def no_classes(request: ModelRequest) -> Behaviour:
     return Fails(500, "no classes today") if is_of_class(request) else Answers()
 
 

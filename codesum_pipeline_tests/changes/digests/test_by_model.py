@@ -34,7 +34,7 @@ from codesum_pipeline.ground.settings.llm_settings import BackendName, ModelPric
 from codesum_pipeline.texts.llm.templates import TemplateKind
 from codesum_pipeline_tests.changes.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, settings_for
 from codesum_pipeline_tests.support.digest_items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item, many
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Fails, Hangs, Says, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import Answers, Fails, Hangs, ModelRequest, Says, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
 from codesum_pipeline_tests.support.settings import changed
 
@@ -416,7 +416,7 @@ ORDERS = (
 )
 
 
-def obedient(request: Asked) -> Behaviour:
+def obedient(request: ModelRequest) -> Behaviour:
     """A model that obeys what repositories say, until it is told what is wrong with its answer."""
     if request.attempt == 1:
         return Says("PWNED")

@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.standing_question import Cadence, IntentSched
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline_tests.support.digest_shop import INTENT, MODEL, QUOTE, Shop, answer
 from codesum_pipeline_tests.support.hooks import Install, install
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Fails, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import Answers, Fails, ModelRequest, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
 from codesum_pipeline_tests.support.receivers import WebhookReceiver, mail_receiver
 from codesum_pipeline_tests.support.settings import changed
@@ -250,7 +250,7 @@ def test_step_9_a_model_that_fails_sends_nothing_and_the_third_time_in_a_row_is_
 
 
 def test_step_9_a_passing_failure_is_asked_again_within_the_tick(asking: Shop, server: ScriptedServer) -> None:
-    def script(request: Asked) -> Behaviour:
+    def script(request: ModelRequest) -> Behaviour:
         return Fails(429, headers={"retry-after": "0"}) if request.number == 1 else Answers(answer(1))
 
     server.script = script

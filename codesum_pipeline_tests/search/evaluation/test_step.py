@@ -19,7 +19,7 @@ from codesum_pipeline_tests.support.comparing import published_files, table_rows
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
-from codesum_pipeline_tests.support.shop_questions import ASKED, write_shop_questions
+from codesum_pipeline_tests.support.shop_questions import FILES_OF_QUESTIONS, write_shop_questions
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_a_file_of_questions_is_asked_and_when_it_changes_asked_again(
 
     shorter = evaluate_at(ws)
 
-    assert (report.questions, shorter.questions, was_standing) == (len(ASKED), 5, False)
+    assert (report.questions, shorter.questions, was_standing) == (len(FILES_OF_QUESTIONS), 5, False)
     assert {row["question"] for row in ws.tables.read("evaluation_answers", "shop").to_pylist()} == {
         f"q{number:02}" for number in range(5)
     }

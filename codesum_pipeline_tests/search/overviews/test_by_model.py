@@ -11,7 +11,7 @@ from codesum_pipeline.build.steps.reuse import carry_out
 from codesum_pipeline.build.steps.step_list import REPO_OVERVIEW
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, always_well
+from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, always_well
 from codesum_pipeline_tests.support.llm_server.answers import answer_of
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 
@@ -78,7 +78,7 @@ def test_without_a_model_nothing_is_said_by_one(desk: Shop) -> None:
 def root_saying(**parts: Any) -> Any:
     """The root folder is described so; everything else well."""
 
-    def script(request: Asked) -> Behaviour:
+    def script(request: ModelRequest) -> Behaviour:
         is_root = "- desk (module)" in request.prompt
         return Answers({**answer_of(request), **parts}) if is_root else always_well(request)
 

@@ -60,8 +60,8 @@ def test_an_account_that_is_no_organisation_is_a_users(kind: HostKind) -> None:
 def test_a_group_within_a_group_is_asked_for_by_its_whole_path() -> None:
     with code_host(Repo(1, "acme/backend/api"), owner="acme/backend") as host:
         assert [one.path for one in listed(host, HostKind.GITLAB)] == ["acme/backend/api"]
-        assert host.asked[0].startswith("/api/v4/groups/acme%2Fbackend/projects?")
-        assert "include_subgroups=true" in host.asked[0]
+        assert host.requested[0].startswith("/api/v4/groups/acme%2Fbackend/projects?")
+        assert "include_subgroups=true" in host.requested[0]
 
 
 @KINDS

@@ -91,11 +91,11 @@ def test_what_is_missing_from_one_list_alone_stays(acme: Organisation, host: Cod
     syncer.sync(acme)
     there = list(host.repos)
     host.repos.remove(there[2])
-    real, requests_before = host.answer, len(host.asked)
+    real, requests_before = host.answer, len(host.requested)
 
     def answer(target: str, headers: object) -> tuple[int, dict[str, str], object]:
         # The first list has two pages, of which the second is empty.
-        if len(host.asked) == requests_before + 2:
+        if len(host.requested) == requests_before + 2:
             host.repos[:] = there
         return real(target, headers)
 
@@ -175,4 +175,4 @@ def test_a_token_that_cannot_be_one_is_never_sent(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         replace(syncer, environ={"ACME_TOKEN": token}).sync(acme)
-    assert host.asked == []
+    assert host.requested == []

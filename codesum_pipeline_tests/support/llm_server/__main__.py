@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aiohttp import web
 
-from codesum_pipeline_tests.support.llm_server.asked import Asked
 from codesum_pipeline_tests.support.llm_server.behaviours import Answers, Script
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest
 from codesum_pipeline_tests.support.llm_server.process import RequestLog
 from codesum_pipeline_tests.support.llm_server.serving import application, start
 
@@ -20,9 +20,9 @@ def main() -> None:
     parser.add_argument("--log", type=Path, help="a file to which each request and answer is appended as a line")
     parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="before each good answer")
     parser.add_argument("--script", metavar="MODULE:FUNCTION", help="what to do with each request")
-    given = parser.parse_args()
-    script = _named(given.script) if given.script else lambda _asked: Answers(delay_s=given.delay)
-    asyncio.run(_serve(given.port, given.log, script))
+    options = parser.parse_args()
+    script = _named(options.script) if options.script else lambda _request: Answers(delay_s=options.delay)
+    asyncio.run(_serve(options.port, options.log, script))
 
 
 def _named(name: str) -> Script:
@@ -42,7 +42,7 @@ async def _serve(port: int, log: Path | None, script: Script) -> None:
     await runner.cleanup()
 
 
-def _ignore(_asked: Asked, _response: web.StreamResponse | None = None) -> None:
+def _ignore(_request: ModelRequest, _response: web.StreamResponse | None = None) -> None:
     """Nobody wants to know."""
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from codesum_pipeline_tests.support.llm_server.asked import Asked, Wire
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest, Wire
 
 _VERBS = ("collects", "compares", "converts", "counts", "filters", "joins", "orders", "parses", "renders", "stores")
 _THINGS = ("amounts", "entries", "fields", "lines", "messages", "orders", "pages", "prices", "reports", "rows")
@@ -20,18 +20,18 @@ _CHILD = re.compile(r"^- (.+?)(?: \(|:|$)", re.MULTILINE)
 _MOST_CHILDREN = 8
 
 
-def answer_of(asked: Asked) -> dict[str, Any]:
+def answer_of(request: ModelRequest) -> dict[str, Any]:
     """Return the arguments of a tool call that the schema of the request and the checks behind it accept."""
-    draw = _Draw(asked)
-    fields = asked.schema.get("properties", {})
-    return _function_answer(draw, asked.prompt) if "purpose" in fields else _upper_answer(draw, asked.prompt)
+    draw = _Draw(request)
+    fields = request.schema.get("properties", {})
+    return _function_answer(draw, request.prompt) if "purpose" in fields else _upper_answer(draw, request.prompt)
 
 
 class _Draw:
     """Words drawn one after another, the same ones for the same request."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._digest = hashlib.sha256("\0".join((asked.model, asked.system, asked.prompt)).encode()).digest()
+    def __init__(self, request: ModelRequest) -> None:
+        self._digest = hashlib.sha256("\0".join((request.model, request.system, request.prompt)).encode()).digest()
         self._next = 0
 
     def of(self, words: tuple[str, ...]) -> str:
@@ -86,16 +86,16 @@ def _piece(label: str, prompt: str) -> str:
     return "\n".join(text for found, _, text in _PIECE.findall(prompt) if found == label)
 
 
-def usage_of(asked: Asked, answer: str) -> Mapping[str, int]:
+def usage_of(request: ModelRequest, answer: str) -> Mapping[str, int]:
     """About what a provider would count, four characters a token; a marked prefix is written, then read.
 
     In OpenAI's format nothing is counted for writing.
     """
-    said = len(asked.system) + sum(len(str(turn)) for turn in asked.turns)
-    kept = len(asked.system) // 4 if "system" in asked.cache_marks else 0
-    is_first, is_counted = asked.number == 1, asked.wire is Wire.ANTHROPIC
+    characters = len(request.system) + sum(len(str(turn)) for turn in request.turns)
+    kept = len(request.system) // 4 if "system" in request.cache_marks else 0
+    is_first, is_counted = request.number == 1, request.wire is Wire.ANTHROPIC
     return {
-        "prompt": said // 4 + 1,
+        "prompt": characters // 4 + 1,
         "cached": 0 if is_first else kept,
         "written": kept if is_first and is_counted else 0,
         "completion": len(answer) // 4 + 1,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from codesum_pipeline_tests.support.llm_server.answers import answer_of, usage_of
-from codesum_pipeline_tests.support.llm_server.asked import Asked, Wire
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest, Wire
 
 # Anthropic's words for why an answer ends, and OpenAI's.
 _STOPS = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter"}
@@ -18,12 +18,12 @@ _STOPS = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter
 class Behaviour(Protocol):
     """One way to treat a request."""
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         """Answer, fail, or never come to an end."""
         ...
 
 
-Script = Callable[[Asked], Behaviour]
+Script = Callable[[ModelRequest], Behaviour]
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Answers:
     echoes_key: bool = False
     written: Callable[[str], str] = str
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         await asyncio.sleep(self.delay_s)
         arguments = self.arguments
         if self.echoes_key:
-            arguments = _with_words(answer_of(asked), self.written(key_of(request)))
-        body = body_of(asked, arguments, model=self.model)
+            arguments = _with_words(answer_of(request), self.written(key_of(connection)))
+        body = body_of(request, arguments, model=self.model)
         return web.json_response(_with_tool(body, self.tool) if self.tool else body)
 
 
@@ -60,9 +60,9 @@ class Says:
     is_listed: bool = True
     model: str | None = None
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
-        body = _body(asked, None, self.text, model=self.model)
-        if asked.wire is Wire.ANTHROPIC:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
+        body = _body(request, None, self.text, model=self.model)
+        if request.wire is Wire.ANTHROPIC:
             body |= {"stop_reason": self.stop} | ({} if self.text and self.is_listed else {"content": []})
         else:
             body["choices"][0]["finish_reason"] = _STOPS[self.stop]
@@ -77,7 +77,7 @@ class Sends:
     body: str
     content_type: str = "application/json"
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         return web.Response(text=self.body, content_type=self.content_type)
 
 
@@ -90,8 +90,8 @@ class Fails:
     headers: Mapping[str, str] = field(default_factory=dict)
     echoes_key: bool = False
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
-        message = f"{self.message}: {key_of(request)}" if self.echoes_key else self.message
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
+        message = f"{self.message}: {key_of(connection)}" if self.echoes_key else self.message
         body = {"error": {"message": message, "type": "error", "code": str(self.status)}}
         return web.json_response(body, status=self.status, headers=dict(self.headers))
 
@@ -102,9 +102,9 @@ class Hangs:
 
     for_s: float = 3600.0
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         await asyncio.sleep(self.for_s)
-        return web.json_response(body_of(asked, None, model=None))
+        return web.json_response(body_of(request, None, model=None))
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class Drips:
     bytes_each: int = 1
     pause_s: float = 0.05
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
-        data = json.dumps(body_of(asked, None, model=None)).encode()
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
+        data = json.dumps(body_of(request, None, model=None)).encode()
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(data))})
-        await response.prepare(request)
+        await response.prepare(connection)
         for start in range(0, len(data), self.bytes_each):
             await response.write(data[start : start + self.bytes_each])
             await asyncio.sleep(self.pause_s)
@@ -130,26 +130,26 @@ class Resets:
 
     after_bytes: int = 0
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "1000000"})
         if self.after_bytes:
-            await response.prepare(request)
+            await response.prepare(connection)
             await response.write(b"{" + b" " * (self.after_bytes - 1))
-        if request.transport is not None:
-            request.transport.abort()
+        if connection.transport is not None:
+            connection.transport.abort()
         return response
 
 
 def key_of(request: web.Request) -> str:
     """The key that came with a request."""
-    said = request.headers.get("Authorization") or request.headers.get("x-api-key") or ""
-    return said.removeprefix("Bearer ")
+    credentials = request.headers.get("Authorization") or request.headers.get("x-api-key") or ""
+    return credentials.removeprefix("Bearer ")
 
 
 def _with_words(answer: Mapping[str, Any], word: str) -> Mapping[str, Any]:
     """A good answer that repeats a word in its texts and keywords."""
-    said = {name: f"{text} ({word})" for name, text in answer.items() if isinstance(text, str)}
-    return {**answer, **said, "keywords": [*answer["keywords"], f"key {word}"]}
+    marked = {name: f"{text} ({word})" for name, text in answer.items() if isinstance(text, str)}
+    return {**answer, **marked, "keywords": [*answer["keywords"], f"key {word}"]}
 
 
 def _with_tool(body: dict[str, Any], tool: str) -> dict[str, Any]:
@@ -160,35 +160,35 @@ def _with_tool(body: dict[str, Any], tool: str) -> dict[str, Any]:
     return body
 
 
-def always_well(asked: Asked) -> Behaviour:
+def always_well(request: ModelRequest) -> Behaviour:
     """The script of a provider that never fails."""
     return Answers()
 
 
-def body_of(asked: Asked, arguments: Mapping[str, Any] | str | None, *, model: str | None) -> dict[str, Any]:
+def body_of(request: ModelRequest, arguments: Mapping[str, Any] | str | None, *, model: str | None) -> dict[str, Any]:
     """The body of an answer: as a tool call where one is forced, otherwise as text."""
-    content = arguments if arguments is not None else answer_of(asked)
+    content = arguments if arguments is not None else answer_of(request)
     text = content if isinstance(content, str) else json.dumps(content)
-    if asked.tool_name is None:
-        return _body(asked, None, text, model=model)
-    return _body(asked, text, "", model=model)
+    if request.tool_name is None:
+        return _body(request, None, text, model=model)
+    return _body(request, text, "", model=model)
 
 
-def _body(asked: Asked, arguments: str | None, text: str, *, model: str | None) -> dict[str, Any]:
-    usage = usage_of(asked, arguments or text)
-    write = _anthropic_body if asked.wire is Wire.ANTHROPIC else _openai_body
-    return write(asked, arguments, text, model or asked.model, usage)
+def _body(request: ModelRequest, arguments: str | None, text: str, *, model: str | None) -> dict[str, Any]:
+    usage = usage_of(request, arguments or text)
+    write = _anthropic_body if request.wire is Wire.ANTHROPIC else _openai_body
+    return write(request, arguments, text, model or request.model, usage)
 
 
 def _openai_body(
-    asked: Asked, arguments: str | None, text: str, model: str, usage: Mapping[str, int]
+    request: ModelRequest, arguments: str | None, text: str, model: str, usage: Mapping[str, int]
 ) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if arguments is not None:
-        function = {"name": asked.tool_name, "arguments": arguments}
-        message["tool_calls"] = [{"id": f"call_{asked.number}", "type": "function", "function": function}]
+        function = {"name": request.tool_name, "arguments": arguments}
+        message["tool_calls"] = [{"id": f"call_{request.number}", "type": "function", "function": function}]
     return {
-        "id": f"chatcmpl-{asked.number}",
+        "id": f"chatcmpl-{request.number}",
         "object": "chat.completion",
         "created": 0,
         "model": model,
@@ -203,14 +203,14 @@ def _openai_body(
 
 
 def _anthropic_body(
-    asked: Asked, arguments: str | None, text: str, model: str, usage: Mapping[str, int]
+    request: ModelRequest, arguments: str | None, text: str, model: str, usage: Mapping[str, int]
 ) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": text}]
     if arguments is not None:
-        call = {"type": "tool_use", "id": f"toolu_{asked.number}", "name": asked.tool_name}
+        call = {"type": "tool_use", "id": f"toolu_{request.number}", "name": request.tool_name}
         content = [{**call, "input": json.loads(arguments)}]
     return {
-        "id": f"msg_{asked.number}",
+        "id": f"msg_{request.number}",
         "type": "message",
         "role": "assistant",
         "model": model,

@@ -36,9 +36,9 @@ class Played:
         return app
 
 
-def events(*said: Any, done: bool = True) -> list[bytes]:
+def events(*values: Any, done: bool = True) -> list[bytes]:
     """Server-sent events: of a text as it stands, of anything else its JSON."""
-    lines = [one if isinstance(one, str) else f"data: {json.dumps(one)}" for one in said]
+    lines = [one if isinstance(one, str) else f"data: {json.dumps(one)}" for one in values]
     return [f"{line}\n\n".encode() for line in (*lines, *(["data: [DONE]"] if done else []))]
 
 
@@ -60,14 +60,14 @@ def piece(index: int | None, id_: str | None, name: str | None, arguments: Any) 
     return {key: value for key, value in found.items() if value is not None}
 
 
-def lines(*said: Any) -> list[bytes]:
+def lines(*values: Any) -> list[bytes]:
     """JSON, one value a line."""
-    return [f"{json.dumps(one)}\n".encode() for one in said]
+    return [f"{json.dumps(one)}\n".encode() for one in values]
 
 
-def amazon_events(*said: tuple[str, Any]) -> list[bytes]:
+def amazon_events(*values: tuple[str, Any]) -> list[bytes]:
     """Messages of Amazon's event stream: the name of each event, and its JSON."""
-    return [_amazon_event(name, json.dumps(value).encode()) for name, value in said]
+    return [_amazon_event(name, json.dumps(value).encode()) for name, value in values]
 
 
 def _amazon_event(name: str, payload: bytes) -> bytes:

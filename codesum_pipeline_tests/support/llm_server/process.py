@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from codesum_pipeline_tests.support.llm_server.asked import Asked
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class RequestLog:
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8", buffering=1)
 
-    def saw(self, asked: Asked) -> None:
-        self._write({"number": asked.number, "body": asked.body})
+    def saw(self, request: ModelRequest) -> None:
+        self._write({"number": request.number, "body": request.body})
 
-    def answered(self, asked: Asked, response: web.StreamResponse) -> None:
+    def answered(self, request: ModelRequest, response: web.StreamResponse) -> None:
         body = response.body if isinstance(response, web.Response) else None
         answer = None
         if isinstance(body, bytes) and response.content_type == "application/json":
             answer = json.loads(body)
-        self._write({"number": asked.number, "status": response.status, "answer": answer})
+        self._write({"number": request.number, "status": response.status, "answer": answer})
 
     def _write(self, row: dict[str, Any]) -> None:
         self._file.write(json.dumps(row) + "\n")

@@ -8,27 +8,27 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from codesum_pipeline_tests.support.llm_server.asked import Asked, Wire
 from codesum_pipeline_tests.support.llm_server.behaviours import Script, always_well
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest, Wire
 
 _LARGEST_REQUEST = 64 * 1024 * 1024
 
 
 def application(
-    script: Script, saw: Callable[[Asked], None], answered: Callable[[Asked, Any], None]
+    script: Script, saw: Callable[[ModelRequest], None], answered: Callable[[ModelRequest, Any], None]
 ) -> web.Application:
     """The paths of both formats. `saw` hears of a request before it is treated, `answered` after the last byte."""
     count = 0
 
-    async def handle(request: web.Request) -> web.StreamResponse:
+    async def handle(connection: web.Request) -> web.StreamResponse:
         nonlocal count
-        body = await request.json()
+        body = await connection.json()
         count += 1
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        asked = Asked(count, Wire("/v1/" + request.path.partition("/v1/")[2]), headers, body)
-        saw(asked)
-        response = await script(asked).treat(asked, request)
-        answered(asked, response)
+        headers = {name.lower(): value for name, value in connection.headers.items()}
+        request = ModelRequest(count, Wire("/v1/" + connection.path.partition("/v1/")[2]), headers, body)
+        saw(request)
+        response = await script(request).treat(request, connection)
+        answered(request, response)
         return response
 
     app = web.Application(client_max_size=_LARGEST_REQUEST)
@@ -51,7 +51,7 @@ class ScriptedServer:
 
     def __init__(self, script: Script = always_well, *, port: int = 0) -> None:
         self.script = script
-        self.seen: list[Asked] = []
+        self.seen: list[ModelRequest] = []
         self.port = port
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="scripted-server", daemon=True)
@@ -68,7 +68,7 @@ class ScriptedServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        app = application(lambda asked: self.script(asked), self.seen.append, lambda _asked, _response: None)
+        app = application(lambda request: self.script(request), self.seen.append, lambda _request, _response: None)
         self._runner, self.port = self._in_thread(start(app, self.port))
         return self
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from codesum_pipeline_tests.support.llm_server.asked import Asked, Wire
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest, Wire
 
 _PIECE = 7
 
@@ -46,29 +46,29 @@ class Streams:
     pause_s: float = 0.0
     model: str | None = None
 
-    async def treat(self, asked: Asked, request: web.Request) -> web.StreamResponse:
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        is_openai = asked.wire is Wire.OPENAI
-        for number, piece in enumerate(self._pieces(asked) if is_openai else self._events(asked)):
-            if number == self.breaks_after and request.transport is not None:
-                request.transport.abort()
+        await response.prepare(connection)
+        is_openai = request.wire is Wire.OPENAI
+        for number, piece in enumerate(self._pieces(request) if is_openai else self._events(request)):
+            if number == self.breaks_after and connection.transport is not None:
+                connection.transport.abort()
                 return response
             if number == self.hangs_after:
                 while not self.goes_on.is_set():
                     await asyncio.sleep(0.02)
-            await response.write(_event(asked, piece, self.model or asked.model) if is_openai else _named(piece))
+            await response.write(_event(request, piece, self.model or request.model) if is_openai else _named(piece))
             await asyncio.sleep(self.pause_s)
         if is_openai:
             await response.write(b"data: [DONE]\n\n")
         return response
 
-    def _pieces(self, asked: Asked) -> list[dict[str, Any]]:
+    def _pieces(self, request: ModelRequest) -> list[dict[str, Any]]:
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         deltas += [{"reasoning_content": piece} for piece in _split(self.reasoning)]
         deltas += [{"content": piece} for piece in _split(self.text)]
         for place, call in enumerate(self.calls):
-            id_ = "call_same" if self.same_ids else f"call_{asked.number}_{place}"
+            id_ = "call_same" if self.same_ids else f"call_{request.number}_{place}"
             head = {"index": place, "id": id_, "type": "function", "function": {"name": call.name, "arguments": ""}}
             deltas.append({"tool_calls": [head]})
             deltas += [
@@ -80,20 +80,20 @@ class Streams:
         end = "tool_calls" if self.calls else "stop"
         pieces.append({"choices": [{"index": 0, "delta": {}, "finish_reason": end}]})
         if self.is_counted:
-            prompt = sum(len(str(turn)) for turn in asked.body["messages"]) // 4
+            prompt = sum(len(str(turn)) for turn in request.body["messages"]) // 4
             written = len(self.text) // 4 + 1
             usage = {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
             pieces.append({"choices": [], "usage": usage})
         return pieces
 
-    def _events(self, asked: Asked) -> list[dict[str, Any]]:
+    def _events(self, request: ModelRequest) -> list[dict[str, Any]]:
         """In Anthropic's format."""
-        usage = {"input_tokens": len(str(asked.turns)) // 4 + 1, "output_tokens": 1}
+        usage = {"input_tokens": len(str(request.turns)) // 4 + 1, "output_tokens": 1}
         start: dict[str, Any] = {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
-            "model": self.model or asked.model,
+            "model": self.model or request.model,
         }
         start |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
@@ -104,7 +104,7 @@ class Streams:
         for place, call in enumerate(self.calls):
             opened: dict[str, Any] = {
                 "type": "tool_use",
-                "id": f"toolu_{asked.number}_{place}",
+                "id": f"toolu_{request.number}_{place}",
                 "name": call.name,
                 "input": {},
             }
@@ -123,8 +123,8 @@ def _split(text: str) -> list[str]:
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
-def _event(asked: Asked, piece: Mapping[str, Any], model: str) -> bytes:
-    chunk = {"id": f"chatcmpl-{asked.number}", "object": "chat.completion.chunk", "created": 0, "model": model}
+def _event(request: ModelRequest, piece: Mapping[str, Any], model: str) -> bytes:
+    chunk = {"id": f"chatcmpl-{request.number}", "object": "chat.completion.chunk", "created": 0, "model": model}
     return b"data: " + json.dumps({**chunk, **piece}).encode() + b"\n\n"
 
 

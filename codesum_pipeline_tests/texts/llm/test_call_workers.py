@@ -22,7 +22,7 @@ from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline.texts.llm.writing_run import Caps, TaskOutcome, write_all
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, settings_for
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
-from codesum_pipeline_tests.support.llm_server.asked import Asked
+from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest
 from codesum_pipeline_tests.texts.llm.killable_run import TEMPLATE, prompt_of
 from codesum_pipeline_tests.texts.llm.making import WORST_USD, cache_in, noon, price_of, task
 from codesum_pipeline_tests.texts.llm.sharing import SharingBackend, workers_of
@@ -67,7 +67,7 @@ def kept_in(folder: Path, count: int) -> Any:
 
 @pytest.mark.slow
 def test_texts_costs_ledger_and_cache_are_the_same_with_and_without_workers(tmp_path: Path) -> None:
-    def script(call: Asked) -> Answers | Fails:
+    def script(call: ModelRequest) -> Answers | Fails:
         """Some are refused once, some answer what cannot be taken."""
         if call.number == 5:
             return Fails(400, "no such thing")
@@ -126,7 +126,7 @@ class Observed:
 def test_a_small_run_starts_no_worker(tmp_path: Path) -> None:
     seen = Observed()
 
-    def script(_call: Asked) -> Answers:
+    def script(_call: ModelRequest) -> Answers:
         seen.look()
         return Answers()
 
@@ -143,7 +143,7 @@ def test_a_key_reaches_workers_by_the_environment_alone_and_an_interrupt_of_the_
 ) -> None:
     seen = Observed()
 
-    def script(call: Asked) -> Answers | Fails:
+    def script(call: ModelRequest) -> Answers | Fails:
         seen.look()
         return Fails(400, echoes_key=True) if call.number == 3 else Answers(echoes_key=call.number == 4)
 
@@ -167,7 +167,7 @@ def test_a_worker_that_is_killed_loses_its_calls_as_a_connection_does_and_the_ot
 ) -> None:
     killed: list[int] = []
 
-    def script(call: Asked) -> Answers:
+    def script(call: ModelRequest) -> Answers:
         if call.number == 12:
             (first, _) = workers_of()
             first.kill()
@@ -190,7 +190,7 @@ def test_a_worker_that_is_killed_loses_its_calls_as_a_connection_does_and_the_ot
 
 @pytest.mark.slow
 def test_when_all_workers_are_killed_the_run_goes_on_by_itself(tmp_path: Path) -> None:
-    def script(call: Asked) -> Answers:
+    def script(call: ModelRequest) -> Answers:
         if call.number == 12:
             for worker in workers_of():
                 worker.kill()
@@ -207,7 +207,7 @@ def test_when_a_provider_had_enough_of_one_worker_all_of_them_wait(tmp_path: Pat
     came: list[tuple[int, float]] = []
     wait_s = 1.5
 
-    def script(call: Asked) -> Answers | Fails:
+    def script(call: ModelRequest) -> Answers | Fails:
         came.append((call.number, time.monotonic()))
         return Fails(429, headers={"Retry-After": str(wait_s)}) if call.number == 10 else Answers()
 
@@ -241,7 +241,7 @@ def test_a_worker_that_is_stopped_keeps_nobody_waiting_longer_than_the_time_out(
 ) -> None:
     monkeypatch.setattr("codesum_pipeline.texts.llm.call_workers._GRACE_S", 0.0)
 
-    def script(call: Asked) -> Answers:
+    def script(call: ModelRequest) -> Answers:
         if call.number == 6:
             stopped_worker()
         return Answers(delay_s=0.05)

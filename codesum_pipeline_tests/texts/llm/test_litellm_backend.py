@@ -25,7 +25,7 @@ from codesum_pipeline_tests.support.llm_requests import (
     templates,
 )
 from codesum_pipeline_tests.support.llm_server import Answers, Says, ScriptedServer, Wire, answer_of
-from codesum_pipeline_tests.support.llm_server.asked import text_of
+from codesum_pipeline_tests.support.llm_server.model_requests import text_of
 
 REPAIRED = ('{"purpose":"short"}', "purpose: at least 30 characters")
 

@@ -15,7 +15,7 @@ from codesum_pipeline.ground.model.repository import RepositoryScope
 from codesum_pipeline.ways_in.mcp.mcp_server import PATH, make_server
 from codesum_pipeline.ways_in.mcp.mcp_server import make_app as mcp_app
 from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, Address, TokenSource, digest_of
-from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.web_app import make_app
 from codesum_pipeline_tests.ways_in.access.homes import MARKERS
@@ -69,8 +69,8 @@ class Session:
 
     def __init__(self, client: TestClient) -> None:
         self.client, self.headers = client, {**HEADERS, "Accept": "application/json, text/event-stream"}
-        asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-        began = self.ask("initialize", asked)
+        parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        began = self.ask("initialize", parameters)
         self.headers["mcp-session-id"] = began.headers["mcp-session-id"]
 
     def ask(self, method: str, params: Mapping[str, Any]) -> httpx.Response:
@@ -97,7 +97,7 @@ def without_chance(answer: str) -> str:
     return _CHANGING.sub("…", answer)
 
 
-def leaked(answer: str, asked: object) -> list[str]:
+def leaked(answer: str, request: object) -> list[str]:
     """The markers of B that an answer has and the question had not."""
-    sent = asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
+    sent = request if isinstance(request, str) else json.dumps(request, ensure_ascii=False, default=str)
     return [marker for marker in MARKERS if marker in answer.lower() and marker not in sent.lower()]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.ways_in.serving.access_tokens import digest_of, read_tokens
-from codesum_pipeline.ways_in.serving.audit import AuditLog
+from codesum_pipeline.ways_in.serving.audit_log import AuditLog
 from codesum_pipeline_tests.ways_in.cli.conftest import codesum as codesum_call
 
 __all__ = ["codesum_call"]
@@ -14,20 +14,23 @@ __all__ = ["codesum_call"]
 
 def test_a_new_token_is_shown_once_and_its_hash_added_to_a_file(tmp_path: Path, codesum_call: Any) -> None:
     file = tmp_path / "tokens"
-    said = []
+    secrets = []
     for name in ("alice", "bob"):
         result = codesum_call(
             tmp_path / "home", "token", "new", name, "--repo", "pay-*", "--repo", "!pay-x", "--file", file,
             "--expires", "2100-01-01",
         )  # fmt: skip
         assert result.exit_code == 0, result.stderr
-        said.append(result.stdout.strip())
+        secrets.append(result.stdout.strip())
     found = read_tokens(file, {}, variable="X")
 
-    assert [(each.name, each.digest) for each in found] == [("alice", digest_of(said[0])), ("bob", digest_of(said[1]))]
+    assert [(each.name, each.digest) for each in found] == [
+        ("alice", digest_of(secrets[0])),
+        ("bob", digest_of(secrets[1])),
+    ]
     assert found[0].scope.patterns == ("pay-*", "!pay-x") and found[0].expires
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert not [secret for secret in said if secret in file.read_text()]
+    assert not [secret for secret in secrets if secret in file.read_text()]
 
 
 def test_a_name_that_is_taken_changes_no_file(tmp_path: Path, codesum_call: Any) -> None:

@@ -103,7 +103,7 @@ def sites(homes: Homes) -> Iterator[tuple[TestClient, TestClient]]:
         yield stack.enter_context(pages(homes.alone)), stack.enter_context(pages(homes.both))
 
 
-def asked_of_both(sites: tuple[TestClient, TestClient], homes: Homes, path: str, method: str, **more: Any) -> None:
+def check_both_answers(sites: tuple[TestClient, TestClient], homes: Homes, path: str, method: str, **more: Any) -> None:
     target = path.format(b=KEY_OF_B, conversation=homes.conversation_of_b, turn_b=homes.turns[0], turn_a=homes.turns[1])
     more["headers"] = {**HEADERS, **more.pop("headers", {})}
     alone, both = (all_of(site.request(method, target, **more)) for site in sites)
@@ -125,7 +125,7 @@ def test_no_page_says_anything_of_a_repository_that_a_token_does_not_open(
 ) -> None:
     for target in TARGETS[route]:
         for method in METHODS:
-            asked_of_both(sites, homes, target, method)
+            check_both_answers(sites, homes, target, method)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_no_page_says_anything_of_a_repository_that_a_token_does_not_open(
 )
 def test_no_header_opens_more(sites: tuple[TestClient, TestClient], homes: Homes, headers: dict[str, str]) -> None:
     for target in ("/", "/hits?q=charge+wombatname", "/repository?repo={b}", "/static/page.css"):
-        asked_of_both(sites, homes, target, "GET", headers=headers)
+        check_both_answers(sites, homes, target, "GET", headers=headers)
 
 
 @pytest.mark.parametrize("repo", ["", "till", KEY_OF_B, "TILL-QUOKKA", "nowhere"])
@@ -149,16 +149,16 @@ def test_no_header_opens_more(sites: tuple[TestClient, TestClient], homes: Homes
 def test_a_question_is_answered_of_what_a_token_opens(
     sites: tuple[TestClient, TestClient], homes: Homes, repo: str, conversation: str
 ) -> None:
-    said = {"question": "How is wombatname charged?", "repo": repo}
-    said["conversation"] = conversation.format(conversation=homes.conversation_of_b)
+    fields = {"question": "How is wombatname charged?", "repo": repo}
+    fields["conversation"] = conversation.format(conversation=homes.conversation_of_b)
     answers = []
     for site in sites:
         form = site.get("/ask", headers=HEADERS).text
         token = form.partition('name="token" value="')[2].partition('"')[0]
         for accept in ("text/html", "application/x-ndjson"):
-            answer = site.post("/ask", data={**said, "token": token}, headers={**HEADERS, "Accept": accept})
+            answer = site.post("/ask", data={**fields, "token": token}, headers={**HEADERS, "Accept": accept})
             answers.append(all_of(answer))
-            assert not leaked(answers[-1], said), answers[-1]
+            assert not leaked(answers[-1], fields), answers[-1]
 
     assert answers[:2] == answers[2:]
 
@@ -209,7 +209,7 @@ def test_unknown_and_forbidden_are_one_answer(homes: Homes) -> None:
 
 
 def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
-    asked: list[tuple[str, dict[str, Any]]] = [
+    requests: list[tuple[str, dict[str, Any]]] = [
         *((method, {}) for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list")),
         *(("tools/call", {"name": name, "arguments": arguments}) for name, arguments in CALLS.items()),
         *(
@@ -230,7 +230,7 @@ def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
     ]
     with mcp(homes.alone) as alone, mcp(homes.both) as both:
         sessions = Session(alone), Session(both)
-        for method, params in asked:
+        for method, params in requests:
             first, second = (all_of(session.ask(method, params)) for session in sessions)
 
             assert not leaked(second, params), second
@@ -239,11 +239,11 @@ def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
 
 def test_an_entry_or_registry_that_cannot_be_read_shows_nothing_of_others(homes: Homes, tmp_path: Path) -> None:
     home = Path(shutil.copytree(homes.both, tmp_path / "home", symlinks=True))
-    registry, said = home / "repos.yaml", (home / "repos.yaml").read_text()
+    registry, registered = home / "repos.yaml", (home / "repos.yaml").read_text()
     for content in (
-        said.replace(f"{KEY_OF_B}:", "Till:"),
-        said.replace("ref: taipanbranch", "refs: taipanbranch"),
-        f"{said}\n  quokka: [taipanbranch",
+        registered.replace(f"{KEY_OF_B}:", "Till:"),
+        registered.replace("ref: taipanbranch", "refs: taipanbranch"),
+        f"{registered}\n  quokka: [taipanbranch",
         "quokka: 1\n",
     ):
         registry.write_text(content)

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from codesum_pipeline.ways_in.mcp.mcp_server import ResourceEvents
 from codesum_pipeline.ways_in.serving.access_tokens import TokenSource
-from codesum_pipeline.ways_in.serving.audit import Auditor
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
 from codesum_pipeline.ways_in.serving.gate import TokenGate
 from codesum_pipeline_tests.support.serving import served
 from codesum_pipeline_tests.ways_in.access.asking import HEADERS, SECRET, catalogue_of, mcp, pages, tokens_of_a
@@ -176,15 +176,15 @@ def test_edits_of_a_repository_that_a_token_does_not_open_are_told_to_nobody(hom
     events = ResourceEvents(catalogue_of(homes.both).held_by(token.name, token.scope), Path("/"))
 
     async def heard() -> list[str]:
-        said: list[str] = []
-        forget = events.subscribe(lambda event: said.append(str(event)))
+        changed: list[str] = []
+        forget = events.subscribe(lambda event: changed.append(str(event)))
         events._changed(KEY_OF_B, frozenset({"numbatpath/pay.py"}))
         events._changed("till", frozenset({"till/pay.py"}))
-        while len(said) < 2:
+        while len(changed) < 2:
             await anyio.sleep(0.01)
         forget()
-        return said
+        return changed
 
-    said = anyio.run(heard)
+    changed = anyio.run(heard)
 
-    assert len(said) == 2 and all("codesum://till/" in each for each in said), said
+    assert len(changed) == 2 and all("codesum://till/" in each for each in changed), changed

@@ -40,7 +40,7 @@ def source_of(file: Path) -> TokenSource:
         (["acme/*"], {"shop"}),
         (["*", "!Acme/*"], {"payments-api", "payments-secrets"}),
     ],
-    ids=lambda given: " ".join(sorted(given)) or "nothing",
+    ids=lambda value: " ".join(sorted(value)) or "nothing",
 )
 def test_patterns_open_and_close(patterns: list[str], opened: set[str]) -> None:
     slugs = {"payments-api": None, "payments-secrets": None, "shop": "acme/shop"}

@@ -36,7 +36,7 @@ class Shop:
     server: ScriptedServer
     settings: dict[str, Any]
     heard: list[Event] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     make_tools: MakeTools = index_tools
 
     def question(
@@ -49,7 +49,7 @@ class Shop:
             catalogue=catalogue,
             folder=self.home.parent,
             now=lambda: datetime.now(UTC),
-            tell=self.told.append,
+            tell=self.notes.append,
             make_tools=self.make_tools,
             conversation=conversation,
         )

@@ -21,7 +21,7 @@ from codesum_pipeline_tests.ways_in.asking.conftest import Shop
 ROOM = int(BUDGET_TOKENS * CHARS_PER_TOKEN)
 
 
-def said(shop: Shop, number: int) -> list[tuple[str, str]]:
+def turns_of(shop: Shop, number: int) -> list[tuple[str, str]]:
     """Who said what in a request, without the system prompt."""
     return [(turn["role"], turn["content"]) for turn in shop.server.seen[number].turns]
 
@@ -39,7 +39,7 @@ def test_the_next_turn_is_shown_the_question_and_the_answer_before(shop: Shop) -
 
     second = go_on(shop, "And who calls it?")
 
-    (one, question), (other, answer), (_, latest) = said(shop, 2)
+    (one, question), (other, answer), (_, latest) = turns_of(shop, 2)
     assert (one, other) == ("user", "assistant")
     assert (question, answer) == ("Who charges cards?", "`charge_card` does.")
     assert latest.startswith("And who calls it?\n\nRepositories")
@@ -59,18 +59,18 @@ def test_each_turn_has_a_synthesis_of_its_own_which_is_shown_what_was_said_befor
     second = go_on(shop, "Tell me more of it")
 
     assert second.is_synthesis
-    assert [is_synthesis(asked) for asked in shop.server.seen] == [False, True, False, True]
-    assert said(shop, 3)[:2] == [("user", "What is in this codebase?"), ("assistant", ENDINGS["overview"])]
-    assert "Tell me more of it" in said(shop, 3)[2][1]
+    assert [is_synthesis(request) for request in shop.server.seen] == [False, True, False, True]
+    assert turns_of(shop, 3)[:2] == [("user", "What is in this codebase?"), ("assistant", ENDINGS["overview"])]
+    assert "Tell me more of it" in turns_of(shop, 3)[2][1]
 
 
 def test_a_question_that_goes_on_with_nothing_begins_anew(shop: Shop) -> None:
-    shop.server.script = lambda _asked: Streams("Yes.")
+    shop.server.script = lambda _request: Streams("Yes.")
     shop.ask("Who charges cards?")
 
     shop.ask("Who calls it?")
 
-    assert [role for role, _ in said(shop, 1)] == ["user"]
+    assert [role for role, _ in turns_of(shop, 1)] == ["user"]
     assert shop.rows("SELECT count(*) FROM conversations") == [(2,)]
 
 
@@ -81,18 +81,18 @@ def test_a_turn_that_failed_is_not_shown(shop: Shop) -> None:
 
     go_on(shop, "With what?")
 
-    assert [text.partition("\n")[0] for _, text in said(shop, 2)] == ["What is it?", "It sells.", "With what?"]
+    assert [text.partition("\n")[0] for _, text in turns_of(shop, 2)] == ["What is it?", "It sells.", "With what?"]
 
 
 def test_a_conversation_is_named_by_its_id(shop: Shop) -> None:
-    shop.server.script = lambda _asked: Streams("Yes.")
+    shop.server.script = lambda _request: Streams("Yes.")
     first = shop.ask("Who charges cards?")
     shop.ask("Another one")
 
     third = go_on(shop, "And?", first.conversation)
 
     assert third.conversation == first.conversation
-    assert said(shop, 2)[0] == ("user", "Who charges cards?")
+    assert turns_of(shop, 2)[0] == ("user", "Who charges cards?")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_conversation_that_is_not_there_is_an_error_and_nothing_is_asked(
 
 
 def test_a_conversation_about_other_repositories_is_refused_with_their_names(shop: Shop) -> None:
-    shop.server.script = lambda _asked: Streams("Yes.")
+    shop.server.script = lambda _request: Streams("Yes.")
     first = shop.ask("Who charges cards?")
     with closing(sqlite3.connect(shop.home / STORE_FILE)) as connection:
         connection.execute("UPDATE conversations SET repositories = '[\"zoo\"]'")

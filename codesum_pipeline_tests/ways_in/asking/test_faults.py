@@ -59,7 +59,7 @@ def test_a_failed_synthesis_falls_through_to_the_ordinary_turn(shop: Shop, behav
         ("turn", "complete", None),
     ]
     assert "synthesis" not in shop.kinds()
-    assert [is_synthesis(asked) for asked in shop.server.seen] == [False, True, False]
+    assert [is_synthesis(request) for request in shop.server.seen] == [False, True, False]
 
 
 def test_a_synthesis_is_tried_once_a_turn(shop: Shop) -> None:
@@ -68,7 +68,7 @@ def test_a_synthesis_is_tried_once_a_turn(shop: Shop) -> None:
     answer = shop.ask()
 
     assert answer.text == ORDINARY.text
-    assert [is_synthesis(asked) for asked in shop.server.seen] == [False, True, False, False]
+    assert [is_synthesis(request) for request in shop.server.seen] == [False, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -258,15 +258,15 @@ def test_secrets_of_a_question_and_of_sources_do_not_leave_the_machine(shop: Sho
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "message"),
     [
         pytest.param("x" * 100_000, f"at most {LONGEST_QUESTION:,}", id="a question of 100 kB"),
         pytest.param("  ", "is empty", id="an empty question"),
         pytest.param("???", "has no word", id="no word"),
     ],
 )
-def test_a_question_that_is_none_is_refused_with_the_way_out(shop: Shop, question: str, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
+def test_a_question_that_is_none_is_refused_with_the_way_out(shop: Shop, question: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
         shop.ask(question)
 
     assert shop.server.seen == []

@@ -10,7 +10,14 @@ from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.ways_in.asking.citations import FileRef, RepositoryFiles
-from codesum_pipeline.ways_in.asking.synthesis import BUDGET_TOKENS, Material, ShownFile, fit, gather, referenced_files
+from codesum_pipeline.ways_in.asking.synthesis import (
+    BUDGET_TOKENS,
+    Material,
+    ShownFile,
+    fit_material,
+    gather_material,
+    referenced_files,
+)
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -40,7 +47,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> RepositoryFiles:
 
 
 def gathered(sources: RepositoryFiles, whole: str, *, primary: str = "README", taken_tokens: int = 0) -> Material:
-    return gather(
+    return gather_material(
         whole,
         sources,
         question="What is it?",
@@ -104,7 +111,7 @@ ORDER = [
 
 @pytest.mark.parametrize("dropped", range(9))
 def test_what_gives_way_first_is_the_last_file_then_the_first_then_plans_then_agents(dropped: int) -> None:
-    material = fit(PIECES, 4000 * (9 - dropped))
+    material = fit_material(PIECES, 4000 * (9 - dropped))
 
     left_out = [file.path for file in material.left_out]
     assert len(left_out) == dropped
@@ -113,7 +120,7 @@ def test_what_gives_way_first_is_the_last_file_then_the_first_then_plans_then_ag
 
 
 def test_the_primary_document_is_cut_and_never_left_out() -> None:
-    material = fit([piece("README.md", None, 90_000, is_document=True), *PIECES[1:]], BUDGET_TOKENS)
+    material = fit_material([piece("README.md", None, 90_000, is_document=True), *PIECES[1:]], BUDGET_TOKENS)
 
     assert [each.file.path for each in material.pieces] == ["README.md"]
     assert material.pieces[0].text.endswith("[cut here]")

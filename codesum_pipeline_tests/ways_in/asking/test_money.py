@@ -63,7 +63,7 @@ def test_a_question_that_could_pass_its_cap_is_not_sent(shop: Shop) -> None:
 
 
 def test_the_cap_of_a_question_counts_all_its_calls(shop: Shop) -> None:
-    shop.server.script = lambda _asked: Streams("", [Calls("search", {"query": "card"})])
+    shop.server.script = lambda _request: Streams("", [Calls("search", {"query": "card"})])
 
     found = shop.ask("charge_card", llm={"prices": PRICES}, ask={"max_cost_usd_per_question": 0.2})
 
@@ -75,7 +75,7 @@ def test_the_cap_of_a_question_counts_all_its_calls(shop: Shop) -> None:
 
 
 def test_the_cap_of_a_day_counts_all_questions(shop: Shop) -> None:
-    shop.server.script = lambda _asked: ORDINARY
+    shop.server.script = lambda _request: ORDINARY
     shop.ask(llm={"prices": PRICES})
     ((worst, cost),) = shop.rows("SELECT reserved_usd, cost_usd FROM llm_attempts")
     caps = {"max_cost_usd_per_day": worst + 2.5 * cost}
@@ -88,7 +88,7 @@ def test_the_cap_of_a_day_counts_all_questions(shop: Shop) -> None:
 
 
 def test_questions_at_once_do_not_pass_the_cap_of_a_day_together(shop: Shop) -> None:
-    shop.server.script = lambda _asked: Streams("It is a shop.", pause_s=0.05)
+    shop.server.script = lambda _request: Streams("It is a shop.", pause_s=0.05)
     settings = {"llm": {"prices": PRICES}, "ask": {"max_cost_usd_per_day": 0.2}}
 
     async def ask_at_once() -> list:
@@ -105,7 +105,7 @@ def test_questions_at_once_do_not_pass_the_cap_of_a_day_together(shop: Shop) -> 
 def test_questions_one_after_another_and_at_once_in_one_process_do_not_close_each_others_connections(
     shop: Shop,
 ) -> None:
-    shop.server.script = lambda asked: Streams("It is a shop.", pause_s=0.01 * (asked.number % 3))
+    shop.server.script = lambda request: Streams("It is a shop.", pause_s=0.01 * (request.number % 3))
 
     async def ask_again_and_again() -> list:
         async def ask_one() -> str | None:
@@ -117,8 +117,8 @@ def test_questions_one_after_another_and_at_once_in_one_process_do_not_close_eac
 
 
 def test_a_synthesis_that_could_pass_the_cap_is_not_sent_and_falls_through(shop: Shop) -> None:
-    given = [Streams("", [OVERVIEW]), SYNTHESIS, Streams("", [OVERVIEW]), ORDINARY]
-    shop.server.script = in_order(*given)
+    messages = [Streams("", [OVERVIEW]), SYNTHESIS, Streams("", [OVERVIEW]), ORDINARY]
+    shop.server.script = in_order(*messages)
     shop.ask(llm={"prices": PRICES})
     (_, cost), (worst, _) = shop.rows("SELECT reserved_usd, cost_usd FROM llm_attempts ORDER BY sequence")
 
@@ -168,7 +168,7 @@ def test_a_call_that_failed_in_a_way_that_passes_is_made_again(shop: Shop) -> No
 
 
 def test_where_the_first_model_fails_the_next_one_answers(shop: Shop) -> None:
-    shop.server.script = lambda asked: Fails(500) if asked.model == "gpt-4o-mini" else ORDINARY
+    shop.server.script = lambda request: Fails(500) if request.model == "gpt-4o-mini" else ORDINARY
 
     found = shop.ask(llm={"fallback_models": ["openai/gpt-4.1-mini"]})
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.asking.turn import TurnAnswer
-from codesum_pipeline_tests.support.llm_server import Asked, Behaviour
+from codesum_pipeline_tests.support.llm_server import Behaviour, ModelRequest
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.asking.conftest import Shop
@@ -34,7 +34,7 @@ def test_tools_and_citations_are_of_the_work_tree(shop: Shop, tree: GitRepo) -> 
     cited = (
         "It is locked (`shop/vault.py:1-4`), refunds are not (`shop/refunds.py:1`), orders are (`shop/orders.py:8`)."
     )
-    shop.server.script = lambda asked: [Streams("Let me look.", [LOOK]), Streams(cited)][asked.number - 1]
+    shop.server.script = lambda request: [Streams("Let me look.", [LOOK]), Streams(cited)][request.number - 1]
 
     answer = ask(shop, tree)
 
@@ -46,8 +46,8 @@ def test_tools_and_citations_are_of_the_work_tree(shop: Shop, tree: GitRepo) -> 
 
 
 def test_all_of_an_answer_is_of_the_tree_as_it_was_when_it_was_asked(shop: Shop, tree: GitRepo) -> None:
-    def script(asked: Asked) -> Behaviour:
-        if asked.number == 1:
+    def script(request: ModelRequest) -> Behaviour:
+        if request.number == 1:
             tree.write({"shop/vault.py": "NOTHING = 1\n"})
             return Streams("Let me look.", [LOOK])
         return Streams("It is locked (`shop/vault.py:4`).")

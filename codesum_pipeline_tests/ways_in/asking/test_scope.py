@@ -50,9 +50,9 @@ async def answered(two: Path, folder: Path, *repos: str, home: str = "home") -> 
     ],
 )
 def test_a_question_is_about(two: Path, folder: str, repos: tuple[str, ...], wanted: list[str]) -> None:
-    text, asked = asyncio.run(answered(two, two / folder, *repos))
+    text, repositories = asyncio.run(answered(two, two / folder, *repos))
 
-    assert asked == wanted
+    assert repositories == wanted
     assert [f"weigh_{key}" in text for key in ("left", "right")] == [key in wanted for key in ("left", "right")]
 
 

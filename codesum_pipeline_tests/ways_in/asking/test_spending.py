@@ -30,7 +30,7 @@ def lines(shop: Shop, *arguments: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def asked(shop: Shop) -> Shop:
+def questioned_shop(shop: Shop) -> Shop:
     """Two questions: one answered in two calls, one that failed."""
     shop.server.script = overview_then(SYNTHESIS)
     shop.ask()
@@ -39,9 +39,9 @@ def asked(shop: Shop) -> Shop:
     return shop
 
 
-def test_questions_have_a_table_of_their_own(asked: Shop) -> None:
-    ((spent,),) = asked.rows("SELECT sum(cost_usd) FROM llm_attempts")
-    head, day, all_of_them = [" ".join(line.split()) for line in cost(asked).splitlines()]
+def test_questions_have_a_table_of_their_own(questioned_shop: Shop) -> None:
+    ((spent,),) = questioned_shop.rows("SELECT sum(cost_usd) FROM llm_attempts")
+    head, day, all_of_them = [" ".join(line.split()) for line in cost(questioned_shop).splitlines()]
 
     assert head.startswith("questions by day calls answers read of that cached written US dollars estimated")
     assert head.endswith("without an answer")
@@ -59,11 +59,11 @@ def test_questions_have_a_table_of_their_own(asked: Shop) -> None:
         ),
     ],
 )
-def test_questions_are_told_by_each_key(asked: Shop, by: str, names: list[str] | None) -> None:
-    found = lines(asked, "--by", by)
-    ((spent,),) = asked.rows("SELECT sum(cost_usd) FROM llm_attempts")
-    runs = sorted(turn for (turn,) in asked.rows("SELECT id FROM turns"))
-    days = [asked.rows("SELECT substr(min(started_at), 1, 10) FROM llm_attempts")[0][0]]
+def test_questions_are_told_by_each_key(questioned_shop: Shop, by: str, names: list[str] | None) -> None:
+    found = lines(questioned_shop, "--by", by)
+    ((spent,),) = questioned_shop.rows("SELECT sum(cost_usd) FROM llm_attempts")
+    runs = sorted(turn for (turn,) in questioned_shop.rows("SELECT id FROM turns"))
+    days = [questioned_shop.rows("SELECT substr(min(started_at), 1, 10) FROM llm_attempts")[0][0]]
     wanted = {"run": runs, "day": days, "model": [MODEL]}.get(by, names)
 
     assert [line[by] for line in found] == wanted
@@ -72,26 +72,29 @@ def test_questions_are_told_by_each_key(asked: Shop, by: str, names: list[str] |
     assert sum(line["calls"] for line in found) == 3
 
 
-def test_only_questions_about_a_named_repository_and_since_a_day_are_told(asked: Shop) -> None:
-    assert len(lines(asked, "shop")) == 1
-    assert lines(asked, "--since", "2999-01-01") == []
+def test_only_questions_about_a_named_repository_and_since_a_day_are_told(questioned_shop: Shop) -> None:
+    assert len(lines(questioned_shop, "shop")) == 1
+    assert lines(questioned_shop, "--since", "2999-01-01") == []
 
 
-def test_a_question_about_several_repositories_counts_under_all_their_names(asked: Shop) -> None:
-    with closing(sqlite3.connect(asked.home / STORE_FILE)) as connection:
+def test_a_question_about_several_repositories_counts_under_all_their_names(questioned_shop: Shop) -> None:
+    with closing(sqlite3.connect(questioned_shop.home / STORE_FILE)) as connection:
         connection.execute('UPDATE conversations SET repositories = \'["shop", "zoo"]\' WHERE rowid = 1')
         connection.commit()
 
-    assert [(line["repo"], line["calls"]) for line in lines(asked, "--by", "repo")] == [("shop", 1), ("shop, zoo", 2)]
-    assert [line["calls"] for line in lines(asked, "shop", "--by", "repo")] == [1, 2]
+    assert [(line["repo"], line["calls"]) for line in lines(questioned_shop, "--by", "repo")] == [
+        ("shop", 1),
+        ("shop, zoo", 2),
+    ]
+    assert [line["calls"] for line in lines(questioned_shop, "shop", "--by", "repo")] == [1, 2]
 
 
-def test_a_call_that_has_no_answer_yet_counts_with_the_most_that_it_can_cost(asked: Shop) -> None:
-    with closing(sqlite3.connect(asked.home / STORE_FILE)) as connection:
+def test_a_call_that_has_no_answer_yet_counts_with_the_most_that_it_can_cost(questioned_shop: Shop) -> None:
+    with closing(sqlite3.connect(questioned_shop.home / STORE_FILE)) as connection:
         connection.execute("UPDATE llm_attempts SET outcome = NULL, cost_usd = 0, reserved_usd = 7")
         connection.commit()
 
-    (line,) = lines(asked)
+    (line,) = lines(questioned_shop)
     assert (line["cost_usd"], line["estimated_usd"], line["failures"]) == (21.0, 21.0, {"no-answer-yet": 3})
 
 

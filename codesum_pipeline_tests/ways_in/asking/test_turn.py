@@ -25,7 +25,7 @@ def test_a_question_about_the_codebase_is_answered_by_a_synthesis_of_its_overvie
     ]
     assert shop.kinds() == ["text", "step_start", "text", "tool_call", "tool_result", "synthesis"]
     assert shop.rows("SELECT answer FROM turns") == [(ENDINGS["overview"],)]
-    assert [is_synthesis(asked) for asked in shop.server.seen] == [False, True]
+    assert [is_synthesis(request) for request in shop.server.seen] == [False, True]
 
 
 def test_a_synthesis_logs_ids_tool_files_characters_and_tokens(shop: Shop) -> None:
@@ -60,9 +60,9 @@ def test_what_a_roadmap_defers_is_shown_to_the_synthesis_with_the_rule_to_report
 
     answer = shop.ask("What is the state of refunds?")
 
-    asked = shop.server.seen[1]
-    assert "v2: refunds. `shop/refunds.py` is a sketch; nothing calls it." in asked.prompt
-    assert "Report it as deferred or planned, whatever the code" in asked.system
+    request = shop.server.seen[1]
+    assert "v2: refunds. `shop/refunds.py` is a sketch; nothing calls it." in request.prompt
+    assert "Report it as deferred or planned, whatever the code" in request.system
     assert "deferred to v2" in answer.text
 
 
@@ -126,7 +126,7 @@ def test_each_overview_tool_is_written_up(shop: Shop, call: Calls) -> None:
 def test_results_stand_in_the_order_of_the_calls_whichever_comes_first(shop: Shop) -> None:
     names = ["get_framework_analysis", "read", "search", "get_codebase_overview", "search_symbols"]
     arguments = [{}, {"ids": ["shop/orders.py"]}, {"query": "card"}, {"limit": 5}, {"query": "order"}]
-    calls = [Calls(name, given) for name, given in zip(names, arguments, strict=True)]
+    calls = [Calls(name, values) for name, values in zip(names, arguments, strict=True)]
     shop.server.script = in_order(Streams("", calls), SYNTHESIS)
 
     shop.ask()
@@ -141,8 +141,8 @@ def test_calls_that_share_an_id_are_told_apart(shop: Shop) -> None:
 
     shop.ask()
 
-    said, *results = shop.server.seen[1].turns[1:]
-    ids = [call["id"] for call in said["tool_calls"]]
+    calling, *results = shop.server.seen[1].turns[1:]
+    ids = [call["id"] for call in calling["tool_calls"]]
     assert len(set(ids)) == 2
     assert [result["tool_call_id"] for result in results] == ids
 
@@ -164,8 +164,8 @@ class StatsArguments(BaseModel):
 def test_booleans_written_as_words_of_python_are_booleans(shop: Shop) -> None:
     taken: list[StatsArguments] = []
 
-    def run(asked: StatsArguments) -> ToolResult:
-        taken.append(asked)
+    def run(arguments: StatsArguments) -> ToolResult:
+        taken.append(arguments)
         return ToolResult("shop/orders.py:8")
 
     shop.make_tools = lambda *_: [ModelTool("overview", "What it is.", StatsArguments, run, is_overview=True)]
@@ -180,7 +180,7 @@ def test_booleans_written_as_words_of_python_are_booleans(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         pytest.param(Calls("search", {"query": "card", "limit": "many"}), "limit", id="a value of another type"),
         pytest.param(Calls("search", {"question": "card"}), "query", id="another name"),
@@ -190,7 +190,7 @@ def test_booleans_written_as_words_of_python_are_booleans(shop: Shop) -> None:
         pytest.param(Calls("read", {"ids": ["nowhere.py"]}), "nowhere.py", id="an unknown document"),
     ],
 )
-def test_arguments_that_stay_invalid_go_back_as_the_tools_error(shop: Shop, call: Calls, said: str) -> None:
+def test_arguments_that_stay_invalid_go_back_as_the_tools_error(shop: Shop, call: Calls, message: str) -> None:
     shop.server.script = in_order(Streams("", [call]), Streams("I see."))
 
     answer = shop.ask()
@@ -201,7 +201,7 @@ def test_arguments_that_stay_invalid_go_back_as_the_tools_error(shop: Shop, call
     back = shop.server.seen[1].turns[-1]
     assert back["role"] == "tool"
     assert back["content"].startswith("Error: ")
-    assert said in back["content"]
+    assert message in back["content"]
 
 
 def test_of_two_overviews_the_first_good_one_is_written_up(shop: Shop) -> None:
@@ -217,7 +217,7 @@ def test_of_two_overviews_the_first_good_one_is_written_up(shop: Shop) -> None:
 
 def test_after_the_last_step_the_model_has_to_answer(shop: Shop) -> None:
     search = Streams("", [Calls("search", {"query": "card"})])
-    shop.server.script = lambda asked: Streams("Enough.") if asked.body["tool_choice"] == "none" else search
+    shop.server.script = lambda request: Streams("Enough.") if request.body["tool_choice"] == "none" else search
 
     answer = shop.ask()
 
@@ -226,7 +226,7 @@ def test_after_the_last_step_the_model_has_to_answer(shop: Shop) -> None:
 
 
 def test_a_model_that_never_answers_is_replaced_by_the_index_after_the_last_step(shop: Shop) -> None:
-    shop.server.script = lambda _asked: Streams("", [Calls("search", {"query": "card"})])
+    shop.server.script = lambda _request: Streams("", [Calls("search", {"query": "card"})])
 
     answer = shop.ask("charge_card", ask={"max_steps": 2})
 

@@ -60,9 +60,11 @@ def test_a_program_gets_one_json_object(cli: Shop) -> None:
     cli.server.script = in_order(Streams("In `shop/orders.py:8` and `shop/coins.py:1`."))
 
     done = ask(cli, QUESTION, "--json")
-    said = json.loads(done.stdout)
+    values = json.loads(done.stdout)
 
-    assert {name: said[name] for name in ("question", "model", "text", "failed", "citations", "citations_dropped")} == {
+    assert {
+        name: values[name] for name in ("question", "model", "text", "failed", "citations", "citations_dropped")
+    } == {
         "question": QUESTION,
         "model": MODEL,
         "text": "In `shop/orders.py:8` and.",
@@ -70,14 +72,14 @@ def test_a_program_gets_one_json_object(cli: Shop) -> None:
         "citations": 1,
         "citations_dropped": 1,
     }
-    assert said["usd"] > 0
-    assert [(each["repo"], each["behind"]) for each in said["as_of"]] == [("shop", 0)]
+    assert values["usd"] > 0
+    assert [(each["repo"], each["behind"]) for each in values["as_of"]] == [("shop", 0)]
     assert "1 citation taken out: it names lines that the sources do not have" in done.stderr
 
 
 @pytest.mark.slow
 def test_a_conversation_goes_on_with_continue_or_by_its_id(cli: Shop) -> None:
-    cli.server.script = lambda _asked: Streams("It sells.")
+    cli.server.script = lambda _request: Streams("It sells.")
     first = json.loads(ask(cli, QUESTION, "--json").stdout)
 
     going_on = json.loads(ask(cli, "--continue", "And what else?", "--json").stdout)
@@ -166,7 +168,7 @@ def test_without_a_model_it_says_so_in_a_line_and_shows_what_the_index_has(cli: 
 
 @pytest.mark.slow
 def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None:
-    cli.server.script = lambda _asked: Fails(500)
+    cli.server.script = lambda _request: Fails(500)
 
     done = ask(cli, "charge_card")
 
@@ -210,7 +212,9 @@ def test_ctrl_c_ends_clean_and_leaves_nothing_open(cli: Shop) -> None:
 
 @pytest.mark.slow
 def test_two_questions_at_once_are_both_answered_and_both_on_the_books(cli: Shop) -> None:
-    cli.server.script = lambda asked: SYNTHESIS if "tools" not in asked.body else Streams("", [OVERVIEW], pause_s=0.02)
+    cli.server.script = lambda request: (
+        SYNTHESIS if "tools" not in request.body else Streams("", [OVERVIEW], pause_s=0.02)
+    )
     command = [*COMMAND, "--home", str(cli.home), "ask", QUESTION]
     processes = [
         subprocess.Popen(
@@ -230,7 +234,9 @@ def test_two_questions_at_once_are_both_answered_and_both_on_the_books(cli: Shop
 
 @pytest.mark.slow
 def test_a_killed_question_is_closed_by_a_later_one(cli: Shop) -> None:
-    cli.server.script = lambda asked: Streams("It is a shop, and more.", hangs_after=3 if asked.number == 1 else None)
+    cli.server.script = lambda request: Streams(
+        "It is a shop, and more.", hangs_after=3 if request.number == 1 else None
+    )
     process = subprocess.Popen(
         [*COMMAND, "--home", str(cli.home), "ask", QUESTION], cwd=cli.home.parent, env=environment()
     )

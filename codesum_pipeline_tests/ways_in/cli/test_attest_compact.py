@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("compacted")
     repo = GitRepo.create(folder / "shop")
     home = folder / "home"
-    with ScriptedServer(lambda _asked: Says(CLAIM)) as server:
+    with ScriptedServer(lambda _request: Says(CLAIM)) as server:
         for words in ("Bill a card.", "Charge a card once."):
             repo.commit_exactly({"pay.py": PAY.format(words)})
             build(workspace_at(home, repo))
@@ -144,14 +144,14 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "status", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("arguments", "status", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_named(
-    codesum: Call, built: Path, arguments: tuple[object, ...], status: int, said: str
+    codesum: Call, built: Path, arguments: tuple[object, ...], status: int, message: str
 ) -> None:
     result = codesum(built, *arguments)
 
     assert result.exit_code == status
-    assert re.search(said, result.stderr), result.stderr
+    assert re.search(message, result.stderr), result.stderr
 
 
 def test_a_job_without_a_signature_or_with_a_key_of_nobody_is_refused(
@@ -177,17 +177,17 @@ def test_a_job_without_a_signature_or_with_a_key_of_nobody_is_refused(
 def test_a_command_that_is_killed_while_the_model_writes_changes_nothing_and_can_be_repeated(
     codesum: Call, built: Path, tmp_path: Path
 ) -> None:
-    job, asked = tmp_path / "job.json", tmp_path / "asked.jsonl"
+    job, log = tmp_path / "job.json", tmp_path / "asked.jsonl"
     cache(built).put_many([kept_text(5, prompt_version="blake3:oldest")])
     of_version = ("--kind", "prompt_texts", "--prompt-version", "blake3:oldest", "--by", OPS, "--policy", "tombstoned")
     must(codesum(built, "attest", "new", *of_version, "-o", job))
     must(codesum(built, "attest", "sign", job, "--key", KEYS / "plain_key"))
-    with ServerProcess(log=asked, delay_s=30) as slow:
+    with ServerProcess(log=log, delay_s=30) as slow:
         process = subprocess.Popen(
             [*COMMAND, "--home", str(built), "compact", "--attest", str(job)],
             env=environment({"CODESUM_LLM__API_BASE": slow.base}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        wait_for(asked, process)
+        wait_for(log, process)
         process.kill()
         process.wait(timeout=60)
 

@@ -64,6 +64,6 @@ def test_a_terminal_names_the_first_of_them_and_counts_the_rest(project: Path) -
     index, status = ("--home", home, "index", project), ("--home", home, "status", "project")
 
     for words in (index, index, status):
-        said = " ".join(" ".join(on_a_terminal(*words, cwd=project.parent, width=100)).split())
-        assert f"5 files could not be parsed, indexed as plain text where possible: endless0.kt ({REASON}" in said
-        assert "and 2 more: `codesum status project --json`" in said
+        shown = " ".join(" ".join(on_a_terminal(*words, cwd=project.parent, width=100)).split())
+        assert f"5 files could not be parsed, indexed as plain text where possible: endless0.kt ({REASON}" in shown
+        assert "and 2 more: `codesum status project --json`" in shown

@@ -60,25 +60,25 @@ def test_all_of_many_indexes_in_a_bucket_are_searched_and_one_that_is_damaged_is
     )
     objects.put(part_name(damaged), b"something else")
 
-    told = codesum(objects.url, "search", "--all", "--json", "apply a voucher")
+    done = codesum(objects.url, "search", "--all", "--json", "apply a voucher")
 
-    assert told.exit_code == 0
-    assert set(json.loads(told.stdout)["repositories"]) == set(keys) - {"shop-07"}
-    assert [damaged in line for line in told.stderr.splitlines() if "left out" in line] == [True]
+    assert done.exit_code == 0
+    assert set(json.loads(done.stdout)["repositories"]) == set(keys) - {"shop-07"}
+    assert [damaged in line for line in done.stderr.splitlines() if "left out" in line] == [True]
 
 
 def test_documents_of_a_bucket_are_shown_and_explained(bucket: Objects, shop: Path, codesum: Call) -> None:
     (hit, *_) = json.loads(codesum(bucket.url, "search", "voucher", "--json").stdout)["hits"]
 
     for command in ("show", "explain"):
-        told = codesum(bucket.url, command, hit["id"])
-        assert (told.exit_code, told.stdout) == (0, codesum(shop, command, hit["id"]).stdout)
+        done = codesum(bucket.url, command, hit["id"])
+        assert (done.exit_code, done.stdout) == (0, codesum(shop, command, hit["id"]).stdout)
 
 
 def test_a_reader_fetches_the_sources_that_it_shows(bucket: Objects, shop: Path, codesum: Call) -> None:
-    told = codesum(bucket.url, "search", "charge a card", "--excerpt", "2")
+    done = codesum(bucket.url, "search", "charge a card", "--excerpt", "2")
 
-    assert (told.exit_code, told.stdout) == (0, codesum(shop, "search", "charge a card", "--excerpt", "2").stdout)
+    assert (done.exit_code, done.stdout) == (0, codesum(shop, "search", "charge a card", "--excerpt", "2").stdout)
 
 
 def test_a_query_fetches_the_tables_that_it_names_alone(bucket: Objects, codesum: Call, tmp_path: Path) -> None:
@@ -88,22 +88,22 @@ def test_a_query_fetches_the_tables_that_it_names_alone(bucket: Objects, codesum
 
 
 def test_status_of_a_bucket_names_what_is_published(bucket: Objects, codesum: Call) -> None:
-    told = codesum(bucket.url, "status", "--json")
+    done = codesum(bucket.url, "status", "--json")
 
-    assert told.exit_code == 0
-    assert '"shop"' in told.stdout
+    assert done.exit_code == 0
+    assert '"shop"' in done.stdout
 
 
 def test_the_doctor_finds_nothing_wrong_with_a_sound_bucket(bucket: Objects, codesum: Call) -> None:
     for arguments in (("doctor",), ("doctor", "shop")):
-        told = codesum(bucket.url, *arguments)
-        assert (told.exit_code, told.stdout) == (0, "1 repository in order: shop\n")
+        done = codesum(bucket.url, *arguments)
+        assert (done.exit_code, done.stdout) == (0, "1 repository in order: shop\n")
 
 
 def test_the_doctor_says_that_workers_do_not_share_what_waits_for_a_digest(
     bucket: Objects, codesum: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "no digest has it of all workers"
+    problem = "no digest has it of all workers"
     assert codesum(bucket.url, "intent", "add", "vouchers", "How vouchers are applied").exit_code == 0
     alone = codesum(bucket.url, "doctor").stdout
     monkeypatch.setenv("CODESUM_ENGINE__LAUNCHER", "celery")
@@ -113,7 +113,7 @@ def test_the_doctor_says_that_workers_do_not_share_what_waits_for_a_digest(
 
     among_others = codesum(bucket.url, "doctor")
 
-    assert (said in alone, said in among_others.stdout) == (False, True), among_others.output
+    assert (problem in alone, problem in among_others.stdout) == (False, True), among_others.output
 
 
 def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: Objects, codesum: Call) -> None:
@@ -125,11 +125,11 @@ def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: O
     files = read_manifest(bucket, head.state or "").files
     bucket.delete(part_name(file.part) for path, file in files.items() if path.endswith("summary.jsonl"))
 
-    told = codesum(bucket.url, "doctor")
+    done = codesum(bucket.url, "doctor")
 
-    assert told.exit_code == 1
-    assert "run r on worker-3 holds the lease" in told.stdout
-    assert "summary.jsonl" in told.stdout
+    assert done.exit_code == 1
+    assert "run r on worker-3 holds the lease" in done.stdout
+    assert "summary.jsonl" in done.stdout
 
     assert (
         "the lease of run r on worker-3 is released" in codesum(bucket.url, "doctor", "shop", "--release-lease").stderr
@@ -139,10 +139,10 @@ def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: O
 
 
 def test_a_bucket_that_does_not_exist_is_told_in_a_sentence(codesum: Call) -> None:
-    told = codesum("nothing://somewhere", "repos")
+    done = codesum("nothing://somewhere", "repos")
 
-    assert told.exit_code == 2
-    assert "no kind of bucket" in told.stderr
+    assert done.exit_code == 2
+    assert "no kind of bucket" in done.stderr
 
 
 def test_what_is_added_and_removed_is_written_to_the_bucket(bucket: Objects, codesum: Call) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import current_holder
-from codesum_pipeline.ways_in.cli.progress_bar import starting
+from codesum_pipeline.ways_in.cli.progress_bar import show_start
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.cli.terminal import Shown, fork_on_a_terminal, watch
@@ -169,7 +169,7 @@ def test_an_interrupt_while_it_starts_ends_it(repository: Path, tmp_path: Path) 
 
 
 def test_an_interrupt_that_an_import_swallows_is_not_lost() -> None:
-    with pytest.raises(KeyboardInterrupt), starting(), suppress(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), show_start(), suppress(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
 
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

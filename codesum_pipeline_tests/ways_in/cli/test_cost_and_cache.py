@@ -169,7 +169,7 @@ def test_cache_prune_deletes_what_was_not_used_for_long(home: Path, codesum, kep
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         pytest.param([], "say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both", id="nothing said"),
         pytest.param(["--keep", "x"], "--keep 'x': no prompt version starts so", id="unknown"),
@@ -177,12 +177,12 @@ def test_cache_prune_deletes_what_was_not_used_for_long(home: Path, codesum, kep
     ],
 )
 def test_cache_prune_deletes_nothing_where_it_is_not_clear_what(
-    home: Path, codesum, kept: AnswerCache, arguments: list[str], told: str
+    home: Path, codesum, kept: AnswerCache, arguments: list[str], message: str
 ) -> None:
     shown = codesum(home, "cache", "prune", *arguments)
 
     assert shown.exit_code == 2
-    assert told in shown.stderr
+    assert message in shown.stderr
     assert sum(each.texts for each in kept.stats()) == 3
 
 

@@ -39,14 +39,14 @@ def test_an_operator_sees_sends_and_tries_again(tmp_path: Path) -> None:
         again = codesum(tmp_path, "digest", "retry", DIGEST)
         sent = codesum(tmp_path, "digest", "deliver", "--json")
         shown = codesum(tmp_path, "digest", "outbox", DIGEST)
-        given_up = codesum(tmp_path, "digest", "outbox", "--state", "given_up")
+        undelivered = codesum(tmp_path, "digest", "outbox", "--state", "given_up")
 
     assert json.loads(waits.stdout)["state"] == "pending"
     assert (refused.returncode, "given_up" in refused.stdout) == (1, True)
     assert "to be sent again: hook" in again.stderr
     assert (sent.returncode, json.loads(sent.stdout)["state"]) == (0, "sent")
     assert "Sessions are now signed" in shown.stdout and "404" in shown.stdout
-    assert "nothing of that kind" in given_up.stderr
+    assert "nothing of that kind" in undelivered.stderr
 
 
 def test_deliver_sends_what_a_killed_process_had_written_and_not_put_into_the_outbox(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_the_same_roll_up_is_sent_once(shop: Shop, hook: WebhookReceiver) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("aggregate", "signing"), "the nearest is 'signing-in'"),
         (("send", "signing"), "the nearest is 'signing-in'"),
@@ -150,11 +150,11 @@ def test_the_same_roll_up_is_sent_once(shop: Shop, hook: WebhookReceiver) -> Non
         (("preview", INTENT.name, "--repo", "shoq"), "shop"),
     ],
 )
-def test_what_was_typed_wrong_is_named_with_the_way_out(shop: Shop, arguments: tuple[str, ...], said: str) -> None:
+def test_what_was_typed_wrong_is_named_with_the_way_out(shop: Shop, arguments: tuple[str, ...], message: str) -> None:
     called = codesum(shop, *arguments)
 
     assert (called.returncode, called.stdout) == (2, "")
-    assert said in " ".join(called.stderr.replace("│", " ").split())
+    assert message in " ".join(called.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("width", [40, 80, 140])
@@ -172,7 +172,7 @@ def test_a_model_s_price_is_said_before_and_what_was_looked_at_is_not_paid_again
 ) -> None:
     """Slow: each call imports the client of models."""
     good = claim("Logins are counted, and `token` ends after 8 hours.", 1, 2, quote="expire after 8 hours")
-    with ScriptedServer(lambda _asked: Says(answer(good))) as server:
+    with ScriptedServer(lambda _request: Says(answer(good))) as server:
         set_up_model(shop, server.base)
         previewed = codesum(shop, "preview", INTENT.name)
         assert server.seen == []
@@ -186,7 +186,7 @@ def test_a_model_s_price_is_said_before_and_what_was_looked_at_is_not_paid_again
         assert (sent.returncode, len(hook.received)) == (0, 1)
         assert hook.received[0].json["summary"].startswith("- Logins are counted")
 
-        server.script = lambda _asked: Fails(400)
+        server.script = lambda _request: Fails(400)
         failed = codesum(shop, "send", INTENT.name, "--since", "2020-10-05")
         assert failed.returncode == 1 and "summary_call_failed" in failed.stderr
         assert len(hook.received) == 1

@@ -137,16 +137,16 @@ def test_doctor_names_what_keeps_digests_from_being_written_and_sent_each_with_i
     (home / "intents.yaml").write_text(json.dumps({"intents": intents}))
 
     shown = codesum(home, "doctor", "--json")
-    told = [json.loads(line) for line in shown.stdout.splitlines()]
+    problems = [json.loads(line) for line in shown.stdout.splitlines()]
 
     assert shown.exit_code == 1
-    whats = " ".join(problem["what"] for problem in told)
+    whats = " ".join(problem["what"] for problem in problems)
     assert "intents.yaml:" in whats and "7" in whats
     assert "no channel 'away'" in whats
     assert "intent 'auth': no digest could be written" in whats and "no answer" in whats
     lines = [line.strip() for line in codesum(home, "doctor").stdout.splitlines() if line.strip()]
     assert lines == [
-        "Digests", *(line for each in told for line in (each["what"], f"way out: {each['way_out']}")),
+        "Digests", *(line for each in problems for line in (each["what"], f"way out: {each['way_out']}")),
     ]  # fmt: skip
 
 

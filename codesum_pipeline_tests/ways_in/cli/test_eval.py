@@ -102,7 +102,7 @@ def test_the_report_is_a_page_of_markdown(codesum, shop, questions, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         pytest.param(
             [ELSEWHERE],
@@ -113,11 +113,11 @@ def test_the_report_is_a_page_of_markdown(codesum, shop, questions, tmp_path):
         pytest.param([], "holds no question", id="an empty file"),
     ],
 )
-def test_what_cannot_be_evaluated_is_wrong_usage(codesum, shop, questions, rows, said):
+def test_what_cannot_be_evaluated_is_wrong_usage(codesum, shop, questions, rows, message):
     result = codesum(shop, "eval", questions(*rows))
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_questions_of_levels_that_are_not_asked_are_wrong_usage(codesum, shop, questions):
@@ -162,14 +162,14 @@ def test_the_ledger_for_programs_has_gains_with_bounds(codesum, shop, questions)
 
 
 @pytest.mark.parametrize(
-    ("rows", "arguments", "said"),
+    ("rows", "arguments", "message"),
     [
         pytest.param([TOTAL], ["--each-lane"], "leave out --lane", id="ways of asking of its own"),
         pytest.param([ELSEWHERE], [], "no question is about shop", id="nothing to ask"),
     ],
 )
-def test_a_ledger_that_cannot_be_is_wrong_usage(codesum, shop, questions, rows, arguments, said):
+def test_a_ledger_that_cannot_be_is_wrong_usage(codesum, shop, questions, rows, arguments, message):
     result = codesum(shop, "eval", questions(*rows), "--lift", *arguments)
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr

@@ -71,9 +71,9 @@ def test_dagster_shows_the_traceback_and_the_count(codesum, git_repo, tmp_path: 
     with open_instance(HomeLayout(home)) as instance:
         logs = instance.all_logs(run_id)
 
-    (told,) = [entry.user_message for entry in logs if ITEM in entry.user_message]
-    assert REASON in told
-    assert "Traceback" in told
+    (message,) = [entry.user_message for entry in logs if ITEM in entry.user_message]
+    assert REASON in message
+    assert "Traceback" in message
     (made,) = [
         entry.dagster_event.step_materialization_data.materialization
         for entry in logs

@@ -134,8 +134,8 @@ def test_a_return_indexes_and_answers_and_later_commands_find_it(checkout, data,
 
 @pytest.mark.slow
 def test_an_interrupted_build_ends_the_search_and_is_taken_up_by_the_next(checkout, data):
-    asked = watch(["search", "door"], cwd=checkout.path, width=200, env=data, **answered(b"\n\x03"))
-    assert asked.exit_code not in (0, None)
+    searched = watch(["search", "door"], cwd=checkout.path, width=200, env=data, **answered(b"\n\x03"))
+    assert searched.exit_code not in (0, None)
 
     again = watch(["search", "door"], cwd=checkout.path, width=200, env=data, **answered(b"\n"))
     assert again.exit_code == 0

@@ -86,7 +86,7 @@ def test_damage_that_doctor_finds_is_repaired_by_what_it_names(codesum, own_shop
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         pytest.param([], "no repository is registered", id="nothing to index"),
         pytest.param(["--ref", "main"], "need a LOCATION", id="options of no repository"),
@@ -96,11 +96,11 @@ def test_damage_that_doctor_finds_is_repaired_by_what_it_names(codesum, own_shop
         pytest.param(["-c"], "No such option", id="an option that is none"),
     ],
 )
-def test_wrong_usage_is_told_before_anything_is_done(codesum, tmp_path, arguments, said):
+def test_wrong_usage_is_told_before_anything_is_done(codesum, tmp_path, arguments, message):
     result = codesum(tmp_path / "home", "index", *arguments)
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert not (tmp_path / "home" / "repos.yaml").exists()
 
 
@@ -140,11 +140,11 @@ def up_to_date(result: Any) -> bool:
 def test_an_unchanged_repository_is_not_run_again(codesum, recorded_shop):
     runs = sorted(path.name for path in (recorded_shop / "dagster").rglob("*.db"))
 
-    said = codesum(recorded_shop, "index", "shop")
+    done = codesum(recorded_shop, "index", "shop")
     outcome = json.loads(codesum(recorded_shop, "index", "shop", "--json").stdout)
 
     commit = outcome["commit"]
-    assert (said.exit_code, said.stdout) == (0, f"shop: up to date at {commit[:10]}, nothing to do\n")
+    assert (done.exit_code, done.stdout) == (0, f"shop: up to date at {commit[:10]}, nothing to do\n")
     assert outcome == {
         "repo": "shop",
         "run_id": None,
@@ -250,11 +250,11 @@ def test_a_compilers_index_that_comes_changes_or_goes_is_built_although_the_comm
     def built(*options: str) -> list[int]:
         """The number of indexes that each of two calls took in, where it ran a build."""
         results = [codesum(home, "index", repository.path, "--json", *options) for _ in range(2)]
-        told.append(results[0].stderr)
-        said = [json.loads(result.stdout) for result in results]
-        return [each["steps"]["repo_snapshot"]["scip_indexes"] for each in said if each.get("run_id")]
+        remarks.append(results[0].stderr)
+        reports = [json.loads(result.stdout) for result in results]
+        return [each["steps"]["repo_snapshot"]["scip_indexes"] for each in reports if each.get("run_id")]
 
-    told: list[str] = []
+    remarks: list[str] = []
     found = [built()]
     index.write_bytes(HandMadeIndex(FILES).module("shop/orders.py", python_symbol("shop.orders")).content())
     found.append(built())
@@ -264,4 +264,4 @@ def test_a_compilers_index_that_comes_changes_or_goes_is_built_although_the_comm
     found.append(built())
 
     assert found == [[0], [1], [0], [0]]
-    assert ["project: index folder index.scip: it is empty" in each for each in told] == [False, False, True, False]
+    assert ["project: index folder index.scip: it is empty" in each for each in remarks] == [False, False, True, False]

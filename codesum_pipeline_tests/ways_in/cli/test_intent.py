@@ -105,9 +105,9 @@ def test_a_history_template_is_refused_unless_the_intent_is_off(codesum, home):
     refused = codesum(home, "intent", "add", "x", "Anything", "--instruction", "months")
     off = codesum(home, "intent", "add", "x", "Anything", "--instruction", "months", "--disabled")
 
-    told = "template digest_instruction/months has {history}, which only a roll-up can fill: no digest is written"
+    message = "template digest_instruction/months has {history}, which only a roll-up can fill: no digest is written"
     assert (refused.exit_code, off.exit_code) == (2, 0)
-    assert told in refused.stderr and told in off.stderr
+    assert message in refused.stderr and message in off.stderr
 
 
 def test_what_is_missing_later_is_listed_with_the_intent_and_the_others_stay_ready(codesum, home, monkeypatch):

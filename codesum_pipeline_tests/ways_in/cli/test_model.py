@@ -16,9 +16,9 @@ import pytest
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline_tests.support.llm_server import (
     Answers,
-    Asked,
     Behaviour,
     Fails,
+    ModelRequest,
     Says,
     ScriptedServer,
     always_well,
@@ -46,7 +46,7 @@ class Till:
 
     def settings(self, *lines: str) -> None:
         """Write codesum.toml: a model that may ask for everything, and what `lines` add or change."""
-        given = {
+        settings = {
             "enabled": "true",
             "model": json.dumps(MODEL),
             "api_base": json.dumps(self.server.base),
@@ -56,7 +56,7 @@ class Till:
             "tests": "true",
         } | dict(line.split(" = ") for line in lines)
         self.home.mkdir(exist_ok=True)
-        text = "".join(f"{name} = {value}\n" for name, value in given.items())
+        text = "".join(f"{name} = {value}\n" for name, value in settings.items())
         (self.home / "codesum.toml").write_text(f"[llm]\n{text}")
 
     def copy(self, folder: Path) -> "Till":
@@ -87,7 +87,7 @@ def built(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> T
     till.settings()
     result = CliRunner().invoke(app, ["--home", str(till.home), "index", str(till.repo.path), "--json"])
     assert result.exit_code == 0, result.stderr
-    till.said = json.loads(result.stdout.splitlines()[-1])["llm"]  # type: ignore[attr-defined]
+    till.report = json.loads(result.stdout.splitlines()[-1])["llm"]  # type: ignore[attr-defined]
     return till
 
 
@@ -112,8 +112,8 @@ def lift(codesum: Any, till: Till) -> list[dict[str, Any]]:
     """The lines of the lift ledger over all levels."""
     questions = till.folder / "questions.jsonl"
     relevant = {name: [{"file_path": "till/tax.py", "symbol": name}] for name in ("add_tax", "round_up")}
-    asked = {"add_tax": "the amount with tax", "round_up": "converts the given orders up to the next ten"}
-    lines = [json.dumps({"id": name, "query": asked[name], "relevant": relevant[name]}) for name in asked]
+    queries = {"add_tax": "the amount with tax", "round_up": "converts the given orders up to the next ten"}
+    lines = [json.dumps({"id": name, "query": queries[name], "relevant": relevant[name]}) for name in queries]
     questions.write_text("\n".join(lines) + "\n")
     found = codesum(till.home, "eval", questions, "--lift", "--json")
     rows: list[dict[str, Any]] = json.loads(found.stdout)["lift"]["till"]
@@ -130,10 +130,10 @@ def test_a_plan_prices_a_repository_that_was_never_built_and_asks_nobody(codesum
 
     planned = codesum(new.home, "plan", new.repo.path, "--llm", "--json")
 
-    said = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
+    lines = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
     found = json.loads(planned.stdout)["llm"]
-    assert said[0].startswith(f"${found['all']['stopped']['cap']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, ")
-    assert said[1] == "as it is set, the next build spends nothing: llm.enabled is false"
+    assert lines[0].startswith(f"${found['all']['stopped']['cap']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, ")
+    assert lines[1] == "as it is set, the next build spends nothing: llm.enabled is false"
     assert (found["model"], found["enabled"], found["all"]["asked"]["calls"]) == (MODEL, False, 0)
     assert found["levels"]["function"]["stopped"]["cap"]["calls"] == FUNCTIONS
     stopped = found["all"]["stopped"]["cap"]
@@ -178,7 +178,7 @@ def test_under_trust_a_plan_and_a_run_say_what_passes_and_what_waits(codesum: An
     )
     assert "llm.trust = 'scip': 11 documents pass ($0.0" in built
     assert " predicted), 3 wait ($0.0" in built
-    assert len({asked.prompt for asked in new.server.seen}) == 11
+    assert len({request.prompt for request in new.server.seen}) == 11
     assert (again["trust"]["passing"], again["trust"]["waiting"]["calls"], again["gates"]["trust"]) == (11, 3, 3)
 
 
@@ -196,22 +196,22 @@ def test_under_trust_without_an_index_a_run_says_that_nothing_passes(codesum: An
 def test_a_plan_for_a_model_begins_with_what_it_would_cost(codesum: Any, new: Till) -> None:
     new.settings("max_summaries_per_run = 5")
 
-    said = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
+    lines = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
     found = json.loads(codesum(new.home, "plan", new.repo.path, "--llm", "--json").stdout)
 
     tokens = f"{found['llm']['input_tokens']:,} tokens in, {found['llm']['output_tokens']:,} out"
-    assert said[0] == f"${found['llm']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, {tokens}"
-    assert said[1] == f"as it is set, the next build spends ${found['llm']['all']['asked']['usd']:,.4f} on 5 calls"
+    assert lines[0] == f"${found['llm']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, {tokens}"
+    assert lines[1] == f"as it is set, the next build spends ${found['llm']['all']['asked']['usd']:,.4f} on 5 calls"
     assert next(iter(found)) == "llm"
     assert [*found["llm"]][:5] == ["usd", "calls", "input_tokens", "output_tokens", "model"]
     assert found["llm"]["usd"] > found["llm"]["all"]["asked"]["usd"] > 0
 
 
 def test_a_plan_without_a_call_begins_with_no_dollars(codesum: Any, till: Till) -> None:
-    said = codesum(till.home, "plan", "till", "--llm").stdout.splitlines()
+    lines = codesum(till.home, "plan", "till", "--llm").stdout.splitlines()
     found = json.loads(codesum(till.home, "plan", "till", "--llm", "--json").stdout)["llm"]
 
-    assert said[0] == f"$0.0000: no call to {MODEL}, nothing to write"
+    assert lines[0] == f"$0.0000: no call to {MODEL}, nothing to write"
     assert (found["usd"], found["calls"]) == (0.0, 0)
 
 
@@ -236,19 +236,19 @@ def test_a_plan_needs_a_model_to_price(codesum: Any, new: Till) -> None:
 
 
 def test_a_run_says_what_was_asked_and_spent_and_avoided(built: Till) -> None:
-    said = built.said  # type: ignore[attr-defined]
+    report = built.report  # type: ignore[attr-defined]
 
-    assert {name: said[name] for name in ("model", "texts", "calls", "found", "pending", "gates", "failures")} == {
+    assert {name: report[name] for name in ("model", "texts", "calls", "found", "pending", "gates", "failures")} == {
         "model": MODEL, "texts": BY_MODEL, "calls": BY_MODEL, "found": 0, "pending": 0, "gates": {"placeholder": 1},
         "failures": {},
     }  # fmt: skip
-    assert said["avoided"] == {"asked": BY_MODEL, "placeholder": 1}
-    assert 0 < said["cost_usd"] < said["predicted_usd_with_cache"] <= said["predicted_usd"]
-    assert (said["skipped_reason"], said["warnings"]) == (None, [])
+    assert report["avoided"] == {"asked": BY_MODEL, "placeholder": 1}
+    assert 0 < report["cost_usd"] < report["predicted_usd_with_cache"] <= report["predicted_usd"]
+    assert (report["skipped_reason"], report["warnings"]) == (None, [])
 
 
 def test_the_lift_ledger_sets_what_a_run_bought_beside_its_price(codesum: Any, built: Till) -> None:
-    spent = built.said["cost_usd"]  # type: ignore[attr-defined]
+    spent = built.report["cost_usd"]  # type: ignore[attr-defined]
     built.server.seen.clear()
 
     costs = {row["texts"]: row["cost_usd"] for row in lift(codesum, built)}
@@ -265,11 +265,11 @@ def test_a_run_says_which_setting_saves_what_gained_nothing(codesum: Any, new: T
     with (new.home / "codesum.toml").open("a") as settings:
         settings.write('[evaluation]\nenabled = true\nquestions = "questions.jsonl"\n')
 
-    said = codesum(new.home, "index", new.repo.path)
+    done = codesum(new.home, "index", new.repo.path)
 
-    (told,) = (line for line in said.stderr.splitlines() if "would save" in line)
-    assert told.startswith("till: What its author documented gained nothing by the model's texts")
-    assert told.endswith("which `llm.documented = false` would save.")
+    (line,) = (line for line in done.stderr.splitlines() if "would save" in line)
+    assert line.startswith("till: What its author documented gained nothing by the model's texts")
+    assert line.endswith("which `llm.documented = false` would save.")
 
 
 @pytest.mark.slow
@@ -295,14 +295,14 @@ def test_a_prompt_edit_is_held_with_its_price_until_it_is_confirmed(codesum: Any
         template.with_name(f"{name}.md").write_text(text if name != "function" else text.replace("{children}", ""))
 
     held = codesum(till.home, "index", "till")
-    asked_while_held = len(till.server.seen)
+    calls_while_held = len(till.server.seen)
     again = codesum(till.home, "index", "till")
     confirmed = codesum(till.home, "index", "till", "--yes", "--json")
 
     assert held.exit_code == 0, held.stderr
     assert f"till: held: {BY_MODEL} texts, about" in held.stderr
     assert "`codesum index till --yes` confirms" in held.stderr
-    assert asked_while_held == 0
+    assert calls_while_held == 0
     assert "nothing to do" in again.stdout
     found = json.loads(confirmed.stdout)["llm"]
     assert (found["texts"], found["warnings"], len(till.server.seen)) == (BY_MODEL, [], BY_MODEL)
@@ -325,7 +325,7 @@ def test_without_credentials_the_index_is_built_and_says_what_is_missing(
 @pytest.mark.parametrize("status", [401, pytest.param(500, marks=pytest.mark.slow)])
 def test_a_key_that_a_proxy_repeats_is_in_no_file_and_no_message(codesum: Any, new: Till, status: int) -> None:
     new.settings('backend = "record"', 'recording = "answers"', "max_retries = 0", "concurrency = 1")
-    new.server.script = lambda asked: (
+    new.server.script = lambda request: (
         Answers() if len(new.server.seen) < 5 else Fails(status, "you sent", echoes_key=True)
     )
     try:
@@ -334,7 +334,7 @@ def test_a_key_that_a_proxy_repeats_is_in_no_file_and_no_message(codesum: Any, n
         new.server.script = always_well
 
     assert len(new.server.seen) >= 5
-    assert any(KEY in asked.headers["authorization"] for asked in new.server.seen)
+    assert any(KEY in request.headers["authorization"] for request in new.server.seen)
     assert KEY not in built.stdout + built.stderr
     files = [path for path in new.home.rglob("*") if path.is_file()]
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
@@ -387,17 +387,17 @@ def test_a_key_that_stands_in_good_answers_is_published_nowhere_and_kept_nowhere
     text = (new.home / "codesum.toml").read_text()
     (new.home / "codesum.toml").write_text(text.replace(f"api_key_env = {json.dumps(KEY_ENV)}\n", ""))
     echo = Answers(model="claude-haiku-4-5-20251001", echoes_key=True, written=write)
-    new.server.script = lambda asked: (
-        Says(f"I will not: {write(key)}") if "1| def round_up" in asked.prompt
+    new.server.script = lambda request: (
+        Says(f"I will not: {write(key)}") if "1| def round_up" in request.prompt
         else Fails(400, f"you sent {write(key)}", echoes_key=True, headers={"x-echo": key})
-        if "class Basket" in asked.prompt else echo
+        if "class Basket" in request.prompt else echo
     )  # fmt: skip
     try:
         built = codesum(new.home, "index", new.repo.path)
     finally:
         new.server.script = always_well
 
-    assert any(asked.headers.get("x-api-key") == key for asked in new.server.seen)
+    assert any(request.headers.get("x-api-key") == key for request in new.server.seen)
     found = [*everything_in(new.home), (Path("output"), built.stdout + built.stderr + caplog.text)]
     for form in {key, write(key), json.dumps(key)[1:-1]}:
         assert [str(path) for path, text in found if form in text] == []
@@ -411,12 +411,12 @@ def test_where_a_level_fails_whole_the_index_is_published_and_the_command_fails_
     codesum: Any, new: Till
 ) -> None:
     new.settings("max_retries = 0")
-    new.server.script = lambda asked: (
-        Fails(500, "no classes") if "the summary of the class" in json.dumps(asked.body["tools"]) else Answers()
+    new.server.script = lambda request: (
+        Fails(500, "no classes") if "the summary of the class" in json.dumps(request.body["tools"]) else Answers()
     )
     try:
         first = codesum(new.home, "index", new.repo.path)
-        asked = len(new.server.seen)
+        calls = len(new.server.seen)
         second = codesum(new.home, "index", "till")
     finally:
         new.server.script = always_well
@@ -427,7 +427,7 @@ def test_where_a_level_fails_whole_the_index_is_published_and_the_command_fails_
     assert "`codesum index till` asks again" in " ".join(first.stderr.split())
     assert "· published ·" in " ".join(first.stdout.split())
     assert codesum(new.home, "search", "add tax", "--json").exit_code == 0
-    assert asked == BY_MODEL
+    assert calls == BY_MODEL
     assert "nothing to do" in codesum(new.home, "index", "till").stdout
 
 
@@ -442,8 +442,8 @@ def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:
     planned = words(codesum(new.home, "plan", new.repo.path, "--llm", "--force").stdout)
 
     assert planned[0] == f"$0.0000: no call to {MODEL}, llm.backend = 'replay'"
-    said = next(line for line in planned if line.startswith("answers come from"))
-    assert f"which holds {BY_MODEL}: nothing is sent and nothing is paid" in " ".join(planned[planned.index(said) :])
+    line = next(line for line in planned if line.startswith("answers come from"))
+    assert f"which holds {BY_MODEL}: nothing is sent and nothing is paid" in " ".join(planned[planned.index(line) :])
     assert new.server.seen == []
 
 
@@ -570,9 +570,9 @@ def test_a_build_that_nobody_answers_has_extractive_texts_and_is_done(codesum: A
 
 @pytest.mark.slow
 def test_a_refused_answer_can_be_read_with_why_and_without_the_key(codesum: Any, new: Till) -> None:
-    def leaking(asked: Asked) -> Behaviour:
-        answer = answer_of(asked)
-        if "1| def round_up" not in asked.prompt:
+    def leaking(request: ModelRequest) -> Behaviour:
+        answer = answer_of(request)
+        if "1| def round_up" not in request.prompt:
             return Answers()
         return Answers(answer | {"purpose": f"This function asks {KEY} and charge() to round a sum up."})
 
@@ -581,22 +581,22 @@ def test_a_refused_answer_can_be_read_with_why_and_without_the_key(codesum: Any,
     codesum(new.home, "index", new.repo.path)
     new.server.script = always_well
     shown = codesum(new.home, "show", round_up, "--answer").stdout
-    told = json.loads(codesum(new.home, "show", round_up, "--answer", "--json").stdout)
+    refused = json.loads(codesum(new.home, "show", round_up, "--answer", "--json").stdout)
     none = codesum(new.home, "show", "till/tax.py::add_tax", "--answer")
 
     assert "  - purpose: must not open with 'This function': start with a verb\n" in shown
     assert '    "purpose": "This function asks … and charge() to round a sum up."' in shown
-    assert (told["id"], told["model"], told["attempt"]) == (round_up, MODEL, 3)
-    assert json.loads(told["answer"])["purpose"].startswith("This function asks …")
-    assert told["a_later_answer_was_taken"] is False
-    assert KEY not in shown + json.dumps(told)
+    assert (refused["id"], refused["model"], refused["attempt"]) == (round_up, MODEL, 3)
+    assert json.loads(refused["answer"])["purpose"].startswith("This function asks …")
+    assert refused["a_later_answer_was_taken"] is False
+    assert KEY not in shown + json.dumps(refused)
     assert "'till/tax.py::add_tax': no answer of a model was refused (of 1 attempts none has one)" in none.stderr
 
 
 @pytest.mark.slow
 def test_the_prompt_of_each_document_can_be_read_as_it_is_asked_and_asks_nobody(codesum: Any, new: Till) -> None:
     codesum(new.home, "index", new.repo.path)
-    asked = {(one.system, one.prompt) for one in new.server.seen}
+    sent = {(one.system, one.prompt) for one in new.server.seen}
     new.server.seen.clear()
     rows = codesum(new.home, "sql", "SELECT id FROM documents WHERE NOT is_placeholder", "--json").stdout.splitlines()
     ids = [json.loads(row)["id"] for row in rows]
@@ -605,8 +605,8 @@ def test_the_prompt_of_each_document_can_be_read_as_it_is_asked_and_asks_nobody(
     page = codesum(new.home, "show", "till/tax.py::round_up", "--prompt").stdout
     placeholder = codesum(new.home, "show", "till/__init__.py", "--prompt")
 
-    assert {(one["system"], one["user"]) for one in shown} == asked
-    assert len(shown) == len(asked) > 8
+    assert {(one["system"], one["user"]) for one in shown} == sent
+    assert len(shown) == len(sent) > 8
     assert "`codesum prompts show system default`" in page and "1| def round_up(amount):" in page
     assert placeholder.exit_code == 2 and "has nothing that a model could be asked about" in placeholder.stderr
     assert new.server.seen == []

@@ -57,8 +57,8 @@ def start(home: Path, repo: GitRepo) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    said, _ = process.communicate(timeout=280)
-    assert process.returncode == 0, said
+    output, _ = process.communicate(timeout=280)
+    assert process.returncode == 0, output
 
 
 def kill_at(log: Path, lines: int, process: subprocess.Popen[str]) -> bool:

@@ -10,7 +10,7 @@ from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.store.buckets.objects import open_objects
 from codesum_pipeline.source.repositories.registry import Registry
-from codesum_pipeline.ways_in.cli.commands.servers import registered_entries
+from codesum_pipeline.ways_in.cli.commands.webhooks import registered_entries
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
 
 

@@ -27,7 +27,7 @@ def codesum(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return fork_codesum("--home", home, "digest", *arguments, cwd=home)
 
 
-def told(id_: str, day: str, **other: Any) -> DigestRow:
+def digest_of_day(id_: str, day: str, **other: Any) -> DigestRow:
     return digest(id_, created_at=f"{day}T07:00:00.000Z", **other)
 
 
@@ -36,12 +36,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Digests of two intents; the second one's is queued, and a channel refused it."""
     folder = tmp_path_factory.mktemp("home")
     rows = [
-        told(
+        digest_of_day(
             "october", "2026-10-01", state=DigestState.QUEUED, model="openai/gpt-4o", cost_usd=0.0125, dropped_claims=2
         ),
-        told("billed", "2026-10-20", intent=BILLING, repositories=("till",), state=DigestState.VETOED),
-        told("november", "2026-11-01", state=DigestState.UNSENT, result=SummaryResult(INTENT, HOSTILE)),
-        told("all-of-october", "2026-11-02", kind=DigestKind.ROLLUP, written_by=DigestWriter.MODEL, matches=2),
+        digest_of_day("billed", "2026-10-20", intent=BILLING, repositories=("till",), state=DigestState.VETOED),
+        digest_of_day("november", "2026-11-01", state=DigestState.UNSENT, result=SummaryResult(INTENT, HOSTILE)),
+        digest_of_day("all-of-october", "2026-11-02", kind=DigestKind.ROLLUP, written_by=DigestWriter.MODEL, matches=2),
     ]
     with open_digests(folder / "digests.sqlite", now=lambda: datetime(2026, 11, 3, tzinfo=UTC)) as store:
         for row in rows:
@@ -124,7 +124,7 @@ def test_nothing_of_a_digest_acts_on_the_terminal(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("show", "octobr"), "there is no digest 'octobr': the nearest is 'october'"),
         (("list", "--intent", "biling"), "no digest is of an intent of that name; the nearest is 'billing'"),
@@ -133,11 +133,11 @@ def test_nothing_of_a_digest_acts_on_the_terminal(home: Path) -> None:
         (("list", "--state", "sent"), "'sent' is not one of"),
     ],
 )
-def test_what_was_typed_wrong_is_named_with_the_way_out(home: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_what_was_typed_wrong_is_named_with_the_way_out(home: Path, arguments: tuple[str, ...], message: str) -> None:
     called = codesum(home, *arguments)
 
     assert (called.returncode, called.stdout) == (2, "")
-    assert said in " ".join(called.stderr.replace("│", " ").split())
+    assert message in " ".join(called.stderr.replace("│", " ").split())
 
 
 def test_an_id_may_be_shortened_while_it_names_one_digest(home: Path) -> None:
@@ -173,8 +173,8 @@ def compacted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "cmp_1", attestation.to_bytes().decode(), "", "Billing grew.", "", "archivist-1", 0.25, "2026-06-02T00:00:00Z"
     )
     with open_digests(folder / "digests.sqlite", now=lambda: datetime(2026, 6, 3, tzinfo=UTC)) as store:
-        store.record(None, told("january", "2026-01-20"))
-        store.record(None, told("march", "2026-03-01"))
+        store.record(None, digest_of_day("january", "2026-01-20"))
+        store.record(None, digest_of_day("march", "2026-03-01"))
         store.compact(record, lambda _digests, _records: [])
     return folder
 

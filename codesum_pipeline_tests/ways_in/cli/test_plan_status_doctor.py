@@ -192,10 +192,10 @@ def test_what_was_removed_before_it_was_indexed_is_nobodys_concern_until_one_ask
     registry.add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
     registry.remove("new")
 
-    overview, asked = codesum(own_shop, "doctor"), codesum(own_shop, "doctor", "new")
+    overview, examined = codesum(own_shop, "doctor"), codesum(own_shop, "doctor", "new")
 
     assert (overview.exit_code, overview.stdout) == (0, "1 repository in order: shop\n")
-    assert (asked.exit_code, asked.stdout) == (
+    assert (examined.exit_code, examined.stdout) == (
         1,
         "new\n  it is removed, and has no index\n  way out: codesum add new\n\n",
     )
@@ -261,17 +261,17 @@ def test_broken_records_of_dagster_are_one_line_and_the_doctor_mends_them(codesu
     with sqlite3.connect(runs) as connection:
         connection.execute("DELETE FROM alembic_version")
 
-    told = codesum(own_shop, "index", "shop", "--force")
+    failed = codesum(own_shop, "index", "shop", "--force")
     mended = codesum(own_shop, "doctor")
 
-    assert (told.exit_code, told.stderr.count("\n")) == (4, 1)
-    assert "run storage" in told.stderr
-    assert "run `codesum doctor`, which mends it" in told.stderr
+    assert (failed.exit_code, failed.stderr.count("\n")) == (4, 1)
+    assert "run storage" in failed.stderr
+    assert "run `codesum doctor`, which mends it" in failed.stderr
     assert mended.exit_code == 0
-    said = " ".join(mended.stdout.split())
-    assert "runs.db was broken (without the revision of its tables): it is whole again, nothing is lost" in said
-    assert "a new one made; the history of materialisations and checks is lost" in said
-    assert "the indexes are not touched, and Dagster knows all repositories again" in said
+    report = " ".join(mended.stdout.split())
+    assert "runs.db was broken (without the revision of its tables): it is whole again, nothing is lost" in report
+    assert "a new one made; the history of materialisations and checks is lost" in report
+    assert "the indexes are not touched, and Dagster knows all repositories again" in report
     assert HomeLayout(own_shop).published("shop").readlink() == published
     assert codesum(own_shop, "doctor").stdout.startswith("1 repository in order")
     assert codesum(own_shop, "index", "shop", "--force").exit_code == 0

@@ -31,9 +31,9 @@ sys.stderr.write(json.dumps(found))
 
 def heavy_imports(home, *calls, heavy, cwd):
     """What of these packages is loaded after each of these calls, made one after the other in one process."""
-    told = json.dumps([sorted(heavy), *[["--home", str(home), *call] for call in calls]])
+    arguments = json.dumps([sorted(heavy), *[["--home", str(home), *call] for call in calls]])
     done = subprocess.run(
-        [sys.executable, "-c", REPORT_IMPORTS, told],
+        [sys.executable, "-c", REPORT_IMPORTS, arguments],
         cwd=cwd,
         env=environment(),
         capture_output=True,

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.padding import Padding
 
 from codesum_pipeline.search.retrieval.hits import Excerpt
-from codesum_pipeline.ways_in.cli.document_views import described, numbered
-from codesum_pipeline.ways_in.cli.render import fields, indented
-from codesum_pipeline.ways_in.tools.graph_tool import DocumentRelations, RelatedDocument
+from codesum_pipeline.ways_in.cli.document_views import describe_neighbours, number_excerpt
+from codesum_pipeline.ways_in.cli.render import indent_part, make_fields
+from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, RelatedDocument
 
 
 def first_hit(codesum, home, *arguments):
@@ -114,13 +114,13 @@ NEIGHBOURS = DocumentRelations(
     ],
 )  # fmt: skip
 def test_an_id_is_whole_and_its_summary_as_long_as_the_line(width, expected):
-    assert rendered(fields(described(NEIGHBOURS)), width) == expected
+    assert rendered(make_fields(describe_neighbours(NEIGHBOURS)), width) == expected
 
 
 def test_lines_are_cut_at_the_edge_and_keep_their_indentation():
     excerpt = Excerpt(9, ("def f():", "\treturn 'a long line that goes on \u202eand on'", "", "[b]x[/b]\u2028y"))
 
-    assert rendered(Padding(numbered(excerpt)), 30) == [
+    assert rendered(Padding(number_excerpt(excerpt)), 30) == [
         " 9 def f():",
         "10     return 'a long line th…",
         "11",
@@ -129,7 +129,10 @@ def test_lines_are_cut_at_the_edge_and_keep_their_indentation():
 
 
 def test_what_is_shown_without_a_terminal_is_no_wider_than_its_text():
-    parts = [indented(fields(described(NEIGHBOURS)), 2), indented(numbered(Excerpt(1, ("x = 1",))), 4)]
+    parts = [
+        indent_part(make_fields(describe_neighbours(NEIGHBOURS)), 2),
+        indent_part(number_excerpt(Excerpt(1, ("x = 1",))), 4),
+    ]
     console = Console(width=1_000_000, color_system=None)
     with console.capture() as captured:
         console.print(*parts)

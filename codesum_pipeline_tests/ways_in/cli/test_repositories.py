@@ -7,7 +7,7 @@ import pytest
 from codesum_pipeline.ground.model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.registry import Registry
-from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, find_entry
+from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
 
 
 @pytest.fixture

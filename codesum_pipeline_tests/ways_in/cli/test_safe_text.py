@@ -5,7 +5,7 @@ import json
 import pytest
 
 from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.ways_in.cli.render import safe_json
+from codesum_pipeline.ways_in.cli.render import safe_json_of
 
 ESC = "\x1b"
 
@@ -41,7 +41,7 @@ def test_one_line_is_one_line():
 def test_json_is_safe_to_print_and_says_the_same():
     value = {"summary": f"{ESC}[31m\u202e文字\udcff\x9b\u2028\x7f", "n": [1, None]}
 
-    printed = safe_json(value)
+    printed = safe_json_of(value)
 
     assert json.loads(printed) == value
     assert clean(printed) == printed

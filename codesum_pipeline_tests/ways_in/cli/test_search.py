@@ -107,10 +107,10 @@ def test_a_batch_answers_each_line_in_order(codesum, shop, tmp_path):
 
 @pytest.mark.parametrize("aids", [(), ("--context", "--excerpt", "2")], ids=["plain", "with aids"])
 def test_a_line_of_a_batch_has_the_fields_of_json(codesum, shop, aids):
-    asked = json.dumps({"id": 7, "query": "total price"})
+    question = json.dumps({"id": 7, "query": "total price"})
 
     single = json.loads(codesum(shop, "search", "total price", "--json", *aids).stdout)
-    line = json.loads(codesum(shop, "search", "--batch", "-", *aids, stdin=asked).stdout)
+    line = json.loads(codesum(shop, "search", "--batch", "-", *aids, stdin=question).stdout)
 
     assert line == {"id": 7, **single}
     assert list(single) == ["query", "repositories", "as_of", "fits_well", "hits"]
@@ -118,15 +118,15 @@ def test_a_line_of_a_batch_has_the_fields_of_json(codesum, shop, aids):
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "message"),
     [("", "the query is empty"), ("   ", "the query is empty"), ("?!", "query '?!' has no word")],
     ids=["empty", "white space", "punctuation"],
 )
-def test_a_query_without_a_word_is_a_usage_error(codesum, shop, query, told):
+def test_a_query_without_a_word_is_a_usage_error(codesum, shop, query, message):
     result = codesum(shop, "search", query)
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == f"codesum: {told}: say what is looked for, in words or as a name\n"
+    assert result.stderr == f"codesum: {message}: say what is looked for, in words or as a name\n"
 
 
 def test_an_unknown_level_names_the_levels_and_the_nearest(codesum, shop):

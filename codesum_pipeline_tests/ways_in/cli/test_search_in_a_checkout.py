@@ -70,9 +70,9 @@ def shown(folder, *arguments, cwd):
 
 
 def test_of_several_documents_of_one_id_that_of_the_folders_repository_is_shown_and_that_is_said(two, tmp_path):
-    said = "'src' of shop, the repository of this folder; also in bank: choose with --repo\n"
+    remark = "'src' of shop, the repository of this folder; also in bank: choose with --repo\n"
 
-    assert shown(two, cwd=two / "shop" / "src") == ("shop", 0, said)
+    assert shown(two, cwd=two / "shop" / "src") == ("shop", 0, remark)
     assert shown(two, "--repo", "bank", cwd=two / "shop") == ("bank", 0, "")
     assert shown(two, cwd=tmp_path)[:2] == (None, 2)
 
@@ -96,10 +96,10 @@ def test_a_linked_work_tree_and_its_main_one_are_one_repository(two, tmp_path):
 def test_a_checkout_that_is_not_indexed_says_how_to_index_it(two, tmp_path):
     other = GitRepo.create(tmp_path / "other", {"a.py": "A = 1\n"})
 
-    repositories, said = searched(two, cwd=other.path)
+    repositories, remark = searched(two, cwd=other.path)
 
     assert repositories == ["bank", "shop"]
-    assert said == (
+    assert remark == (
         f"the repository of this folder is not indexed (`codesum index {other.path}`): "
         "searching the 2 repositories that are\n"
     )
@@ -117,9 +117,9 @@ def test_a_clone_is_known_by_the_address_of_a_remote(two, tmp_path, remote):
     before = registry.file.read_text(encoding="utf-8")
     registry.file.write_text(before.replace(f"path: {two / 'shop'}", "url: https://example.org/acme/shop"))
     try:
-        keys, said = searched(two, cwd=clone.path)
+        keys, remark = searched(two, cwd=clone.path)
         assert keys == ["shop"]
-        assert said.startswith(SAYS)
+        assert remark.startswith(SAYS)
     finally:
         registry.file.write_text(before, encoding="utf-8")
 

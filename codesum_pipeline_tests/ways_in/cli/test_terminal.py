@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from codesum_pipeline.ways_in.cli.render import TableView, table
+from codesum_pipeline.ways_in.cli.render import TableView, make_table
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.cli.terminal import on_a_terminal
@@ -37,7 +37,7 @@ def test_no_name_of_a_repository_is_cut_on_a_narrow_terminal(shop, tmp_path):
 
 
 def test_a_table_is_the_same_whatever_its_rows_come_in():
-    assert table(["a"], iter([["x"]])) == TableView(("a",), (("x",),), frozenset())
+    assert make_table(["a"], iter([["x"]])) == TableView(("a",), (("x",),), frozenset())
 
 
 LONG_KEY = "a-repository-whose-key-is-longer-than-any-column"

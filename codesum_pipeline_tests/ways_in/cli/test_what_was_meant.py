@@ -59,10 +59,10 @@ def test_a_dirty_tree_is_told_with_the_command_that_takes_its_edits_in(call, pro
     up_to_date = call("index", ".", cwd=project.path)
     of_all = call("index", "--json")
 
-    said = "project: uncommitted changes in 2 files are not in this index; `codesum index project --worktree`"
+    message = "project: uncommitted changes in 2 files are not in this index; `codesum index project --worktree`"
     assert up_to_date.returncode == 0
     assert "up to date" in up_to_date.stdout
-    assert said in up_to_date.stderr and said in of_all.stderr
+    assert message in up_to_date.stderr and message in of_all.stderr
     assert json.loads(of_all.stdout)["uncommitted_files"] == 2
     command = shlex.split(up_to_date.stderr.split("`")[1])
     assert call(*command[1:]).returncode == 0
@@ -230,11 +230,11 @@ def test_ctrl_c_in_the_first_fetch_leaves_nothing_registered(home, tmp_path, sil
                 break
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
+        errors = process.stderr.read()
 
     assert taken
     assert process.returncode == 130
-    assert "x: not registered any more" in said
+    assert "x: not registered any more" in errors
     assert registered(home) == []
 
 
@@ -260,7 +260,7 @@ def test_kill_9_in_the_first_fetch_leaves_nothing_registered_once_another_comman
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"CODESUM_EMBEDDER": "minlm"}, "'minlm' is not known; the nearest is 'minilm'"),
         ({"CODESUM_EMBEDDER": "/nowhere/model"}, "there is no folder /nowhere/model"),
@@ -269,7 +269,9 @@ def test_kill_9_in_the_first_fetch_leaves_nothing_registered_once_another_comman
     ],
     ids=["a typo", "no model there", "no questions there", "ill-formed questions"],
 )
-def test_an_embedder_or_questions_that_cannot_be_used_are_refused_before_anything(call, home, project, settings, said):
+def test_an_embedder_or_questions_that_cannot_be_used_are_refused_before_anything(
+    call, home, project, settings, message
+):
     home.mkdir()
     (home / "bad.jsonl").write_text("{\n")
     enabled = {"CODESUM_EVALUATION__ENABLED": "true"} if "CODESUM_EMBEDDER" not in settings else {}
@@ -277,5 +279,5 @@ def test_an_embedder_or_questions_that_cannot_be_used_are_refused_before_anythin
     done = call("index", project.path, env={**settings, **enabled})
 
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert [path.name for path in home.iterdir()] == ["bad.jsonl"]

@@ -61,12 +61,12 @@ LOCATIONS = {
 }
 
 
-@pytest.mark.parametrize(("location", "said"), LOCATIONS.values(), ids=LOCATIONS)
-def test_what_is_no_location_of_a_repository_is_said_with_what_may_be_meant(folder, tmp_path, location, said):
+@pytest.mark.parametrize(("location", "message"), LOCATIONS.values(), ids=LOCATIONS)
+def test_what_is_no_location_of_a_repository_is_said_with_what_may_be_meant(folder, tmp_path, location, message):
     done = fork_codesum("--home", tmp_path / "home", "index", location, cwd=folder)
 
     assert done.returncode == MISCONFIGURED
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert "hunter2" not in done.stderr
     assert not (tmp_path / "home").exists()
@@ -98,12 +98,12 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "said"), CALLS.values(), ids=CALLS)
-def test_a_wrong_call_names_what_is_wrong(folder, arguments, said):
+@pytest.mark.parametrize(("arguments", "message"), CALLS.values(), ids=CALLS)
+def test_a_wrong_call_names_what_is_wrong(folder, arguments, message):
     done = fork_codesum(*arguments, cwd=folder, env={"COLUMNS": "200"})
 
     assert done.returncode == MISCONFIGURED, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -136,17 +136,17 @@ def gone(own_shop, git_repo):
 @pytest.mark.slow
 def test_a_registered_path_that_is_gone_is_named_everywhere_and_stops_nobody(gone, tmp_path):
     home, path = gone
-    said = f"path {path} does not exist: correct it, or `codesum remove gone`"
+    message = f"path {path} does not exist: correct it, or `codesum remove gone`"
 
     def call(*arguments):
         return fork_codesum("--home", home, *arguments, cwd=tmp_path)
 
     by_key, by_path, of_all = call("index", "gone"), call("index", path), call("index")
     assert [done.returncode for done in (by_key, by_path, of_all)] == [2, 2, 1]
-    assert all(said in done.stderr for done in (by_key, by_path, of_all))
+    assert all(message in done.stderr for done in (by_key, by_path, of_all))
     assert "shop: up to date" in of_all.stdout or "shop" in of_all.stdout
-    assert said in call("status").stdout
-    assert said in call("plan", "gone").stderr
+    assert message in call("status").stdout
+    assert message in call("plan", "gone").stderr
     assert json.loads(call("repos", "--json").stdout.splitlines()[0])["key"] == "gone"
 
 
@@ -236,12 +236,14 @@ def test_a_real_bash_completes_a_key(shop, tmp_path):
     script = tmp_path / "bin/codesum"
     script.write_text("#!/bin/sh\nexec " + " ".join(f"'{part}'" for part in COMMAND) + ' "$@"\n')
     script.chmod(0o755)
-    asked = (
+    completion = (
         'eval "$(codesum --show-completion bash)"; COMP_WORDS=(codesum index sh); COMP_CWORD=2; '
         '_codesum_completion codesum; echo "${COMPREPLY[@]}"'
     )
     env = environment({"CODESUM_HOME": str(shop), "PATH": f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}"})
 
-    done = subprocess.run(["bash", "-c", asked], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        ["bash", "-c", completion], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=240
+    )
 
     assert done.stdout.strip() == "shop"

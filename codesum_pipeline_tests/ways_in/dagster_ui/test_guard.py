@@ -18,7 +18,7 @@ from codesum_pipeline_tests.support.homes import open_home
 
 pytestmark = pytest.mark.timeout(600)
 
-ASKED = {"query": LAUNCH, "variables": json.dumps({"params": launch_params()})}
+PARAMETERS = {"query": LAUNCH, "variables": json.dumps({"params": launch_params()})}
 BODY = json.dumps({"query": LAUNCH, "variables": {"params": launch_params()}})
 JSON = {"Content-Type": "application/json"}
 TIMEOUT_S = 60
@@ -47,7 +47,7 @@ def refused(ui: DagsterDev, answer: requests.Response, why: str) -> bool:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_mutation_by_get_starts_nothing(ui: DagsterDev, method: str) -> None:
-    answer = requests.request(method, f"{ui.url}/graphql?{urlencode(ASKED)}", timeout=TIMEOUT_S)
+    answer = requests.request(method, f"{ui.url}/graphql?{urlencode(PARAMETERS)}", timeout=TIMEOUT_S)
 
     assert (answer.status_code, ui.runs(dagster__partition="shop")) == (403, [])
 
@@ -59,7 +59,7 @@ def test_a_query_by_get_is_answered(ui: DagsterDev) -> None:
 
 
 def test_the_last_of_several_queries_in_an_address_is_looked_at_too(ui: DagsterDev) -> None:
-    address = f"{ui.url}/graphql?query=%7Bversion%7D&{urlencode(ASKED)}"
+    address = f"{ui.url}/graphql?query=%7Bversion%7D&{urlencode(PARAMETERS)}"
 
     assert refused(ui, requests.get(address, timeout=TIMEOUT_S), "is no query")
 
@@ -70,7 +70,7 @@ def test_the_last_of_several_queries_in_an_address_is_looked_at_too(ui: DagsterD
 )
 def test_a_body_as_forms_send_it_starts_nothing(ui: DagsterDev, kind: str) -> None:
     """Dagster itself takes the operation from the address then, or looks for a JSON type anywhere in the header."""
-    answer = post(ui, BODY, {"Content-Type": kind}, f"/graphql?{urlencode(ASKED)}")
+    answer = post(ui, BODY, {"Content-Type": kind}, f"/graphql?{urlencode(PARAMETERS)}")
 
     assert refused(ui, answer, "the content type is")
 

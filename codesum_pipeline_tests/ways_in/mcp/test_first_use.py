@@ -67,7 +67,7 @@ def first_index(home: Path, **flags) -> FirstIndex:
 def building(checkout, tmp_path):
     """A first index that another process makes, as its lock and its words say; it never comes to an end."""
     first = first_index(tmp_path / "home")
-    found = UnindexedCheckout.find(first.called, checkout_of(checkout.path))
+    found = UnindexedCheckout.find(first.invocation, checkout_of(checkout.path))
     assert found
     file = build_lock(found)
     file.parent.mkdir(parents=True)
@@ -78,20 +78,22 @@ def building(checkout, tmp_path):
 
 
 def server_of(first: FirstIndex, folder: Path, *, only: str = ""):
-    called = first.called
+    invocation = first.invocation
     scopes = (RepositoryScope((only,)),) if only else ()
-    catalogue = IndexCatalogue(called.settings, called.layout, called.registry, scopes, first_index=first.state)
+    catalogue = IndexCatalogue(
+        invocation.settings, invocation.layout, invocation.registry, scopes, first_index=first.state
+    )
     return make_server(catalogue, folder=folder, every_tool=True)
 
 
 def test_while_another_process_indexes_every_tool_says_how_far_it_is_and_status_lists_it(building, checkout):
-    async def asked(client):
+    async def talk(client):
         return {name: await client.call_tool(name, about_here(name)) for name in CALLS}
 
     def about_here(name):
         return {argument: value for argument, value in CALLS[name].items() if argument != "repo"}
 
-    answers = with_client(server_of(building, checkout.path), asked)
+    answers = with_client(server_of(building, checkout.path), talk)
 
     status = answers.pop("status")
     assert not status.is_error
@@ -105,12 +107,12 @@ def test_while_another_process_indexes_every_tool_says_how_far_it_is_and_status_
 def test_another_repository_that_is_named_answers_meanwhile(zoo_home, building, checkout, tmp_path):
     shutil.copytree(zoo_home, tmp_path / "home", symlinks=True, dirs_exist_ok=True)
 
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("search", QUESTION), await client.call_tool(
             "search", {**QUESTION, "repos": ["zoo"]}
         )
 
-    here, named = with_client(server_of(building, checkout.path), asked)
+    here, named = with_client(server_of(building, checkout.path), talk)
 
     assert here.is_error and IN_WORK in text_of(here)
     assert named.structured_content["hits"][0]["repo"] == "zoo"
@@ -119,10 +121,10 @@ def test_another_repository_that_is_named_answers_meanwhile(zoo_home, building, 
 def test_who_has_but_other_repositories_does_not_hear_of_it(zoo_home, building, checkout, tmp_path):
     shutil.copytree(zoo_home, tmp_path / "home", symlinks=True, dirs_exist_ok=True)
 
-    async def asked(client):
+    async def talk(client):
         return [await client.call_tool("search", QUESTION), await client.call_tool("status", {})]
 
-    answers = with_client(server_of(building, checkout.path, only="zoo"), asked)
+    answers = with_client(server_of(building, checkout.path, only="zoo"), talk)
 
     assert not any(answer.is_error or IN_WORK in text_of(answer) for answer in answers)
 
@@ -149,7 +151,7 @@ def test_a_disabled_repository_is_not_indexed_by_itself(checkout, tmp_path):
 def test_a_home_that_cannot_be_made_is_named_with_the_way_out(checkout, tmp_path):
     (tmp_path / "file").write_text("in the way")
     first = first_index(tmp_path / "home")
-    first.called.settings.__dict__["home"] = tmp_path / "file" / "home"
+    first.invocation.settings.__dict__["home"] = tmp_path / "file" / "home"
 
     error = str(first.state(checkout_of(checkout.path)))
 
@@ -205,8 +207,8 @@ def test_of_two_servers_that_start_at_once_one_builds_and_both_answer(checkout, 
 
     assert [end.structured_content["hits"][0]["id"] for end in ends] == ["src/door.py::open_door"] * 2
     # Who comes second writes into the same file that nothing was to be done.
-    (said,) = (data / "codesum" / "state" / "first uses").glob("*.txt")
-    assert "shop: registered" in said.read_text()
+    (output,) = (data / "codesum" / "state" / "first uses").glob("*.txt")
+    assert "shop: registered" in output.read_text()
 
 
 @pytest.mark.slow
@@ -219,8 +221,8 @@ def test_a_build_that_ended_with_its_server_is_taken_up_by_the_next(checkout, da
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     )
-    said = data / "codesum" / "state" / "first uses"
-    while not any("registered" in path.read_text() for path in said.glob("*.txt")):
+    folder = data / "codesum" / "state" / "first uses"
+    while not any("registered" in path.read_text() for path in folder.glob("*.txt")):
         assert server.poll() is None
         time.sleep(0.05)
     assert server.stdin
@@ -233,7 +235,7 @@ def test_a_build_that_ended_with_its_server_is_taken_up_by_the_next(checkout, da
         server.kill()
         os.killpg(builder, signal.SIGKILL)
     server.wait(60)
-    (lock,) = said.glob("*.lock")
+    (lock,) = folder.glob("*.lock")
     with lock.open("a") as handle:
         # Free when the build has ended.
         fcntl.flock(handle, fcntl.LOCK_EX)

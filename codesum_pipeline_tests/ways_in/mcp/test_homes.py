@@ -71,19 +71,19 @@ def test_status_says_that_a_first_build_is_under_way(being_indexed: Path) -> Non
     async def ask(client: Any) -> Any:
         return await client.call_tool("status", {})
 
-    told = text_of(with_client(server_of(being_indexed), ask))
-    assert told.startswith("zoo  being built, never indexed: zoo is being indexed for the first time by process ")
+    text = text_of(with_client(server_of(being_indexed), ask))
+    assert text.startswith("zoo  being built, never indexed: zoo is being indexed for the first time by process ")
 
 
-async def asked_of(home: Path) -> Any:
-    asked = AskedQuestion("what feeds it", (), catalogue_of(home), Path("/"), utc_now, lambda _note: None)
-    return await asked.answer(lambda _event: None)
+async def answer_of(home: Path) -> Any:
+    question = AskedQuestion("what feeds it", (), catalogue_of(home), Path("/"), utc_now, lambda _note: None)
+    return await question.answer(lambda _event: None)
 
 
 @pytest.mark.parametrize(("home", "message"), HOMES)
 def test_a_question_is_refused_with_the_way_out(home: str, message: str, request: pytest.FixtureRequest) -> None:
     with pytest.raises(CodesumError, match=message.replace("|", r"\|")):
-        asyncio.run(asked_of(request.getfixturevalue(home)))
+        asyncio.run(answer_of(request.getfixturevalue(home)))
 
 
 @pytest.mark.parametrize("command", [("search", "what feeds it"), ("ask", "what feeds it")], ids=["search", "ask"])

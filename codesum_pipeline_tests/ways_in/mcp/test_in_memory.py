@@ -97,10 +97,10 @@ def test_tools_say_that_they_only_read(server):
 
 
 def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
-    async def said(client):
+    async def talk(client):
         return client.instructions, {tool.name: tool.description for tool in (await client.list_tools()).tools}
 
-    instructions, descriptions = with_client(server, said)
+    instructions, descriptions = with_client(server, talk)
     assert "before grep" in instructions
     for name in ("search", "graph", "search_symbols"):
         assert "grep" in descriptions[name].partition(". ")[0].partition(":")[0]
@@ -152,7 +152,7 @@ def test_first_sentences_and_instructions_say_when_this_beats_grep(server):
     ],
 )
 def test_bad_arguments_come_back_as_errors_of_the_tool_and_the_server_goes_on(server, mode, tool, arguments, message):
-    async def asked(client):
+    async def talk(client):
         try:
             result = await client.call_tool(tool, arguments)
             bad = (result.is_error, text_of(result))
@@ -160,7 +160,7 @@ def test_bad_arguments_come_back_as_errors_of_the_tool_and_the_server_goes_on(se
             bad = (True, str(error))
         return bad, await client.call_tool("status", {})
 
-    (is_error, text), after = with_client(server, asked, mode=mode)
+    (is_error, text), after = with_client(server, talk, mode=mode)
     assert is_error
     assert message in text
     assert len(text) < 1500
@@ -169,7 +169,7 @@ def test_bad_arguments_come_back_as_errors_of_the_tool_and_the_server_goes_on(se
 
 @pytest.mark.parametrize("pattern", ["*?*?*?*?*?*?*?*?*?*z9", "*?" * 240 + "z9", "**/a*/" * 80 + "z", "[z-a]"])
 def test_a_pattern_that_was_made_to_freeze_the_server_is_answered_and_so_are_others(server, pattern):
-    async def asked(client):
+    async def talk(client):
         answers = {}
 
         async def ask(name, tool, arguments):
@@ -181,20 +181,20 @@ def test_a_pattern_that_was_made_to_freeze_the_server_is_answered_and_so_are_oth
             calls.start_soon(ask, "other", "status", {})
         return answers
 
-    answers = with_client(server, asked)
+    answers = with_client(server, talk)
     assert len(answers) == 5 and not any(answer.is_error for answer in answers.values())
     assert "filter left out: path" in text_of(answers[0])
 
 
 def test_texts_are_taken_for_what_they_mean(server):
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("search", {"query": "feed", "limit": "2", "repos": '["zoo"]', "levels": "class"})
 
-    assert len(with_client(server, asked).structured_content["hits"]) <= 2
+    assert len(with_client(server, talk).structured_content["hits"]) <= 2
 
 
 def test_a_huge_result_is_cut_and_goes_on(server):
-    async def asked(client):
+    async def talk(client):
         parts, cursor = [], ""
         while True:
             result = await client.call_tool("read", {"ids": ["zoo/long.py:1-200"], "tokens": 300, "cursor": cursor})
@@ -203,14 +203,14 @@ def test_a_huge_result_is_cut_and_goes_on(server):
             if not cursor:
                 return parts
 
-    parts = with_client(server, asked)
+    parts = with_client(server, talk)
     assert len(parts) > 2
     assert max(parts) < 300 * 4 + 600
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_document_is_a_resource(server, mode):
-    async def asked(client):
+    async def talk(client):
         (template,) = (await client.list_resource_templates()).resource_templates
         read = await client.read_resource("codesum://zoo/zoo/animals.py::Lion::roar")
         with pytest.raises(MCPError, match="no document 'zoo/nope' in zoo"):
@@ -219,36 +219,36 @@ def test_a_document_is_a_resource(server, mode):
             await client.read_resource("codesum://zooo/README.md")
         return template.uri_template, read.contents[0].text
 
-    template, text = with_client(server, asked, mode=mode)
+    template, text = with_client(server, talk, mode=mode)
     assert template == "codesum://{repo}/{+id}"
     assert "Lion.roar: Make a noise" in text
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_progress_is_told_to_whoever_asks_for_it(server, mode):
-    told = []
+    steps = []
 
     async def note(progress, total, message):
-        told.append((progress, message))
+        steps.append((progress, message))
 
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("search", {"query": "feed"}, progress_callback=note)
 
-    with_client(server, asked, mode=mode)
-    assert [message for _, message in told] == ["opening shop", "opening zoo"]
-    assert told[0][0] < told[1][0]
+    with_client(server, talk, mode=mode)
+    assert [message for _, message in steps] == ["opening shop", "opening zoo"]
+    assert steps[0][0] < steps[1][0]
 
 
 def test_a_cancelled_call_ends_at_once_and_the_server_goes_on(zoo_home):
     catalogue = catalogue_of(zoo_home)
     server = make_server(catalogue, folder=Path("/"))
 
-    async def asked(client):
-        with catalogue._lock, anyio.move_on_after(0.3) as scope:
+    async def talk(client):
+        with catalogue._opened._lock, anyio.move_on_after(0.3) as scope:
             await client.call_tool("search", {"query": "feed"})
         return scope.cancelled_caught, await client.call_tool("search", {"query": "feed"})
 
-    was_cancelled, after = with_client(server, asked)
+    was_cancelled, after = with_client(server, talk)
     assert was_cancelled
     assert not after.is_error
 
@@ -257,16 +257,16 @@ def test_an_error_of_ours_is_told_without_its_text_and_the_server_goes_on(zoo_ho
     status = tools_by_name()["status"]
 
     @wraps(status.answer)
-    def fail(call, asked):
+    def fail(call, arguments):
         raise RuntimeError("secret")
 
     broken = replace(status, name="broken", answer=fail)
     tools = [IndexTool(tool, catalogue_of(zoo_home), Path("/")) for tool in (status, broken)]
 
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("broken", {}), await client.call_tool("status", {})
 
-    result, after = with_client(MCPServer("test", tools=tools), asked)
+    result, after = with_client(MCPServer("test", tools=tools), talk)
     assert result.is_error
     assert text_of(result) == "broken met an error of codesum: the server's log has it"
     assert not after.is_error
@@ -288,18 +288,18 @@ def test_the_work_of_a_cancelled_call_ends_at_its_next_step(zoo_home, name, argu
     begun, cancelled = threading.Event(), threading.Event()
 
     @wraps(tool.answer)
-    def answer(call, asked):
+    def answer(call, arguments):
         begun.set()
         assert cancelled.wait(30)
         try:
-            return tool.answer(call, asked)
+            return tool.answer(call, arguments)
         except BaseException as error:
             ended.append(error)
             raise
 
     server = MCPServer("test", tools=[IndexTool(replace(tool, answer=answer), catalogue_of(zoo_home), Path("/"))])
 
-    async def asked(client):
+    async def talk(client):
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, name, arguments)
             await anyio.to_thread.run_sync(begun.wait)
@@ -311,5 +311,5 @@ def test_the_work_of_a_cancelled_call_ends_at_its_next_step(zoo_home, name, argu
             while not ended:
                 await anyio.sleep(0.01)
 
-    with_client(server, asked)
+    with_client(server, talk)
     assert [isinstance(error, asyncio.CancelledError) for error in ended] == [True]

@@ -39,7 +39,7 @@ def heard(catalogue, shop, *uris, wanted):
     prepared = []
     catalogue.follower.follow(shop.path, "prepared", lambda: prepared.append(1))
 
-    async def asked(client):
+    async def talk(client):
         found = set()
         async with client.listen(resource_subscriptions=uris) as listening:
             while catalogue.follower.generation(shop.path) is None:
@@ -56,7 +56,7 @@ def heard(catalogue, shop, *uris, wanted):
                     found.add(event.uri)
         return found
 
-    return with_client(make_server(catalogue, folder=shop.path), asked)
+    return with_client(make_server(catalogue, folder=shop.path), talk)
 
 
 @pytest.mark.slow

@@ -29,34 +29,34 @@ def test_every_tool_answers_over_stdio_whatever_a_client_did_before(zoo_home, tm
 
 
 def test_in_a_checkout_its_repository_is_asked(zoo_home):
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("status", {})
 
-    result = with_client(parameters(zoo_home, zoo_home.parent / "zoo"), asked)
+    result = with_client(parameters(zoo_home, zoo_home.parent / "zoo"), talk)
     assert [each["repo"] for each in result.structured_content["repositories"]] == ["zoo"]
 
 
 def test_with_text_only_an_answer_is_its_text_alone(zoo_home, tmp_path):
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("search", {"query": "charge a card"})
 
-    result = with_client(parameters(zoo_home, tmp_path, "--text-only"), asked)
+    result = with_client(parameters(zoo_home, tmp_path, "--text-only"), talk)
     assert result.structured_content is None
     assert "shop/payment.py:4-9  function  charge_card" in text_of(result)
 
 
 def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
-    async def asked(client):
+    async def talk(client):
         found = await client.call_tool("search", {"query": "charge a card", "limit": 50})
         named = await client.call_tool("search", {"query": "charge a card", "repos": ["shop"]})
-        told = await client.call_tool("status", {})
+        status = await client.call_tool("status", {})
         read = await client.call_tool("read", {"ids": ["shop/payment.py::charge_card"]})
-        return found, named, told, read
+        return found, named, status, read
 
-    found, named, told, read = with_client(parameters(zoo_home, tmp_path, "--repo", "zoo"), asked)
+    found, named, status, read = with_client(parameters(zoo_home, tmp_path, "--repo", "zoo"), talk)
     assert {hit["repo"] for hit in found.structured_content["hits"]} == {"zoo"}
     assert text_of(named) == "no repository 'shop' is served here; those are: zoo"
-    assert [each["repo"] for each in told.structured_content["repositories"]] == ["zoo"]
+    assert [each["repo"] for each in status.structured_content["repositories"]] == ["zoo"]
     assert named.is_error and read.is_error
 
 
@@ -66,17 +66,17 @@ def test_what_is_written_for_an_agent_runs_nothing_of_its_checkout(zoo_home, tmp
     for name in ("typer.py", "json.py", "codesum_pipeline.py"):
         (hostile / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     program, *rest = COMMAND
-    said = subprocess.run(
+    printed = subprocess.run(
         [program, "-P", *rest, "--home", str(zoo_home), "mcp", "--install", "claude"],
         cwd=hostile, env=environment({}), capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     written = json.loads((hostile / ".mcp.json").read_text())["mcpServers"]["codesum"]
 
-    async def asked(client):
+    async def talk(client):
         return await client.call_tool("status", {})
 
     started = StdioServerParameters(command=written["command"], args=written["args"], env=environment({}), cwd=hostile)
-    assert not with_client(started, asked).is_error, said
+    assert not with_client(started, talk).is_error, printed
     assert not (tmp_path / "ran").exists()
 
 

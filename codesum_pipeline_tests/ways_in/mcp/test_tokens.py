@@ -48,9 +48,9 @@ def address(zoo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield found
 
 
-def as_holder(address: str, token: str, asked: Any, *, mode: str = "auto") -> Any:
+def as_holder(address: str, token: str, talk: Any, *, mode: str = "auto") -> Any:
     client = httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
-    return with_client(streamable_http_client(address, http_client=client), asked, mode=mode)
+    return with_client(streamable_http_client(address, http_client=client), talk, mode=mode)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -61,7 +61,7 @@ def test_the_holder_of_a_token_asks_about_its_repositories(address: str, mode: s
 def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(address: str) -> None:
     questions = [(name, arguments) for name, arguments in CALLS.items()]
     questions += [
-        (name, {key: value for key, value in asked.items() if key != "repo"}) for name, asked in CALLS.items()
+        (name, {key: value for key, value in arguments.items() if key != "repo"}) for name, arguments in CALLS.items()
     ]
     questions += [("search", {"query": "make a noise", "repos": ["zoo", "shop"]}), ("status", {"repos": ["zoo"]})]
 
@@ -73,9 +73,9 @@ def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(addres
         return answers
 
     for arguments, text, structured in as_holder(address, SELLER, ask_all):
-        said = text + json.dumps(structured)
+        answer = text + json.dumps(structured)
         sent = json.dumps(arguments)
-        assert not [word for word in OF_THE_ZOO if word in said and word not in sent], text
+        assert not [word for word in OF_THE_ZOO if word in answer and word not in sent], text
         assert {each["repo"] for each in structured.get("as_of", ())} <= {"shop"}
         if arguments.get("repo") == "zoo":
             assert text == "no repository 'zoo' is served here; those are: shop"

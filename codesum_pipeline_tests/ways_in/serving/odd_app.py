@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from codesum_pipeline.ground.settings.operation_settings import ServingSettings
 from codesum_pipeline.ways_in.serving.access_tokens import Address
-from codesum_pipeline.ways_in.serving.http_server import listen, serve
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 
 LARGE = 4 << 20
 
@@ -94,7 +94,7 @@ APP = Starlette(
 )
 
 if __name__ == "__main__":
-    bound, address = listen(Address("127.0.0.1", 0))
+    bound, address = listen_on(Address("127.0.0.1", 0))
     sys.stdout.write(f"{address.port}\n")
     sys.stdout.flush()
-    serve(APP, bound, ServingSettings.model_validate_json(sys.argv[1]), has_websockets=True)
+    serve_app(APP, bound, ServingSettings.model_validate_json(sys.argv[1]), has_websockets=True)

@@ -27,9 +27,9 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OddServer]:
         yield server
 
 
-def client_of(server: OddServer, *said: str, proto: str = "") -> tuple[str, str]:
+def client_of(server: OddServer, *forwarded: str, proto: str = "") -> tuple[str, str]:
     """The address and the scheme that the application sees."""
-    headers = {"X-Forwarded-For": ", ".join(said), **({"X-Forwarded-Proto": proto} if proto else {})}
+    headers = {"X-Forwarded-For": ", ".join(forwarded), **({"X-Forwarded-Proto": proto} if proto else {})}
     host, _, scheme = requests.get(server.url, headers=headers, timeout=60).json()
     return host, scheme
 
@@ -44,7 +44,7 @@ def test_a_peer_that_no_setting_names_is_not_believed(unnamed: OddServer) -> Non
 
 
 @pytest.mark.parametrize(
-    ("said", "client"),
+    ("forwarded", "client"),
     [
         (["203.0.113.9"], "203.0.113.9"),
         (["2001:db8::9"], "2001:db8::9"),
@@ -68,12 +68,12 @@ def test_a_peer_that_no_setting_names_is_not_believed(unnamed: OddServer) -> Non
         "the client said that it is the proxy",
     ],
 )
-def test_a_named_proxy_says_whose_a_request_is(named: OddServer, said: list[str], client: str) -> None:
-    assert client_of(named, *said, proto="https") == (client, "https")
+def test_a_named_proxy_says_whose_a_request_is(named: OddServer, forwarded: list[str], client: str) -> None:
+    assert client_of(named, *forwarded, proto="https") == (client, "https")
 
 
 @pytest.mark.parametrize(
-    "said",
+    "forwarded",
     [
         "",
         "unknown",
@@ -87,24 +87,24 @@ def test_a_named_proxy_says_whose_a_request_is(named: OddServer, said: list[str]
         "1:2:3",
     ],
 )
-def test_where_a_proxy_names_no_address_the_proxy_counts(named: OddServer, said: str) -> None:
-    assert client_of(named, said)[0] == PEER
+def test_where_a_proxy_names_no_address_the_proxy_counts(named: OddServer, forwarded: str) -> None:
+    assert client_of(named, forwarded)[0] == PEER
 
 
 def test_lines_of_several_proxies_are_read_as_one(named: OddServer) -> None:
     with named.target.connected() as client:
-        said = ("X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 10.0.0.7")
-        client.sendall(named.target.head("GET", "/", *said, "Connection: close"))
+        headers = ("X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 10.0.0.7")
+        client.sendall(named.target.head("GET", "/", *headers, "Connection: close"))
         received = b""
         while part := client.recv(4096):
             received += part
     assert b'["203.0.113.9",0,"http"]' in received
 
 
-@pytest.mark.parametrize("given", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.0/33", "", "10.0.0.1:80"])
-def test_a_proxy_is_named_by_its_address_or_network(given: str) -> None:
+@pytest.mark.parametrize("proxy", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.0/33", "", "10.0.0.1:80"])
+def test_a_proxy_is_named_by_its_address_or_network(proxy: str) -> None:
     with pytest.raises(ValidationError, match=r"write an address, or a network such as 10\.0\.0\.0/8"):
-        ServingSettings(trusted_proxies=(given,))
+        ServingSettings(trusted_proxies=(proxy,))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from codesum_pipeline.ways_in.serving.audit import read_audit
+from codesum_pipeline.ways_in.serving.audit_log import read_audit
 from codesum_pipeline_tests.support.attacking import (
     Target,
     answer_of,
@@ -131,8 +131,8 @@ def test_an_application_stands_behind_its_limits_and_is_told_nothing_of_websocke
 
 @pytest.mark.parametrize(("size_mb", "status"), [(7, 200), (9, 413)], ids=["below", "above"])
 def test_a_limit_that_was_raised_is_that_of_every_part_of_a_server(size_mb: int, status: int, tmp_path: Path) -> None:
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**asked, "x": "x" * (size_mb << 20)}}
+    parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**parameters, "x": "x" * (size_mb << 20)}}
     with started("mcp", tmp_path, {"CODESUM_SERVING__MAX_BODY_MB": "8"}) as (_, target):
         url = f"http://127.0.0.1:{target.port}{target.post}"
         accepted = {"Accept": "application/json, text/event-stream"}
@@ -158,8 +158,8 @@ def test_each_server_ends_by_sigterm_while_clients_hold_connections(name: str, t
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)], ids=["SIGTERM", "SIGINT"]
 )
 def test_the_server_over_stdio_ends_by_a_signal(number: signal.Signals, tmp_path: Path, interruptible: None) -> None:
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}
+    parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters}
     with subprocess.Popen(
         [*COMMAND, "--home", str(tmp_path / "home"), "mcp"],
         stdin=subprocess.PIPE,

@@ -102,8 +102,8 @@ def test_a_body_has_at_most_so_many_bytes(server: OddServer, more: int, status: 
 
     answer = requests.post(f"{server.url}/length", data=iter([content]) if is_chunked else content, timeout=WAIT_S)
 
-    said = str(size) if status == 200 else "the body of the request has more than 0.1 MB (serving.max_body_mb)"
-    assert (answer.status_code, answer.text.strip()) == (status, said)
+    text = str(size) if status == 200 else "the body of the request has more than 0.1 MB (serving.max_body_mb)"
+    assert (answer.status_code, answer.text.strip()) == (status, text)
 
 
 @pytest.mark.parametrize("is_begun", [True, False], ids=["a part of it", "none of it"])

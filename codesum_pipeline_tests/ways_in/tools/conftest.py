@@ -31,8 +31,8 @@ def ask(catalogue: IndexCatalogue, tmp_path: Path) -> Ask:
 
 
 @pytest.fixture
-def told(catalogue: IndexCatalogue, tmp_path: Path) -> Callable[..., str]:
-    """`told("search", query="…")`: the text that an agent gets."""
+def answer_text(catalogue: IndexCatalogue, tmp_path: Path) -> Callable[..., str]:
+    """`answer_text("search", query="…")`: the text that an agent gets."""
 
     def call(tool: str, /, **arguments: Any) -> str:
         found = tools_by_name()[tool]

@@ -3,7 +3,7 @@ import json
 import pytest
 from msgspec import to_builtins
 
-from codesum_pipeline.ways_in.tools.graph_tool import DocumentRelations, RelatedDocument, bound_surroundings
+from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, RelatedDocument, bound_surroundings
 
 
 def neighbours(name: str, count: int) -> tuple[RelatedDocument, ...]:

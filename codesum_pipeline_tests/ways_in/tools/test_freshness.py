@@ -62,7 +62,7 @@ def test_every_answer_counts_the_commits_that_it_lacks(place):
     place.repository.commit(SECOND)
     place.repository.commit({"d.py": "x = 1\n"})
 
-    asked = {
+    calls = {
         "search": {"query": "count"},
         "read": {"ids": ["a.py"]},
         "graph": {"id": "one"},
@@ -74,8 +74,8 @@ def test_every_answer_counts_the_commits_that_it_lacks(place):
         "get_file_analysis": {"path": "a.py"},
         "watch_changes": {},
     }
-    assert {name: standing(place.ask(name, **arguments)).behind for name, arguments in asked.items()} == dict.fromkeys(
-        asked, 2
+    assert {name: standing(place.ask(name, **arguments)).behind for name, arguments in calls.items()} == dict.fromkeys(
+        calls, 2
     )
     assert standing(place.ask("search", query="count")).commit == indexed
     assert str(standing(place.ask("status"))) == f"sums @ {indexed[:12]}, 2 commits behind HEAD"

@@ -62,8 +62,8 @@ def test_one_relation_goes_on_with_its_cursor(ask):
     assert {*group(first, "similar")}.isdisjoint(group(second, "similar"))
 
 
-def test_what_is_left_out_of_a_relation_is_counted(ask, told):
-    assert "members (1 of " in told("graph", id="zoo/animals.py", limit=1)
+def test_what_is_left_out_of_a_relation_is_counted(ask, answer_text):
+    assert "members (1 of " in answer_text("graph", id="zoo/animals.py", limit=1)
     assert any("ask for it alone" in note for note in ask("graph", id="zoo/animals.py", limit=1).notes)
 
 
@@ -78,7 +78,7 @@ def test_unknown_relations_are_named(ask):
     assert any("'cousins'" in note for note in ask("graph", id="Lion", relations=["bases", "cousins"]).notes)
 
 
-def test_a_file_is_analysed_without_being_read(ask, told):
+def test_a_file_is_analysed_without_being_read(ask, answer_text):
     page = ask("get_file_analysis", path="zoo/animals.py")
 
     assert [row.text.partition(":")[0] for row in page.defines.rows] == [
@@ -87,7 +87,7 @@ def test_a_file_is_analysed_without_being_read(ask, told):
     assert {each.id: each.users for each in page.exports}["zoo/animals.py::digest"] >= 1
     assert [row.id for row in page.imported_by.rows] == ["zoo/keeper.py"]
     assert page.external == ["json"]
-    assert "language: python" in told("get_file_analysis", path="zoo/animals.py")
+    assert "language: python" in answer_text("get_file_analysis", path="zoo/animals.py")
 
 
 def test_a_folder_is_no_file(ask):
@@ -111,7 +111,7 @@ def test_symbols_are_found_by_name_also_nearly_so(ask, name, expected, match):
     assert (first.id, first.match) == (expected, match)
 
 
-def test_a_repository_is_shown_by_its_parts_and_what_is_used_most(ask, told):
+def test_a_repository_is_shown_by_its_parts_and_what_is_used_most(ask, answer_text):
     page = ask("overview", repo="zoo")
 
     assert page.summary.startswith("Zoo")
@@ -119,7 +119,7 @@ def test_a_repository_is_shown_by_its_parts_and_what_is_used_most(ask, told):
     assert page.languages[0].name == "python"
     assert "zoo/animals.py" in [row.id for row in page.files]
     assert (page.frameworks[0].name, page.frameworks[0].place) == ("Flask", "pyproject.toml:4")
-    assert "most used definitions\n    zoo/animals.py:" in told("overview", repo="zoo")
+    assert "most used definitions\n    zoo/animals.py:" in answer_text("overview", repo="zoo")
 
 
 def test_an_overview_is_of_one_repository(ask):
@@ -127,7 +127,7 @@ def test_an_overview_is_of_one_repository(ask):
         ask("overview")
 
 
-def test_frameworks_and_entry_points_have_their_places(ask, told):
+def test_frameworks_and_entry_points_have_their_places(ask, answer_text):
     page = ask("get_framework_analysis", repo="zoo")
 
     found = {each.name: each for each in page.findings}
@@ -140,7 +140,7 @@ def test_frameworks_and_entry_points_have_their_places(ask, told):
     only = ask("get_framework_analysis", repo="zoo", kinds=["entry point", "orm"])
     assert [each.name for each in only.findings] == ["open-zoo"]
     assert any("kind 'orm' is not found here" in note for note in only.notes)
-    assert "pyproject.toml:4  web framework  Flask: >=3" in told("get_framework_analysis", repo="zoo")
+    assert "pyproject.toml:4  web framework  Flask: >=3" in answer_text("get_framework_analysis", repo="zoo")
 
 
 def test_findings_go_on_with_a_cursor(ask):
@@ -175,9 +175,9 @@ def test_facts_of_another_version_are_left_out_and_it_is_said(zoo_home, tmp_path
     shutil.copytree(zoo_home, tmp_path / "home", symlinks=True)
     (table,) = (tmp_path / "home" / "warehouse" / "overviews").glob("repo=zoo/*")
     table.unlink()
-    asked = ToolContext(IndexCatalogue.of(load_settings({"home": tmp_path / "home"}, environ={})), tmp_path)
+    call = ToolContext(IndexCatalogue.of(load_settings({"home": tmp_path / "home"}, environ={})), tmp_path)
 
-    page = tools_by_name()["overview"].ask(asked, {"repo": "zoo"})
+    page = tools_by_name()["overview"].ask(call, {"repo": "zoo"})
     assert page.frameworks == []
     assert any("`codesum index zoo` finds them out" in note for note in page.notes)
     assert page.files

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ways_in.tools.tool_answers import Cursor, fitting, tokens_of
+from codesum_pipeline.ways_in.tools.tool_answers import Cursor, take_fitting, tokens_of
 
 
 @given(st.lists(st.text(max_size=80)), st.integers(1, 20), st.integers(0, 100))
 def test_what_fits_is_a_beginning_within_both_bounds(texts, limit, tokens):
-    kept = fitting(texts, str, limit=limit, tokens=tokens)
+    kept = take_fitting(texts, str, limit=limit, tokens=tokens)
 
     assert kept == texts[: len(kept)]
     assert len(kept) <= limit

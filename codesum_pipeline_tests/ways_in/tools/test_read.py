@@ -12,12 +12,12 @@ def test_lines_are_counted_from_one_and_both_ends_are_read(ask):
     assert item.lines == ["LINE_3 = 3", "LINE_4 = 4", "LINE_5 = 5"]
 
 
-def test_two_hundred_lines_are_read_and_the_rest_is_named(ask, told):
+def test_two_hundred_lines_are_read_and_the_rest_is_named(ask, answer_text):
     (item,) = ask("read", ids=["zoo/long.py"]).items
 
     assert len(item.lines) == 200
     assert item.more_lines == 300
-    assert "300 more lines: read zoo/long.py:201-500" in told("read", ids=["zoo/long.py"])
+    assert "300 more lines: read zoo/long.py:201-500" in answer_text("read", ids=["zoo/long.py"])
 
 
 def test_what_a_note_of_more_lines_says_can_be_read_as_it_stands(ask):
@@ -45,8 +45,8 @@ def test_several_are_read_at_once_by_id_name_and_place(ask):
     assert page.items[3].lines == []
 
 
-def test_a_function_is_read_with_what_is_known_of_it(told):
-    text = told("read", ids=["shop/orders.py::OrderBook::place"])
+def test_a_function_is_read_with_what_is_known_of_it(answer_text):
+    text = answer_text("read", ids=["shop/orders.py::OrderBook::place"])
 
     assert "shop/orders.py:14-21  function  OrderBook.place" in text
     assert "raises ValueError: an order needs a price" in text
@@ -59,8 +59,8 @@ def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
     assert (item.facts, len(item.lines)) == ({}, 3)
 
 
-def test_lines_that_were_asked_for_come_with_the_name_alone_of_what_they_stand_in(told):
-    text = told("read", ids=["shop/orders.py:14-21"])
+def test_lines_that_were_asked_for_come_with_the_name_alone_of_what_they_stand_in(answer_text):
+    text = answer_text("read", ids=["shop/orders.py:14-21"])
 
     assert text.splitlines()[1] == "shop/orders.py:14-21  function  OrderBook.place"
 

@@ -9,17 +9,17 @@ def ids(page):
     return [(hit.repo, hit.id) for hit in page.hits]
 
 
-def test_a_hit_is_a_line_with_its_place_and_the_answer_names_its_commit(told):
-    lines = told("search", query="charge a card", repos=["shop"], limit=1).splitlines()
+def test_a_hit_is_a_line_with_its_place_and_the_answer_names_its_commit(answer_text):
+    lines = answer_text("search", query="charge a card", repos=["shop"], limit=1).splitlines()
 
     assert lines[0].startswith("as of: shop @ ")
     assert lines[0].endswith(", at HEAD")
     assert lines[1].startswith("shop/payment.py:4-9  function  charge_card: Ask the bank for money")
 
 
-def test_several_repositories_are_named_in_their_rows(ask, told):
+def test_several_repositories_are_named_in_their_rows(ask, answer_text):
     assert {repo for repo, _ in ids(ask("search", query="food card", limit=20))} == {"shop", "zoo"}
-    rows = told("search", query="food card", limit=20).splitlines()
+    rows = answer_text("search", query="food card", limit=20).splitlines()
     assert any(row.startswith("zoo  zoo/") for row in rows)
 
 
@@ -53,17 +53,19 @@ def test_cursors_lead_through_all_hits_and_each_comes_once(ask):
 
 
 @pytest.mark.parametrize("tokens", [100, 300, 1000])
-def test_an_answer_is_no_longer_than_it_may_be(ask, told, tokens):
+def test_an_answer_is_no_longer_than_it_may_be(ask, answer_text, tokens):
     page = ask("search", query="animal food", limit=50, tokens=tokens, excerpt=5)
-    text = told("search", query="animal food", limit=50, tokens=tokens, excerpt=5)
+    text = answer_text("search", query="animal food", limit=50, tokens=tokens, excerpt=5)
 
     rows = [line for line in text.splitlines() if not line.startswith(("as of", "note", "shown"))]
     assert page.shown == 1 or tokens_of("\n".join(rows)) <= tokens
     assert page.next is not None
 
 
-def test_an_excerpt_is_the_lines_that_fit_with_their_numbers(told):
-    text = told("search", query="sum of the item prices", repos=["shop"], levels=["function"], limit=1, excerpt=2)
+def test_an_excerpt_is_the_lines_that_fit_with_their_numbers(answer_text):
+    text = answer_text(
+        "search", query="sum of the item prices", repos=["shop"], levels=["function"], limit=1, excerpt=2
+    )
 
     assert "    27\t    for item in basket:\n    28\t        net += item.price" in text
 
@@ -139,8 +141,8 @@ def test_a_cursor_of_another_question_or_tool_is_refused(ask):
         ask("search_symbols", name="card", cursor=cursor)
 
 
-def test_a_hostile_name_stays_within_its_row(told):
-    text = told("search", query="attack victim", repos=["zoo"], levels=["function"], limit=1)
+def test_a_hostile_name_stays_within_its_row(answer_text):
+    text = answer_text("search", query="attack victim", repos=["zoo"], levels=["function"], limit=1)
 
     assert [line for line in text.splitlines() if line.startswith("as of: ")] == text.splitlines()[:1]
     assert "\x1b" not in text

@@ -7,7 +7,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.tools.graph_tool import DocumentRelations, RelatedDocument, surroundings
+from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, RelatedDocument, surroundings_of
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TOTAL_PRICE = "shop/cart.py::total_price"
@@ -38,7 +38,7 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
     def around(id_: str) -> DocumentRelations:
         row = index.row(id_)
         assert row is not None
-        return surroundings(joined, row)
+        return surroundings_of(joined, row)
 
     authenticate = RelatedDocument(AUTHENTICATE, "function", "Compare the password hash and open a session.")
     total_price = RelatedDocument(TOTAL_PRICE, "function", "Sum the prices of all articles with tax.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ways_in.tools.graph_tool import TRUST_LEGEND, TRUST_MARK
+from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK
 from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.mcp_client import server_of, text_of, with_client
@@ -47,7 +47,7 @@ def test_what_is_reached_by_several_steps_is_trusted_where_all_of_them_are(tree:
 
 
 def test_text_marks_what_is_trusted_and_says_once_what_the_mark_means(tree: Tree) -> None:
-    lines = tree.told("graph", id=CONVERT).split("\n")
+    lines = tree.answer_text("graph", id=CONVERT).split("\n")
 
     marked = [line.split()[0] for line in lines if line.endswith(f"  {TRUST_MARK}")]
     assert marked == ["tests/test_money.py:8-9", "shop/money.py:6-9"]
@@ -57,7 +57,7 @@ def test_text_marks_what_is_trusted_and_says_once_what_the_mark_means(tree: Tree
 def test_without_an_index_no_character_is_spent_on_it(indexed_shop: IndexedShop) -> None:
     tree = indexed_shop.tree()
 
-    assert TRUST_MARK not in tree.told("graph", id=CONVERT)
+    assert TRUST_MARK not in tree.answer_text("graph", id=CONVERT)
     done = fork_codesum("--home", tree.shop.home, "show", CONVERT, cwd=tree.repo.path)
     assert TRUST_MARK not in done.stdout
     document, _ = tree.codesum("show", CONVERT)

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL
-from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import Behaviour, ModelRequest, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.ways_in.web.reading import Shown, get, shown
 from codesum_pipeline_tests.ways_in.web.serving import serving
@@ -26,7 +26,7 @@ ANSWER = (
 
 
 @dataclass
-class AskedSite:
+class AskSite:
     """A server of pages, its home, and the model that it asks."""
 
     site: str
@@ -63,8 +63,8 @@ class AskedSite:
     def state_of(self, question: str, *, has_ended: bool = False) -> tuple[str, str | None]:
         """Status and reason, as soon as it was begun, or has an end."""
         for _ in range(600):
-            for asked, status, reason in self.turns():
-                if asked == question and (status != "streaming" or not has_ended):
+            for text, status, reason in self.turns():
+                if text == question and (status != "streaming" or not has_ended):
                     return status, reason
             time.sleep(0.1)
         raise AssertionError(f"{question!r} came to no {'end' if has_ended else 'beginning'}: {self.turns()}")
@@ -76,8 +76,8 @@ class AskedSite:
 def looks_first(then: Behaviour) -> Any:
     """A script: the model calls two tools, and then behaves so."""
 
-    def script(asked: Asked) -> Behaviour:
-        if any(message["role"] == "tool" for message in asked.body["messages"]):
+    def script(request: ModelRequest) -> Behaviour:
+        if any(message["role"] == "tool" for message in request.body["messages"]):
             return then
         return Streams(
             "Let me look.",
@@ -88,9 +88,9 @@ def looks_first(then: Behaviour) -> Any:
 
 
 @contextmanager
-def asked_site(
+def serve_ask_site(
     web_home: Path, folder: Path, *arguments: str, settings: str = "", cwd: Path | None = None
-) -> Iterator[AskedSite]:
+) -> Iterator[AskSite]:
     """The pages of a copy of a home, with a model that a test may script."""
     home = Path(shutil.copytree(web_home, folder / "home", symlinks=True))
     with ScriptedServer() as model:
@@ -99,4 +99,4 @@ def asked_site(
             f'api_key_env = "{KEY_VARIABLE}"\nmax_retries = 0\ntimeout_s = 60.0\n'
         )
         with serving(home, cwd or folder, *arguments, env={KEY_VARIABLE: KEY}) as site:
-            yield AskedSite(site, home, model)
+            yield AskSite(site, home, model)

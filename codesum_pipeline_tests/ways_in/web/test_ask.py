@@ -12,7 +12,7 @@ import pytest
 from codesum_pipeline_tests.support.llm_requests import MODEL
 from codesum_pipeline_tests.support.llm_server import Fails
 from codesum_pipeline_tests.support.llm_server.streaming import Streams
-from codesum_pipeline_tests.ways_in.web.asking import ANSWER, STREAM, AskedSite, asked_site, looks_first
+from codesum_pipeline_tests.ways_in.web.asking import ANSWER, STREAM, AskSite, looks_first, serve_ask_site
 from codesum_pipeline_tests.ways_in.web.hostile import IMAGE, SCRIPT
 from codesum_pipeline_tests.ways_in.web.reading import get, page, shown
 
@@ -29,17 +29,17 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def asked(web_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedSite]:
-    with asked_site(web_home, tmp_path_factory.mktemp("asked")) as found:
+def ask_site(web_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskSite]:
+    with serve_ask_site(web_home, tmp_path_factory.mktemp("asked")) as found:
         yield found
 
 
-def test_an_answer_comes_while_it_is_written_with_what_is_looked_at_and_last_whole(asked):
-    asked.model.script = looks_first(Streams(ANSWER))
-    told = asked.stream("who feeds the lion?")
-    kinds = [each["kind"] for each in told]
-    steps = {each["at"]: each["said"] for each in told if each["kind"] == "step"}
-    end = shown(told[-1]["said"])
+def test_an_answer_comes_while_it_is_written_with_what_is_looked_at_and_last_whole(ask_site):
+    ask_site.model.script = looks_first(Streams(ANSWER))
+    lines = ask_site.stream("who feeds the lion?")
+    kinds = [each["kind"] for each in lines]
+    steps = {each["at"]: each["said"] for each in lines if each["kind"] == "step"}
+    end = shown(lines[-1]["said"])
 
     happened = [kind for at, kind in enumerate(kinds) if kind != kinds[at - 1]]
     assert happened == ["text", "block", "aside", "step", "text", "block", "text", "block", "end"]
@@ -47,45 +47,45 @@ def test_an_answer_comes_while_it_is_written_with_what_is_looked_at_and_last_who
     assert steps["1"] == "read zoo/nowhere.py → an error"
     assert end.links[:3] == [KEEPER, README, ANIMALS]
     took = (f"{MODEL}: $0.00", "1 step", "3 citations found", "1 citation taken out", "zoo @ ")
-    for said in ("how it was looked up: 2 steps", steps["0"], *took):
-        assert said in end.text, said
+    for text in ("how it was looked up: 2 steps", steps["0"], *took):
+        assert text in end.text, text
     assert "999" not in end.text
-    assert asked.end_of("who feeds the lion?") == ("complete", None)
+    assert ask_site.end_of("who feeds the lion?") == ("complete", None)
 
 
-def test_without_scripts_the_whole_answer_is_a_page(asked):
-    asked.model.script = looks_first(Streams(ANSWER))
-    found = asked.page("who feeds the cub?")
+def test_without_scripts_the_whole_answer_is_a_page(ask_site):
+    ask_site.model.script = looks_first(Streams(ANSWER))
+    found = ask_site.page("who feeds the cub?")
 
     assert KEEPER in found.links
     assert "Animals are fed in zoo/keeper.py:6-8" in found.text
     assert "how it was looked up: 2 steps" in found.text
 
 
-def test_a_citation_leads_to_its_lines(asked):
-    lines = {link: page(asked.site, link) for link in (KEEPER, README, ANIMALS)}
+def test_a_citation_leads_to_its_lines(ask_site):
+    lines = {link: page(ask_site.site, link) for link in (KEEPER, README, ANIMALS)}
     ids = {link: [each["id"] for _, each in found.elements if "id" in each] for link, found in lines.items()}
 
     assert ids == {KEEPER: ["L6", "L7", "L8"], README: ["L1", "L2", "L3"], ANIMALS: ["L26", "L27", "L28", "L29"]}
     assert "/document?repo=zoo&id=zoo%2Fkeeper.py%3A%3Afeed#L6" in lines[KEEPER].links
 
 
-def test_what_it_may_cost_is_said_before(asked):
-    text = " ".join(page(asked.site, "/ask").text.split())
+def test_what_it_may_cost_is_said_before(ask_site):
+    text = " ".join(page(ask_site.site, "/ask").text.split())
 
     assert f"{MODEL} is asked, and shown what it looks up" in text
     assert "A question costs at most $0.50, all questions of a day $5.00; today they cost $0" in text
 
 
 @pytest.mark.parametrize("token", ["x", "é"], ids=["wrong", "no ASCII"])
-def test_a_form_of_another_server_asks_nothing_and_keeps_the_question(asked, token):
-    before = len(asked.model.seen)
-    answers = [asked.post("who feeds whom?", headers, token=token) for headers in (None, {"Accept": STREAM})]
+def test_a_form_of_another_server_asks_nothing_and_keeps_the_question(ask_site, token):
+    before = len(ask_site.model.seen)
+    answers = [ask_site.post("who feeds whom?", headers, token=token) for headers in (None, {"Accept": STREAM})]
 
     assert [answer.status_code for answer in answers] == [403, 403]
     assert all("This form is not of the server that runs now" in answer.text for answer in answers)
     assert all("who feeds whom?" in answer.text for answer in answers)
-    assert len(asked.model.seen) == before
+    assert len(ask_site.model.seen) == before
 
 
 @pytest.mark.parametrize(
@@ -99,109 +99,109 @@ def test_a_form_of_another_server_asks_nothing_and_keeps_the_question(asked, tok
     ],
     ids=["origin", "no origin", "form of another page", "same site", "rebound name"],
 )
-def test_a_page_of_somebody_else_asks_nothing_even_with_the_token(asked, headers):
-    before = len(asked.model.seen)
+def test_a_page_of_somebody_else_asks_nothing_even_with_the_token(ask_site, headers):
+    before = len(ask_site.model.seen)
 
-    assert asked.post("who feeds whom?", headers, token=asked.token()).status_code in (403, 421)
-    assert len(asked.model.seen) == before
+    assert ask_site.post("who feeds whom?", headers, token=ask_site.token()).status_code in (403, 421)
+    assert len(ask_site.model.seen) == before
 
 
-def test_a_link_fills_the_form_and_asks_nothing(asked):
-    before = len(asked.model.seen)
-    found = page(asked.site, "/ask", q="</textarea><script>alert(1)</script>", repo="zoo", token=asked.token())
+def test_a_link_fills_the_form_and_asks_nothing(ask_site):
+    before = len(ask_site.model.seen)
+    found = page(ask_site.site, "/ask", q="</textarea><script>alert(1)</script>", repo="zoo", token=ask_site.token())
 
     assert "</textarea><script>alert(1)</script>" in found.text
-    assert len(asked.model.seen) == before
+    assert len(ask_site.model.seen) == before
 
 
 @pytest.mark.parametrize("accept", [STREAM, "text/html"], ids=["stream", "page"])
-def test_whoever_stops_waiting_cancels_the_question(asked, accept):
+def test_whoever_stops_waiting_cancels_the_question(ask_site, accept):
     question = f"who waits for {accept}?"
-    asked.model.script = lambda _: Streams("Wait " * 50, hangs_after=20)
-    body = urlencode({"question": question, "repo": "zoo", "token": asked.token()})
-    host = asked.site.removeprefix("http://")
+    ask_site.model.script = lambda _: Streams("Wait " * 50, hangs_after=20)
+    body = urlencode({"question": question, "repo": "zoo", "token": ask_site.token()})
+    host = ask_site.site.removeprefix("http://")
     head = f"POST /ask HTTP/1.1\r\nHost: {host}\r\nAccept: {accept}\r\nContent-Length: {len(body)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=60) as raw:
         raw.sendall(f"{head}{body}".encode())
-        asked.state_of(question)
+        ask_site.state_of(question)
 
-    assert asked.end_of(question) == ("failed", "cancelled")
-    assert get(asked.site, "/").status_code == 200
+    assert ask_site.end_of(question) == ("failed", "cancelled")
+    assert get(ask_site.site, "/").status_code == 200
 
 
 @pytest.mark.slow
 def test_others_are_served_while_a_question_waits_and_the_end_of_the_server_cancels_it(web_home, tmp_path):
-    with asked_site(web_home, tmp_path) as asked:
-        asked.model.script = lambda _: Streams("Wait " * 50, hangs_after=20)
-        data = {"question": "who waits?", "repo": "zoo", "token": asked.token()}
-        with httpx.stream("POST", f"{asked.site}/ask", data=data, headers={"Accept": STREAM}, timeout=60) as answer:
+    with serve_ask_site(web_home, tmp_path) as ask_site:
+        ask_site.model.script = lambda _: Streams("Wait " * 50, hangs_after=20)
+        data = {"question": "who waits?", "repo": "zoo", "token": ask_site.token()}
+        with httpx.stream("POST", f"{ask_site.site}/ask", data=data, headers={"Accept": STREAM}, timeout=60) as answer:
             lines = answer.iter_lines()
             next(lines)
-            assert "zoo/keeper.py" in get(asked.site, "/hits", q="feed").text
-            assert "being answered" in page(asked.site, "/ask").text
-    assert asked.end_of("who waits?") == ("failed", "cancelled")
+            assert "zoo/keeper.py" in get(ask_site.site, "/hits", q="feed").text
+            assert "being answered" in page(ask_site.site, "/ask").text
+    assert ask_site.end_of("who waits?") == ("failed", "cancelled")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ("offline = true", "codesum is offline"),
         ("[ask]\nmax_cost_usd_per_question = 0.0000001", "ask.max_cost_usd_per_question = 1e-07"),
     ],
     ids=["no model", "cap"],
 )
-def test_without_an_answer_by_a_model_the_reason_and_the_hits_are_shown(web_home, tmp_path, settings, told):
-    with asked_site(web_home, tmp_path, settings=settings) as asked:
-        before, found = page(asked.site, "/ask"), asked.page("give food to an animal")
-        stream = asked.stream("give food to an animal")
+def test_without_an_answer_by_a_model_the_reason_and_the_hits_are_shown(web_home, tmp_path, settings, message):
+    with serve_ask_site(web_home, tmp_path, settings=settings) as ask_site:
+        before, found = page(ask_site.site, "/ask"), ask_site.page("give food to an animal")
+        stream = ask_site.stream("give food to an animal")
 
-    assert f"no answer by a model: {told}" in " ".join(found.text.split())
+    assert f"no answer by a model: {message}" in " ".join(found.text.split())
     assert "/document?repo=zoo&id=zoo%2Fkeeper.py%3A6-8#L6" in found.links
-    assert told in shown(stream[-1]["said"]).text
+    assert message in shown(stream[-1]["said"]).text
     assert ("No model is asked: codesum is offline" in before.text) is (settings == "offline = true")
-    assert asked.model.seen == []
+    assert ask_site.model.seen == []
 
 
-def test_a_provider_that_fails_is_named_and_the_hits_are_shown(asked):
-    asked.model.script = lambda _: Fails(503)
-    found = asked.page("give food to an animal")
+def test_a_provider_that_fails_is_named_and_the_hits_are_shown(ask_site):
+    ask_site.model.script = lambda _: Fails(503)
+    found = ask_site.page("give food to an animal")
 
     assert "no answer by a model" in found.text and "503" in found.text
     assert KEEPER in found.links
 
 
-def test_what_breaks_off_is_void_and_the_answer_is_not_empty(asked):
-    asked.model.script = lambda _: Streams("Half of it.\n\nThe other", breaks_after=3)
-    told = asked.stream("give food to an animal")
+def test_what_breaks_off_is_void_and_the_answer_is_not_empty(ask_site):
+    ask_site.model.script = lambda _: Streams("Half of it.\n\nThe other", breaks_after=3)
+    lines = ask_site.stream("give food to an animal")
 
-    assert "void" in [each["kind"] for each in told]
-    assert "Half of it" not in told[-1]["said"] and "zoo/keeper.py" in told[-1]["said"]
+    assert "void" in [each["kind"] for each in lines]
+    assert "Half of it" not in lines[-1]["said"] and "zoo/keeper.py" in lines[-1]["said"]
 
 
-def test_what_a_model_writes_is_no_markup_and_leads_nowhere_else(asked):
-    asked.model.script = lambda _: Streams(HOSTILE)
-    told = asked.stream("is it safe?")
-    for html in [each["said"] for each in told if each["kind"] in ("block", "end")]:
+def test_what_a_model_writes_is_no_markup_and_leads_nowhere_else(ask_site):
+    ask_site.model.script = lambda _: Streams(HOSTILE)
+    lines = ask_site.stream("is it safe?")
+    for html in [each["said"] for each in lines if each["kind"] in ("block", "end")]:
         found = shown(html)
         assert [link for link in found.links if not link.startswith("/")] == []
         assert {tag for tag, _ in found.elements} & {"script", "img", "svg", "iframe", "b"} == set()
         assert {name for tag, each in found.elements for name in each if tag != "input"} <= {"href", "class", "role"}
         assert {each["name"] for tag, each in found.elements if tag == "input"} <= {"conversation"}
-    text = shown(told[-1]["said"]).text
+    text = shown(lines[-1]["said"]).text
     assert "out (https://evil.example/?q=secret)" in text and "leak (https://evil.example/leak.png)" in text
-    assert "\u202e" not in json.dumps(told, ensure_ascii=False)
+    assert "\u202e" not in json.dumps(lines, ensure_ascii=False)
 
 
-def test_what_was_asked_before_is_listed_with_its_end_and_cost(asked):
-    asked.model.script = looks_first(Streams(ANSWER))
-    asked.stream("who was fed before?")
-    asked.model.script = lambda _: Fails(503)
-    asked.stream("who was not?")
-    start = page(asked.site, "/ask")
+def test_what_was_asked_before_is_listed_with_its_end_and_cost(ask_site):
+    ask_site.model.script = looks_first(Streams(ANSWER))
+    ask_site.stream("who was fed before?")
+    ask_site.model.script = lambda _: Fails(503)
+    ask_site.stream("who was not?")
+    start = page(ask_site.site, "/ask")
     text = " ".join(start.text.split())
     links = [link for link in start.links if link.startswith("/earlier")]
-    failed, answered = (page(asked.site, link) for link in links[:2])
+    failed, answered = (page(ask_site.site, link) for link in links[:2])
 
     assert "who was not?" in text.partition("who was fed before?")[0]
     assert "no answer by a model: server, $0.00" in text and "answered, $0.00" in text
@@ -211,7 +211,7 @@ def test_what_was_asked_before_is_listed_with_its_end_and_cost(asked):
 
 
 @pytest.mark.parametrize(
-    ("fields", "status", "told"),
+    ("fields", "status", "message"),
     [
         ({"question": ""}, 400, "the query is empty"),
         ({"question": "?!"}, 400, "has no word"),
@@ -221,42 +221,42 @@ def test_what_was_asked_before_is_listed_with_its_end_and_cost(asked):
     ],
     ids=["empty", "no word", "100 kB", "2 MB", "unknown repository"],
 )
-def test_a_question_that_is_none_is_refused(asked, fields, status, told):
-    before = len(asked.model.seen)
-    answer = asked.post(**fields)
-    stream = asked.post(**fields, headers={"Accept": STREAM})
+def test_a_question_that_is_none_is_refused(ask_site, fields, status, message):
+    before = len(ask_site.model.seen)
+    answer = ask_site.post(**fields)
+    stream = ask_site.post(**fields, headers={"Accept": STREAM})
 
     assert answer.status_code == status
-    assert told in shown(answer.text).text
-    assert told in stream.text
-    assert len(asked.model.seen) == before
+    assert message in shown(answer.text).text
+    assert message in stream.text
+    assert len(ask_site.model.seen) == before
 
 
 @pytest.mark.parametrize("path", ["/earlier", "/earlier?id=x", "/earlier?id=%3Cscript%3E"])
-def test_a_question_that_is_not_there_is_named(asked, path):
-    answer = get(asked.site, path)
+def test_a_question_that_is_not_there_is_named(ask_site, path):
+    answer = get(ask_site.site, path)
 
     assert answer.status_code == 404
     assert "There is no question" in answer.text
 
 
-def test_the_next_question_may_go_on_from_an_answer(asked):
-    asked.model.script = looks_first(Streams(ANSWER))
-    first = asked.page("who feeds the old lion?")
+def test_the_next_question_may_go_on_from_an_answer(ask_site):
+    ask_site.model.script = looks_first(Streams(ANSWER))
+    first = ask_site.page("who feeds the old lion?")
     boxes = [each for tag, each in first.elements if tag == "input" and each.get("type") == "checkbox"]
-    asked.page("and who the cub?", conversation=boxes[0]["value"])
-    said = [message["content"] for message in asked.model.seen[-1].body["messages"] if message["role"] == "user"]
-    kept = page(asked.site, next(link for link in page(asked.site, "/ask").links if link.startswith("/earlier")))
+    ask_site.page("and who the cub?", conversation=boxes[0]["value"])
+    sent = [message["content"] for message in ask_site.model.seen[-1].body["messages"] if message["role"] == "user"]
+    kept = page(ask_site.site, next(link for link in page(ask_site.site, "/ask").links if link.startswith("/earlier")))
     (on,) = [link for link in kept.links if "conversation=" in link]
 
     assert (boxes[0]["form"], boxes[0]["name"]) == ("ask", "conversation")
-    assert "who feeds the old lion?" in said[0] and "and who the cub?" in said[-1]
-    box = next(each for _, each in page(asked.site, on).elements if each.get("name") == "conversation")
+    assert "who feeds the old lion?" in sent[0] and "and who the cub?" in sent[-1]
+    box = next(each for _, each in page(ask_site.site, on).elements if each.get("name") == "conversation")
     assert (box["value"], "checked" in box) == (boxes[0]["value"], True)
 
 
-def test_a_conversation_that_is_not_there_is_named(asked):
-    answer = asked.post("and then?", conversation="nothing")
+def test_a_conversation_that_is_not_there_is_named(ask_site):
+    answer = ask_site.post("and then?", conversation="nothing")
 
     assert answer.status_code == 400
     assert "no conversation 'nothing'" in shown(answer.text).text
@@ -264,18 +264,18 @@ def test_a_conversation_that_is_not_there_is_named(asked):
 
 @pytest.mark.slow
 def test_a_damaged_store_is_named_and_nothing_else_stops(web_home, tmp_path):
-    with asked_site(web_home, tmp_path) as asked:
-        (asked.home / "ask.sqlite").write_bytes(b"no database" * 1000)
-        start, search = page(asked.site, "/ask"), get(asked.site, "/hits", q="feed")
-        answer = asked.post("who feeds whom?")
+    with serve_ask_site(web_home, tmp_path) as ask_site:
+        (ask_site.home / "ask.sqlite").write_bytes(b"no database" * 1000)
+        start, search = page(ask_site.site, "/ask"), get(ask_site.site, "/hits", q="feed")
+        answer = ask_site.post("who feeds whom?")
 
     assert "ask.sqlite cannot be read" in start.text
     assert search.status_code == 200
     assert answer.status_code == 503 and "ask.sqlite" in shown(answer.text).text
 
 
-def test_what_no_form_sends_is_refused(asked):
+def test_what_no_form_sends_is_refused(ask_site):
     for content in (b"\xff\xfe", b"a=1&" * 50, b"", b"{}"):
-        answer = httpx.post(f"{asked.site}/ask", content=content, timeout=60)
+        answer = httpx.post(f"{ask_site.site}/ask", content=content, timeout=60)
         assert answer.status_code in (400, 403), content
-    assert httpx.post(f"{asked.site}/ask", files={"question": b"x"}, timeout=60).status_code == 403
+    assert httpx.post(f"{ask_site.site}/ask", files={"question": b"x"}, timeout=60).status_code == 403

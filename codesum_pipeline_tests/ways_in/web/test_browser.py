@@ -172,11 +172,11 @@ def test_it_is_as_light_or_dark_as_the_system(page, site, is_dark):
 
 
 def test_nothing_is_asked_of_another_server(page, site):
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     for path in EVERY_PAGE:
         page.goto(site + path)
 
-    assert len(asked) > len(EVERY_PAGE)
-    assert [url for url in asked if not url.startswith(f"{site}/")] == []
+    assert len(requested) > len(EVERY_PAGE)
+    assert [url for url in requested if not url.startswith(f"{site}/")] == []
     assert get(site, "/static/page.js").headers["content-type"].startswith("text/javascript")

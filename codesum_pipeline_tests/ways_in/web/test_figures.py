@@ -10,7 +10,7 @@ from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryR
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ways_in.web.figures import cost_charts, evaluation_chart, history_of
-from codesum_pipeline.ways_in.web.rendering import draw
+from codesum_pipeline.ways_in.web.rendering import draw_diagram
 from codesum_pipeline_tests.ways_in.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.ways_in.web.reading import get, page, shown
 from codesum_pipeline_tests.ways_in.web.serving import serving
@@ -44,8 +44,8 @@ def test_a_repositorys_page_draws_its_evaluations_over_versions_with_a_table_beh
         "cost-days-title",
         "cost-levels-title",
     ]
-    for told in ("all lanes", "code only", "2026-01-03", "0.750", "0.670 to 0.830", "0303030303"):
-        assert told in found.text, told
+    for text in ("all lanes", "code only", "2026-01-03", "0.750", "0.670 to 0.830", "0303030303"):
+        assert text in found.text, text
 
 
 def test_what_texts_cost_is_drawn_by_day_and_by_level(measured):
@@ -76,7 +76,7 @@ def test_values_stand_where_they_belong(tmp_path):
     assert best == [pytest.approx((top + bottom) / 2), pytest.approx(top + (bottom - top) / 4), pytest.approx(top)]
     assert middle[2] == pytest.approx(top + (bottom - top) * 0.75)
     assert [bar.height / days.bars[0].height for bar in days.bars] == [1.0, pytest.approx(1 / 3, abs=0.01)]
-    assert [bar.said for bar in levels.bars] == ["function: $0.75", "class: $0.25"]
+    assert [bar.label for bar in levels.bars] == ["function: $0.75", "class: $0.25"]
 
 
 def test_one_evaluation_is_a_point(tmp_path):
@@ -91,7 +91,7 @@ def test_calls_that_cost_nothing_are_drawn_as_nothing(tmp_path):
     write_ledger(tmp_path, "zoo", [("2026-01-02", Level.FILE, 0.0)])
     days, _ = cost_charts(HomeLayout(tmp_path), "zoo")
 
-    assert [(bar.height, bar.said) for bar in days.bars] == [(0.0, "2026-01-02: $0.00")]
+    assert [(bar.height, bar.label) for bar in days.bars] == [(0.0, "2026-01-02: $0.00")]
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_an_overviews_diagram_has_each_user_left_of_what_it_uses_and_arrows_betw
     mermaid = (
         'graph LR\n  p0["a"]\n  p1["b"]\n  p2["c"]\n  p3["d"]\n  p0 --> p1\n  p1 --> p2\n  p0 --> p2\n  p2 <--> p3\n'
     )
-    found = shown(draw(mermaid))
+    found = shown(draw_diagram(mermaid))
     boxes = {
         name: float(each["x"])
         for name, (_, each) in zip("abcd", [each for each in found.elements if each[0] == "rect"], strict=True)
@@ -172,11 +172,11 @@ def test_an_overviews_diagram_has_each_user_left_of_what_it_uses_and_arrows_betw
 
 @pytest.mark.parametrize("text", ["", "graph LR\n  p0 --> p1\n", "sequenceDiagram\n  A->>B: hi\n"])
 def test_what_no_overview_wrote_is_not_drawn(text):
-    assert draw(text) == ""
+    assert draw_diagram(text) == ""
 
 
 def test_a_ring_of_twelve_parts_that_use_each_other_is_drawn():
     boxes = "".join(f'  p{number}["part {number}"]\n' for number in range(12))
     arrows = "".join(f"  p{number} --> p{(number + 1) % 12}\n" for number in range(12))
 
-    assert len([each for each in shown(draw(f"graph LR\n{boxes}{arrows}")).elements if each[0] == "rect"]) == 12
+    assert len([each for each in shown(draw_diagram(f"graph LR\n{boxes}{arrows}")).elements if each[0] == "rect"]) == 12

@@ -14,7 +14,7 @@ from codesum_pipeline.ways_in.web.pages import Pages
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.zoo import FILES as ZOO
-from codesum_pipeline_tests.ways_in.web.asking import asked_site
+from codesum_pipeline_tests.ways_in.web.asking import serve_ask_site
 from codesum_pipeline_tests.ways_in.web.reading import get, hits, page
 from codesum_pipeline_tests.ways_in.web.serving import serving
 
@@ -95,11 +95,11 @@ def test_a_question_is_about_all_repositories_and_that_of_the_folder_with_its_un
     answering = Streams("See `zoo/scales.py:1-3` and `shop/orders.py:1`.")
     (tmp_path / "served").mkdir()
 
-    with asked_site(home, tmp_path / "served", cwd=zoo.path) as asked:
-        asked.model.script = lambda request: answering if request.number > 1 else asking
-        found = asked.page("how is a lion weighed?", repo="")
+    with serve_ask_site(home, tmp_path / "served", cwd=zoo.path) as ask_site:
+        ask_site.model.script = lambda request: answering if request.number > 1 else asking
+        found = ask_site.page("how is a lion weighed?", repo="")
 
-    results = [message for message in asked.model.seen[-1].body["messages"] if message["role"] == "tool"]
+    results = [message for message in ask_site.model.seen[-1].body["messages"] if message["role"] == "tool"]
     assert "return lion.kg" in results[0]["content"]
     assert "/document?repo=zoo&id=zoo%2Fscales.py%3A1-3#L1" in found.links
     assert "/document?repo=shop&id=shop%2Forders.py%3A1#L1" in found.links

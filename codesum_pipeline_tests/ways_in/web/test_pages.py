@@ -27,8 +27,8 @@ def test_a_hit_has_its_path_summary_excerpt_and_why(site):
     found = page(site, "/", q="turn food into energy")
 
     assert found.links[2] == "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest"
-    for told in ("zoo/animals.py:", "Turn food into energy.", "energy = len(food)", "summary", "zoo @ "):
-        assert told in found.text, told
+    for text in ("zoo/animals.py:", "Turn food into energy.", "energy = len(food)", "summary", "zoo @ "):
+        assert text in found.text, text
     assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
 
 
@@ -86,8 +86,8 @@ def test_more_hits_are_others_of_the_same_question(site):
 def test_a_document_has_its_place_its_callers_and_callees_and_its_lines(site):
     found = page(site, "/document", repo="zoo", id="zoo/keeper.py::feed")
 
-    for told in ("Give food to an animal.", "Called by", "feed_all", "Calls", "digest", "return digest(food)"):
-        assert told in found.text, told
+    for text in ("Give food to an animal.", "Called by", "feed_all", "Calls", "digest", "return digest(food)"):
+        assert text in found.text, text
     assert found.links[2:5] == [
         "/repository?repo=zoo",
         "/document?repo=zoo&id=zoo",
@@ -120,8 +120,8 @@ def test_all_of_a_relation_is_a_page_away(site):
 def test_a_repository_has_its_overview_its_folders_and_how_fresh_it_is(site):
     found = page(site, "/repository", repo="zoo")
 
-    for told in ("keeper.py → animals.py", "Entry points", "open-zoo", "Folders", "1 commit behind HEAD", "3 classes"):
-        assert told in found.text, told
+    for text in ("keeper.py → animals.py", "Entry points", "open-zoo", "Folders", "1 commit behind HEAD", "3 classes"):
+        assert text in found.text, text
     assert "/document?repo=zoo&id=zoo" in found.links
     assert "/document?repo=zoo&id=pyproject.toml%3A8" in found.links
 
@@ -140,7 +140,7 @@ def test_every_link_leads_to_a_page(site):
 
 
 @pytest.mark.parametrize(
-    ("path", "query", "status", "told"),
+    ("path", "query", "status", "message"),
     [
         ("/document", {"repo": "zoo", "id": "zoo/keper.py"}, 404, "nearest: zoo/keeper.py"),
         ("/document", {"repo": "zoo"}, 404, "the id is empty"),
@@ -158,11 +158,11 @@ def test_every_link_leads_to_a_page(site):
         ("/static/%2e%2e/app.py", {}, 404, "There is no such page."),
     ],
 )
-def test_what_is_wrong_is_named(site, path, query, status, told):
+def test_what_is_wrong_is_named(site, path, query, status, message):
     answer = get(site, path, **query)
 
     assert answer.status_code == status, answer.text
-    assert told in shown(answer.text).text
+    assert message in shown(answer.text).text
     assert len(answer.text) < 3000
 
 

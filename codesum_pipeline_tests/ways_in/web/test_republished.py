@@ -71,8 +71,8 @@ def test_each_page_is_of_one_whole_version_while_it_is_published_again_and_again
 
     def read(site: str) -> set[tuple[int, int]]:
         """For each page its status, and how many of the words are in it."""
-        asked = [("/hits", {"q": "count fruit"}), ("/document", {"repo": "boxes", "id": "box_1.py::box_1"})]
-        answers = [get(site, path, **query) for _ in range(PAGES) for path, query in asked]
+        requests = [("/hits", {"q": "count fruit"}), ("/document", {"repo": "boxes", "id": "box_1.py::box_1"})]
+        answers = [get(site, path, **query) for _ in range(PAGES) for path, query in requests]
         return {(answer.status_code, sum(word in answer.text for word in WORDS)) for answer in answers}
 
     publisher = threading.Thread(target=go_on)

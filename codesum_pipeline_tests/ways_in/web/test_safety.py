@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import codesum_pipeline.ways_in.web
-from codesum_pipeline.ways_in.web.rendering import as_html, draw
+from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.ways_in.web.hostile import NAME
 from codesum_pipeline_tests.ways_in.web.reading import get, shown
@@ -106,15 +106,15 @@ def test_a_token_is_the_password_that_a_browser_asks_for(web_home, tmp_path):
     with serving(web_home, tmp_path, "--host", "0.0.0.0", env={"CODESUM_WEB_TOKEN": TOKEN}) as address:
         local = f"http://127.0.0.1:{address.rpartition(':')[2]}"
         named = {"Host": address.removeprefix("http://")}
-        asked = httpx.get(local, headers=named)
+        refused = httpx.get(local, headers=named)
         answers = [
             httpx.get(local, headers=named, auth=("anybody", password), timeout=60).status_code
             for password in (TOKEN, f"{TOKEN}x", "")
         ]
         bearer = httpx.get(local, headers={**named, "Authorization": f"Bearer {TOKEN}"}, timeout=60)
 
-    assert (asked.status_code, asked.headers["www-authenticate"].split()[0]) == (401, "Basic")
-    assert "zoo" not in asked.text
+    assert (refused.status_code, refused.headers["www-authenticate"].split()[0]) == (401, "Basic")
+    assert "zoo" not in refused.text
     assert (answers, bearer.status_code) == ([200, 401, 401], 200)
 
 
@@ -153,7 +153,7 @@ def test_markdown_makes_no_markup_of_what_others_wrote():
         '<b>x</b> [l](javascript:alert(1)) ![i](https://evil.example/x.png) `zoo/a.py:3` `"><img src=x>`\n\n'
         '```mermaid\ngraph LR\n  p0["a#60;b#62;"]\n  p1["c"]\n  p0 --> p1\n```\n'
     )
-    html = as_html(text, lambda path, place: f"/document?id={place}" if path == "zoo/a.py" else None, draw)
+    html = as_html(text, lambda path, place: f"/document?id={place}" if path == "zoo/a.py" else None, draw_diagram)
     found = shown(html)
 
     drawn = {"figure", "div", "svg", "title", "desc", "defs", "marker", "path", "g", "rect", "text"}
@@ -172,7 +172,7 @@ def test_a_link_with_a_pattern_that_was_made_to_freeze_the_server_is_answered(si
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("query", "message"),
     [
         ({"q": "x", "path": "*?" * 300}, "paths.0 has 600 characters: String should have at most 500 characters"),
         ({"q": "x", "path": ",".join(["*?z"] * 100)}, "should have at most 20 items"),
@@ -182,11 +182,11 @@ def test_a_link_with_a_pattern_that_was_made_to_freeze_the_server_is_answered(si
     ],
     ids=["a pattern", "many patterns", "a word", "many words", "a cursor"],
 )
-def test_what_is_longer_than_a_request_may_hold_is_refused_with_the_limit(site, asked, told):
-    answer = get(site, "/", **asked)
+def test_what_is_longer_than_a_request_may_hold_is_refused_with_the_limit(site, query, message):
+    answer = get(site, "/", **query)
 
     assert answer.status_code == 400
-    assert told in shown(answer.text).text
+    assert message in shown(answer.text).text
 
 
 def test_a_light_page_is_answered_while_heavy_ones_are_made(site):

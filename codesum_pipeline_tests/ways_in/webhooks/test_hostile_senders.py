@@ -40,7 +40,7 @@ def test_a_signed_body_that_is_no_payload_ends_in_an_answer_and_marks_nothing(se
     status, _ = server.send(body, github_headers(body))
 
     assert status in (202, 400)
-    assert server.told.keys == []
+    assert server.due_marks.keys == []
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data; boundary=x", "\xe9/\xe9", ""])
@@ -60,7 +60,7 @@ def test_an_answer_is_the_same_for_every_host_name_and_registered_repository(ser
     }
 
     assert answers == {(202, "accepted\n")}
-    wait_until(lambda: server.told.keys == [["shop"]])
+    wait_until(lambda: server.due_marks.keys == [["shop"]])
 
 
 def test_a_push_marks_the_repository_of_its_own_host_alone() -> None:
@@ -69,7 +69,7 @@ def test_a_push_marks_the_repository_of_its_own_host_alone() -> None:
         later = encoded(github_push(after="1" * 40) | {"project": {"web_url": ELSEWHERE.location}})
         assert server.send(later, github_headers(later, delivery="2")) == (202, "accepted\n")
 
-    assert server.told.keys == []
+    assert server.due_marks.keys == []
     assert json.loads(later)["project"]
 
 
@@ -79,7 +79,7 @@ def test_a_push_marks_a_repository_of_a_home_in_a_bucket_on_the_daemons_own_disk
     receiver, daemon = (Home(load_settings({"home": address}, environ=environ)) for _ in range(2))
     with running() as server:
         server.send(BODY, github_headers(BODY))
-        wait_until(lambda: server.told.keys == [["shop"]])
-    mark_due(receiver.layout, server.told.keys[0])
+        wait_until(lambda: server.due_marks.keys == [["shop"]])
+    mark_due(receiver.layout, server.due_marks.keys[0])
 
     assert marked_keys(daemon.layout) == ["shop"]

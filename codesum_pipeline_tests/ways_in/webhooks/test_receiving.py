@@ -17,7 +17,7 @@ import uvicorn
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.serving.access_tokens import Address
-from codesum_pipeline.ways_in.serving.http_server import listen
+from codesum_pipeline.ways_in.serving.http_server import listen_on
 from codesum_pipeline.ways_in.webhooks.push_events import Secret
 from codesum_pipeline.ways_in.webhooks.webhook_app import (
     HEALTH_PATH,
@@ -37,7 +37,7 @@ BODY = encoded(github_push())
 
 
 @dataclass
-class Told:
+class DueMarks:
     """What the server asked for, and who waits until it did."""
 
     keys: list[list[str]] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Running:
     """A server that runs, and what it asked for."""
 
     port: int
-    told: Told
+    due_marks: DueMarks
 
     def send(
         self, body: bytes = b"", headers: Mapping[str, str] | None = None, *, method: str = "POST", path: str = PATH
@@ -69,16 +69,16 @@ def running(
     max_body_mb: float = 1.0,
     entries: Callable[[], Sequence[RepositoryEntry]] = lambda: [SHOP],
 ) -> Iterator[Running]:
-    told = Told()
+    due_marks = DueMarks()
     receiver = make_receiver(
-        [Secret(SECRET.encode())], entries, told.mark_due, max_body_mb=max_body_mb, max_per_minute=max_per_minute
+        [Secret(SECRET.encode())], entries, due_marks.mark_due, max_body_mb=max_body_mb, max_per_minute=max_per_minute
     )
-    bound, address = listen(Address("127.0.0.1", 0, "--port 0"))
+    bound, address = listen_on(Address("127.0.0.1", 0, "--port 0"))
     server = uvicorn.Server(uvicorn.Config(make_app(receiver), log_level="warning", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:
-        yield Running(address.port, told)
+        yield Running(address.port, due_marks)
     finally:
         server.should_exit = True
         thread.join(timeout=20)
@@ -104,9 +104,9 @@ def test_a_signed_push_makes_its_repository_due_once_however_often_it_is_sent() 
             assert server.send(BODY, github_headers(BODY, delivery=delivery)) == (202, "accepted\n")
         later = encoded(github_push(after="1" * 40))
         assert server.send(later, github_headers(later, delivery="a-2")) == (202, "accepted\n")
-        wait_until(lambda: len(server.told.keys) == 2)
+        wait_until(lambda: len(server.due_marks.keys) == 2)
 
-    assert server.told.keys == [["shop"], ["shop"]]
+    assert server.due_marks.keys == [["shop"], ["shop"]]
 
 
 def test_whoever_may_send_does_not_learn_which_repositories_are_registered(server: Running) -> None:
@@ -174,7 +174,7 @@ def test_a_registry_that_cannot_be_read_leaves_the_push_to_polling(caplog: pytes
         assert server.send(BODY, github_headers(BODY)) == (202, "accepted\n")
         wait_until(lambda: "left to polling: repos.yaml" in caplog.text)
 
-    assert server.told.keys == []
+    assert server.due_marks.keys == []
 
 
 def test_nothing_that_a_sender_says_reaches_a_log_unescaped_or_at_length(caplog: pytest.LogCaptureFixture) -> None:
@@ -187,11 +187,11 @@ def test_nothing_that_a_sender_says_reaches_a_log_unescaped_or_at_length(caplog:
         server.send(b"x", {"x-github-event": "push", "x-hub-signature-256": f"sha256={SECRET}"})
         wait_until(lambda: "no repository follows it" in caplog.text)
 
-    told = [
+    lines = [
         record.getMessage() for record in caplog.records if record.name.startswith("codesum_pipeline.ways_in.webhooks")
     ]
-    assert len(told) == 3
-    assert all(line.isprintable() and len(line) < 400 for line in told), told
+    assert len(lines) == 3
+    assert all(line.isprintable() and len(line) < 400 for line in lines), lines
     assert SECRET not in caplog.text
 
 

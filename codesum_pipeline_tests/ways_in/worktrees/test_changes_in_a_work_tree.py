@@ -35,7 +35,7 @@ def test_each_edit_is_told_once_and_its_end_too(tree):
         "shop/money.py::round_cents": "changed",
         "shop/money.py::weigh": "new",
     }
-    assert "changed in the work tree: shop/money.py:6-9  function  round_cents" in tree.told(
+    assert "changed in the work tree: shop/money.py:6-9  function  round_cents" in tree.answer_text(
         "watch_changes", cursor=first
     )
     assert changes(watch(tree, edited.next)) == {}
@@ -94,7 +94,9 @@ def test_status_tells_what_the_tree_changed_before_what_the_build_did(tree):
     page = tree.ask("status", changes=3)
 
     assert [change.id for change in page.changes[:2]] == ["shop/money.py", "shop/money.py::weigh"]
-    assert "what the work tree changed:\n    changed in the work tree: shop/money.py" in tree.told("status", changes=3)
+    assert "what the work tree changed:\n    changed in the work tree: shop/money.py" in tree.answer_text(
+        "status", changes=3
+    )
 
 
 @pytest.mark.slow
@@ -104,12 +106,12 @@ def test_an_edit_that_is_committed_and_indexed_since_is_not_told_again(tmp_path)
     first = start(tree)
     edit = {"a.py": "def one(x):\n    y = x + 2\n    return y\n\n\ndef two(x):\n    y = x * 2\n    return y\n"}
     shop.repo.write(edit)
-    told = watch(tree, first)
-    assert changes(told) == {"a.py": "changed", "a.py::one": "changed", "a.py::two": "new"}
+    page = watch(tree, first)
+    assert changes(page) == {"a.py": "changed", "a.py::one": "changed", "a.py::two": "new"}
     shop.repo.commit(edit)
     build(workspace_of(open_home(shop.home), RepositoryEntry("shop", str(shop.repo.path)), run_id="second"))
 
-    later = watch(tree, told.next)
+    later = watch(tree, page.next)
 
     assert not {"a.py", "a.py::one", "a.py::two"} & changes(later).keys()
     assert changes(watch(tree, later.next)) == {}

@@ -4,6 +4,7 @@ import pytest
 
 from codesum_pipeline.ways_in.worktrees import tree_builds
 from codesum_pipeline.ways_in.worktrees.opening import open_tree
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.ways_in.worktrees.edited import edited_tree
 
 # What rests on files that did not change, and when and why a text was written.
@@ -36,7 +37,7 @@ def modules(parts):
 def test_the_documents_of_a_tree_after_random_edits_are_those_of_a_clean_index(tmp_path, number):
     edited = edited_tree(tmp_path, seed=number, edits=10)
 
-    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root)
+    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root, rescaled=RescaledIndexes())
 
     assert tree.warning == ""
     assert documents(tree.parts) == documents([edited.clean])
@@ -48,6 +49,6 @@ def test_a_tree_is_that_of_a_clean_index_whatever_is_taken_over_for_it(tmp_path,
     monkeypatch.setattr(tree_builds, "_READ_WHILE_ONE_IS_MADE", read_while)
     edited = edited_tree(tmp_path, seed=0, edits=3)
 
-    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root)
+    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root, rescaled=RescaledIndexes())
 
     assert documents(tree.parts) == documents([edited.clean])

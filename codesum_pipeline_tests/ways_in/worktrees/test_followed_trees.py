@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.tools.call import ToolContext
+from codesum_pipeline.ways_in.tools.remembered import ComparedTrees
 from codesum_pipeline.ways_in.tools.tool_registry import tools_by_name
 
 BELL = "def ring_bell(bell):\n    bell.swing()\n    return bell\n"
@@ -30,7 +31,7 @@ def follower(tree):
 @pytest.fixture
 def names(tree, follower):
     """Functions of the tree that have the word `bell` in their names, as a call of a followed catalogue finds them."""
-    catalogue = replace(tree.shop.catalogue, follower=follower, compared={})
+    catalogue = replace(tree.shop.catalogue, follower=follower, compared=ComparedTrees())
 
     def ask():
         page = tools_by_name()["search_symbols"].ask(ToolContext(catalogue, tree.repo.path), {"name": "ring_bell"})
@@ -67,7 +68,7 @@ def test_a_tree_that_nobody_follows_is_compared_each_time(tree, follower, names)
 def test_another_tree_of_the_repository_is_never_taken_for_it(tree, follower, indexed_shop):
     other = indexed_shop.tree()
     other.repo.write({"shop/bell.py": BELL})
-    catalogue = replace(indexed_shop.catalogue, follower=follower, compared={})
+    catalogue = replace(indexed_shop.catalogue, follower=follower, compared=ComparedTrees())
 
     for folder, expected in ((tree.repo.path, False), (other.repo.path, True), (tree.repo.path, False)):
         page = tools_by_name()["search_symbols"].ask(ToolContext(catalogue, folder), {"name": "ring_bell"})

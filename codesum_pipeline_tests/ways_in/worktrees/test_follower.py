@@ -181,8 +181,8 @@ def test_a_tree_of_too_many_folders_is_compared_and_that_is_said_once(repo, capl
     follower.close()
 
     assert follower.generation(repo.path) is None
-    (said,) = [record.getMessage() for record in caplog.records]
-    assert said.startswith(f"changes of {repo.path} are looked for at each call: it has ")
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert message.startswith(f"changes of {repo.path} are looked for at each call: it has ")
 
 
 _LIMITED = """

@@ -9,6 +9,7 @@ from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.worktrees.opening import open_tree
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.ways_in.worktrees.edited import edited_tree
 
 
@@ -38,7 +39,7 @@ def ids(edges):
 @pytest.mark.parametrize("number", range(8))
 def test_a_relation_is_one_of_the_tree_or_lags_as_one_of_the_commit(tmp_path, number):
     edited = edited_tree(tmp_path, seed=number, edits=8)
-    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root)
+    tree = open_tree(edited.home.settings, edited.entry, edited.base, edited.root, rescaled=RescaledIndexes())
 
     clean = of(edited.home, [edited.clean])
     now, right = uses(of(edited.home, tree.parts)), uses(clean)

@@ -56,7 +56,7 @@ def test_every_tool_says_of_which_tree_it_answers_and_how_far_behind_that_is(ind
         (as_of,) = tree.ask(tool, **arguments).as_of
         assert (as_of.behind, as_of.tree, as_of.differ, as_of.is_settled) == (1, str(tree.repo.path), 2, False), tool
         assert f"1 commit behind HEAD, with the work tree {tree.repo.path}: 2 files differ; calls between" in str(as_of)
-        assert tree.told(tool, **arguments).startswith("as of: shop @ ")
+        assert tree.answer_text(tool, **arguments).startswith("as of: shop @ ")
 
 
 def test_the_command_lines_json_says_it_too(indexed_shop):

@@ -42,7 +42,7 @@ def test_what_a_build_found_out_is_of_the_commit_and_files_that_differ_are_named
     marked = {each.place.partition(":")[0] for each in findings if each.changed_since}
     assert marked == {"pyproject.toml"}
     assert any("the work tree has others: pyproject.toml" in note for note in page.notes)
-    assert "(changed since)" in shop.told(tool, limit=50, tokens=9000)
+    assert "(changed since)" in shop.answer_text(tool, limit=50, tokens=9000)
 
 
 def test_a_community_has_the_lines_of_the_tree(shop):

@@ -160,13 +160,13 @@ def test_from_a_settled_tree_relations_are_exact(indexed_shop):
 def test_no_relation_comes_from_another_work_tree(shop, indexed_shop):
     other = indexed_shop.tree()
     other.repo.write({"shop/other.py": EDITS["shop/till.py"].replace("count_till", "count_other")})
-    asked = (
+    calls = (
         ("graph", {"id": "convert", "limit": 50}),
         ("graph", {"id": "shop", "limit": 50, "tokens": 9000}),
         ("get_file_analysis", {"path": "shop/money.py"}),
     )
 
-    for tool, arguments in asked:
-        in_ours, in_other = shop.told(tool, **arguments), other.told(tool, **arguments)
+    for tool, arguments in calls:
+        in_ours, in_other = shop.answer_text(tool, **arguments), other.answer_text(tool, **arguments)
         assert "shop/till.py" in in_ours and "shop/other.py" not in in_ours
         assert "shop/other.py" in in_other and "shop/till.py" not in in_other

@@ -43,10 +43,10 @@ def search(repo, query, *arguments, home=None):
 
 
 def test_a_clean_tree_is_answered_by_its_index_alone(shop):
-    hits, said = search(shop, "unlock the front door")
+    hits, remarks = search(shop, "unlock the front door")
 
     assert hits["src/door.py::open_door"]["start_line"] == 1
-    assert said == ""
+    assert remarks == ""
     assert not (shop.path.parent / "home" / "overlays").exists()
 
 
@@ -54,7 +54,7 @@ def test_an_edit_is_found_with_the_lines_and_the_text_that_it_has_now(shop):
     window = function("open_window", "Unlatch the kitchen window.", "x.unlatch()")
     shop.write({"src/door.py": f'"""Doors."""\n\n\n{window}'})
 
-    hits, said = search(shop, "unlatch the kitchen window", "--excerpt", "1")
+    hits, remarks = search(shop, "unlatch the kitchen window", "--excerpt", "1")
 
     found = hits["src/door.py::open_window"]
     assert (found["start_line"], found["end_line"]) == (4, 7)
@@ -62,7 +62,7 @@ def test_an_edit_is_found_with_the_lines_and_the_text_that_it_has_now(shop):
     assert "window" in found["excerpt"]["lines"][0]
     assert next(iter(hits)).startswith("src/door.py")
     assert "src/door.py::open_door" not in search(shop, "unlock the front door")[0]
-    assert f"with the work tree {shop.path}: 1 file differs; " in said
+    assert f"with the work tree {shop.path}: 1 file differs; " in remarks
 
 
 def test_a_file_that_git_does_not_know_yet_is_found(shop):
@@ -115,8 +115,8 @@ def test_many_work_trees_share_one_index_and_no_hit_comes_from_another(shop, tmp
         tree.write({f"src/brass_{number}.py": function(f"polish_{number}", "Polish the brass handles.", "x.polish()")})
 
     def polishing(tree):
-        asked = {"query": "polish the brass handles", "limit": 20}
-        page = tools_by_name()["search"].ask(ToolContext(catalogue, tree.path), asked)
+        arguments = {"query": "polish the brass handles", "limit": 20}
+        page = tools_by_name()["search"].ask(ToolContext(catalogue, tree.path), arguments)
         return {hit.id for hit in page.hits if "polish" in hit.id}
 
     for number, tree in enumerate(trees):
@@ -158,10 +158,10 @@ def test_nothing_that_a_tree_configures_runs(shop, tmp_path):
 def test_a_tree_that_cannot_be_compared_is_answered_by_its_index_and_that_is_said(shop):
     (shop.path / ".git" / "index").write_bytes(b"no index")
 
-    hits, said = search(shop, "unlock the front door")
+    hits, remarks = search(shop, "unlock the front door")
 
     assert "src/door.py::open_door" in hits
-    assert "was not compared" in said
+    assert "was not compared" in remarks
 
 
 def test_an_edited_function_is_ranked_as_in_an_index_of_the_tree(shop):

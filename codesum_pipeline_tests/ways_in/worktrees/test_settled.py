@@ -7,6 +7,7 @@ from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.ways_in.worktrees.opening import open_tree, settle_tree
+from codesum_pipeline.ways_in.worktrees.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
@@ -29,7 +30,7 @@ def test_a_settled_tree_answers_as_a_clean_index_of_it(tmp_path, number):
     settings, clean = edited.home.settings, edited.clean
 
     settle_tree(settings, edited.entry, edited.base, edited.root)
-    tree = open_tree(settings, edited.entry, edited.base, edited.root)
+    tree = open_tree(settings, edited.entry, edited.base, edited.root, rescaled=RescaledIndexes())
 
     (settled,) = tree.parts
     assert tree.is_settled

@@ -34,11 +34,11 @@ def test_a_document_is_shown_as_the_tree_has_it_with_what_stands_around_it_there
 
 
 def test_an_unchanged_document_names_nothing_that_the_tree_does_not_have(tree):
-    shown, said = tree.codesum("show", "shop/cart.py::Cart::receipt")
+    shown, remarks = tree.codesum("show", "shop/cart.py::Cart::receipt")
 
     assert "shop/money.py::format_amount" not in {each["id"] for each in shown["calls"]}
     assert "shop/money.py::format_amount" not in shown["dependencies"]
-    assert "used shop/money.py::format_amount at the indexed commit" in said
+    assert "used shop/money.py::format_amount at the indexed commit" in remarks
     done = fork_codesum("--home", tree.shop.home, "show", "shop/money.py::format_amount", cwd=tree.repo.path)
     assert done.returncode != 0
     assert "no document 'shop/money.py::format_amount' in shop; nearest: " in done.stderr

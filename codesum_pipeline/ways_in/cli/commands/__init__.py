@@ -1,1 +1,1 @@
-"""The commands of `codesum`, most of them in a module of their own name."""
+"""The commands of `codesum`, each in the module of its name; `overview` is beside `show`, and `worker` beside `dev`."""

@@ -30,9 +30,9 @@ from codesum_pipeline.ways_in.asking.turn_events import (
     synthesis_line,
 )
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.render import FAILED, complain, drawing_on, note, on_terminal, print_json
+from codesum_pipeline.ways_in.cli.render import FAILED, complain, displays, is_on_terminal, print_json, write_note
 
 
 def ask(
@@ -62,27 +62,27 @@ def ask(
     """
     if goes_on and conversation:
         raise ConfigurationError("--continue and --conversation: choose one of them")
-    called = invocation(ctx)
-    asked = AskedQuestion(
+    invocation = invocation_of(ctx)
+    question = AskedQuestion(
         text=" ".join(words),
         repos=repo or (),
-        catalogue=catalogue_of(called),
+        catalogue=catalogue_of(invocation),
         folder=Path.cwd(),
         now=utc_now,
-        tell=note,
+        tell=write_note,
         conversation=LATEST if goes_on else conversation,
     )
-    model = called.settings.llm.model
+    model = invocation.settings.llm.model
     written = WrittenAnswer()
-    if on_terminal() and not as_json:
+    if is_on_terminal() and not as_json:
         with written.drawn():
-            answer = asyncio.run(asked.answer(written.hear))
+            answer = asyncio.run(question.answer(written.hear))
         written.show_rest(answer)
     else:
-        answer = asyncio.run(asked.answer(lambda _event: None))
+        answer = asyncio.run(question.answer(lambda _event: None))
         if as_json:
-            asked_model = None if answer.failed == NO_MODEL else model
-            print_json({"question": asked.text, "model": asked_model, **asdict(answer)})
+            answering_model = None if answer.failed == NO_MODEL else model
+            print_json({"question": question.text, "model": answering_model, **asdict(answer)})
         else:
             typer.echo(clean(answer.text))
     _tell(answer, model)
@@ -95,13 +95,13 @@ def _tell(answer: TurnAnswer, model: str) -> None:
     for problem in answer.problems:
         complain(problem)
     if answer.is_fallback:
-        note(f"no answer by a model: {answer.detail}; above is what the index has")
+        write_note(f"no answer by a model: {answer.detail}; above is what the index has")
     if answer.dropped:
-        note(answer.dropped)
-    note(f"as of {'; '.join(map(str, answer.as_of))}")
+        write_note(answer.dropped)
+    write_note(f"as of {'; '.join(map(str, answer.as_of))}")
     if answer.failed != NO_MODEL:
         tokens = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
-        note(f"{model}: ${answer.usd:.4f}, {counted(answer.steps, 'step')}, {tokens}")
+        write_note(f"{model}: ${answer.usd:.4f}, {counted(answer.steps, 'step')}, {tokens}")
 
 
 _TAIL_LINES = 4
@@ -125,7 +125,7 @@ class WrittenAnswer:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        with drawing_on(self._console), self._live:
+        with displays.drawing_on(self._console), self._live:
             self._draw_tail()
             yield
 
@@ -163,8 +163,8 @@ class WrittenAnswer:
         self._next_drawing = None
         self._live.refresh()
 
-    def _remark(self, said: str) -> None:
-        self._console.print(Text(f"· {one_line(said)}", style="dim"))
+    def _remark(self, text: str) -> None:
+        self._console.print(Text(f"· {one_line(text)}", style="dim"))
 
     def _below(self) -> Text:
         lines = clean(self._tail).split("\n")[-_TAIL_LINES:]

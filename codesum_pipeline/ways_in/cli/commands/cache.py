@@ -10,9 +10,9 @@ from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import option, switch
-from codesum_pipeline.ways_in.cli.render import present, show, table
+from codesum_pipeline.ways_in.cli.render import make_table, present_rows, show_parts
 
 # Enough characters of a digest such as `blake3:0123…` to distinguish versions.
 _SHOWN_DIGEST = 19
@@ -33,7 +33,7 @@ def stats(
         rows.append((version, each.model, each.texts, each.text_bytes, cost, first, each.last_used))
     columns = ("prompt version", "model", "texts", "bytes", "US dollars", "first written", "last used")
     none = f"no text of a model is kept in {kept.path.parent}"
-    present(found, lambda: table(columns, rows, right=columns[2:5]), as_json=as_json, otherwise=none)
+    present_rows(found, lambda: make_table(columns, rows, right=columns[2:5]), as_json=as_json, otherwise=none)
 
 
 @cache.command()
@@ -66,8 +66,8 @@ def prune(
         versions |= known
     unused = timedelta(days=unused_for) if unused_for is not None else None
     deleted = kept.prune(unused_for=unused, keep_prompt_versions=versions or None)
-    show(f"{counted(deleted, 'text')} deleted, {counted(sum(each.texts for each in kept.stats()), 'text')} kept")
+    show_parts(f"{counted(deleted, 'text')} deleted, {counted(sum(each.texts for each in kept.stats()), 'text')} kept")
 
 
 def _cache(ctx: typer.Context) -> AnswerCache:
-    return AnswerCache(invocation(ctx).settings.summary_cache_dir, now=utc_now)
+    return AnswerCache(invocation_of(ctx).settings.summary_cache_dir, now=utc_now)

@@ -21,9 +21,16 @@ from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
 from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
 from codesum_pipeline.ways_in.asking.question_store import STORE_FILE
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, present, print_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    SHORT_COMMIT,
+    make_table,
+    present_rows,
+    print_json,
+    show_parts,
+    write_note,
+)
 
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
@@ -64,14 +71,14 @@ def cost(
 
     codesum cost --since 2026-01-01 --plot cost.png
     """
-    called, keys = invocation(ctx), keys or []
+    invocation, keys = invocation_of(ctx), keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
     if avoided:
-        show_avoided(called, keys, begin, as_json=as_json)
+        show_avoided(invocation, keys, begin, as_json=as_json)
         return
-    rows = _rows(called, keys, begin)
-    questions = _about(keys, calls_of_questions(called.layout.home / STORE_FILE, since=begin))
-    digests = _about(keys, calls_of_digests(called.layout.digests, since=begin))
+    rows = _rows(invocation, keys, begin)
+    questions = _about(keys, calls_of_questions(invocation.layout.home / STORE_FILE, since=begin))
+    digests = _about(keys, calls_of_digests(invocation.layout.digests, since=begin))
     named = {
         "texts": rows,
         "questions": [(", ".join(repos), row) for repos, row in questions],
@@ -80,7 +87,7 @@ def cost(
     }
     if plot is not None:
         days = add_up_calls_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
-        with with_modes_of_the_caller():
+        with invocation.with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     totals = {
         what: add_up_calls_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()
@@ -91,26 +98,26 @@ def cost(
         return
     for what, found in totals.items():
         if found:
-            show(_table(by, {**found, "all": add_up_calls(row for _, row in named[what])}, _HEADS[what]))
-    compacting, usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
+            show_parts(_table(by, {**found, "all": add_up_calls(row for _, row in named[what])}, _HEADS[what]))
+    compacting, usd = (0, 0.0) if keys else calls_since(invocation.layout.home / LEDGER_FILE, begin)
     if compacting:
-        note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
+        write_note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
     elif not any(totals.values()):
-        note(
+        write_note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
             "`codesum ask` makes others"
         )
 
 
-def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
+def _rows(invocation: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
-    store = tables_of(called.layout)
+    store = tables_of(invocation.layout)
     known = set(store.repositories("ledger"))
     for key in keys:
         if key not in known:
-            called.registry.get(key)
-    names = keys or sorted(known | {entry.key for entry in called.entries()})
-    attempts = ((repo, row) for repo in names for row in every_attempt(store, called.layout.state(repo), repo))
+            invocation.registry.get(key)
+    names = keys or sorted(known | {entry.key for entry in invocation.entries()})
+    attempts = ((repo, row) for repo in names for row in every_attempt(store, invocation.layout.state(repo), repo))
     return [(repo, row) for repo, row in attempts if row.started_at >= since]
 
 
@@ -140,7 +147,7 @@ def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) ->
         failures = ", ".join(f"{number:,} {kind}" for kind, number in found.failures)
         shown = name[:SHORT_COMMIT] if by is By.RUN else name
         rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
-    return table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+    return make_table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
 
 
 _COLOR = "#4f43dd"
@@ -172,21 +179,21 @@ def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
 
 
-def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
+def show_avoided(invocation: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
-    store = tables_of(called.layout)
+    store = tables_of(invocation.layout)
     known = store.repositories("avoided")
     for key in keys:
         if key not in known:
-            called.registry.get(key)
+            invocation.registry.get(key)
     rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
     found = avoided_by_cause(row for row in rows if row.noted_at >= since)
     everything = sum(found.values(), CallTotals())
     lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]
-    present(
+    present_rows(
         [{"cause": cause.value, **to_builtins(saving)} for cause, saving in found.items()],
-        lambda: table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
+        lambda: make_table(("cause", *_NUMBERS), [*lines, ("all", *_cells(everything, everything))], right=_NUMBERS),
         as_json=as_json,
         otherwise="no build with a model is on the books: `llm.enabled` lets builds keep them",
     )

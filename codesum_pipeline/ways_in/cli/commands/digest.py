@@ -21,20 +21,27 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import clean, counted
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.commands.compact import compaction_as_json
-from codesum_pipeline.ways_in.cli.digest_making import aggregate, preview_digest, run_digests, send, show_text, window
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.commands.digest_making import (
+    aggregate,
+    parse_window,
+    preview_digest,
+    run_digests,
+    send,
+    show_digest_text,
+)
+from codesum_pipeline.ways_in.cli.compaction_views import compaction_as_json
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     TableView,
     complain,
-    fields,
-    note,
-    present,
+    make_fields,
+    make_table,
+    present_rows,
     print_json,
-    show,
-    table,
+    show_parts,
+    write_note,
 )
 
 digest = CommandGroup("digest")
@@ -54,9 +61,9 @@ def list_digests(
 
     codesum digest list --intent billing --since 2026-10-01
     """
-    called = invocation(ctx)
-    first, end = window(since, until)
-    with open_digests(called.layout.digests, now=utc_now) as store:
+    invocation = invocation_of(ctx)
+    first, end = parse_window(since, until)
+    with open_digests(invocation.layout.digests, now=utc_now) as store:
         everything = store.digests()
         found = store.digests(intent, first, end)
         compacted = store.compactions()
@@ -66,7 +73,7 @@ def list_digests(
         raise ConfigurationError(
             f"--intent {intent!r}: no digest is of an intent of that name; the nearest is {near!r}"
         )
-    inside = [each for each in compacted if _is_asked_for(each, intent, first) and not state]
+    inside = [each for each in compacted if _may_replace_requested(each, intent, first) and not state]
     rows = [
         each
         for each in reversed(found)
@@ -74,9 +81,9 @@ def list_digests(
     ]
     none = "no digest fits these filters" if everything else "there are no digests yet"
     values = [*rows, *map(compaction_as_json, inside)]
-    present(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)
+    present_rows(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)
     if values and not as_json:
-        note(f"{counted(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
+        write_note(f"{counted(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
 
 
 @digest.command("show")
@@ -89,11 +96,11 @@ def show_digest(
 
     codesum digest show ID
     """
-    called = invocation(ctx)
-    with open_digests(called.layout.digests, now=utc_now) as store:
+    invocation = invocation_of(ctx)
+    with open_digests(invocation.layout.digests, now=utc_now) as store:
         row = _digest_of(store, digest)
         matches = store.matches_of(row.id)
-    with open_outbox(called.settings.home, now=utc_now) as outbox:
+    with open_outbox(invocation.settings.home, now=utc_now) as outbox:
         deliveries = outbox.deliveries(post=row.id)
     if as_json:
         matched = [
@@ -110,7 +117,7 @@ def show_digest(
     is_rollup = row.kind is DigestKind.ROLLUP
     of = counted(row.matches, "digest") if is_rollup else counted(row.matches, "match", "matches")
     dropped = counted(row.dropped_claims, "claim")
-    told = {
+    facts = {
         "id": row.id,
         "intent": row.intent_name,
         "kind": f"a {row.kind.value} of {of}, {counted(row.items, 'item')}",
@@ -122,17 +129,17 @@ def show_digest(
         "state": row.state.value,
         "channels": ", ".join(row.channels),
     }
-    show(fields(told))
+    show_parts(make_fields(facts))
     typer.echo()
-    show_text(row.result)
+    show_digest_text(row.result)
     tries = [
         (each.channel, each.state.value, each.tries, each.sent_at or each.due_at, clean(each.detail))
         for each in deliveries
     ]
     if tries:
-        show(table(("channel", "state", "tries", "sent or due (UTC)", "answer"), tries, right=("tries",)))
+        show_parts(make_table(("channel", "state", "tries", "sent or due (UTC)", "answer"), tries, right=("tries",)))
     else:
-        note(_NOWHERE[row.state])
+        write_note(_NOWHERE[row.state])
 
 
 digest.command("preview")(preview_digest)
@@ -147,7 +154,7 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     codesum digest channels
     """
-    settings = invocation(ctx).settings
+    settings = invocation_of(ctx).settings
     found = []
     for name, each in sorted(settings.delivery.channels.items()):
         problem = ""
@@ -159,7 +166,7 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
     rows = [(each["channel"], each["kind"], each["problem"] or "ready", each["promise"]) for each in found]
     none = "there are no channels: docs/delivery.md shows how codesum.toml names one"
     columns = ("channel", "kind", "state", "each message is sent")
-    present(found, lambda: table(columns, rows), as_json=as_json, otherwise=none)
+    present_rows(found, lambda: make_table(columns, rows), as_json=as_json, otherwise=none)
 
 
 @digest.command()
@@ -173,13 +180,13 @@ def outbox(
 
     codesum digest outbox --state given_up
     """
-    with open_outbox(invocation(ctx).settings.home, now=utc_now) as opened:
+    with open_outbox(invocation_of(ctx).settings.home, now=utc_now) as opened:
         if post is not None:
             _show_post(opened, post, as_json=as_json)
             return
         found = opened.deliveries(states=state or ())
     none = "the outbox has nothing of that kind" if state else "the outbox is empty"
-    present(found, lambda: _deliveries(found), as_json=as_json, otherwise=none)
+    present_rows(found, lambda: _deliveries(found), as_json=as_json, otherwise=none)
 
 
 @digest.command()
@@ -188,10 +195,10 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     codesum digest deliver
     """
-    report = deliver_due(invocation(ctx).home.digest_desk())
+    report = deliver_due(invocation_of(ctx).home.digest_desk())
     for why in report.unusable.values():
         complain(why)
-    present(report.tried, lambda: _deliveries(report.tried), as_json=as_json, otherwise="nothing is due")
+    present_rows(report.tried, lambda: _deliveries(report.tried), as_json=as_json, otherwise="nothing is due")
     if report.unusable or any(each.state is not DeliveryState.SENT for each in report.tried):
         raise typer.Exit(FAILED)
 
@@ -206,10 +213,10 @@ def retry(
 
     codesum digest retry digest-1
     """
-    settings = invocation(ctx).settings
+    settings = invocation_of(ctx).settings
     with open_outbox(settings.home, now=utc_now) as opened:
         found = opened.retry(PostId(post), channel=channel, tries=settings.delivery.max_attempts)
-    note(f"to be sent again: {', '.join(each.channel for each in found)}")
+    write_note(f"to be sent again: {', '.join(each.channel for each in found)}")
 
 
 @digest.command("try")
@@ -218,7 +225,7 @@ def try_(ctx: typer.Context, channel: Annotated[str, argument("CHANNEL", "A name
 
     codesum digest try team
     """
-    note(f"{channel}: {clean(invocation(ctx).home.digest_desk().sender.try_channel(channel))}")
+    write_note(f"{channel}: {clean(invocation_of(ctx).home.digest_desk().sender.try_channel(channel))}")
 
 
 def _deliveries(found: Sequence[Delivery]) -> TableView:
@@ -227,7 +234,9 @@ def _deliveries(found: Sequence[Delivery]) -> TableView:
         when = each.sent_at or (each.due_at if each.state is not DeliveryState.GIVEN_UP else "")
         repeat = "may have arrived before" if each.may_have_arrived else ""
         rows.append((each.post_id, each.channel, each.state.value, each.tries, when, repeat, clean(each.detail)))
-    return table(("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",))
+    return make_table(
+        ("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",)
+    )
 
 
 def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
@@ -237,16 +246,16 @@ def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
         tried = [to_builtins(each) | {"attempts": attempts[each.channel]} for each in found]
         print_json(to_builtins(post) | {"deliveries": tried})
         return
-    told = {"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}
-    show(fields(told), _deliveries(found))
+    facts = {"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}
+    show_parts(make_fields(facts), _deliveries(found))
     rows = [
         (channel, each.number, each.started_at, each.ended_at or "", each.state.value, clean(each.detail))
         for channel, tries in attempts.items()
         for each in tries
     ]
     if rows:
-        note(counted(len(rows), "try", "tries"))
-        show(table(("channel", "try", "from (UTC)", "to", "state", "answer"), rows, right=("try",)))
+        write_note(counted(len(rows), "try", "tries"))
+        show_parts(make_table(("channel", "try", "from (UTC)", "to", "state", "answer"), rows, right=("try",)))
 
 
 # Why a digest is in no outbox.
@@ -271,7 +280,7 @@ def _digest_of(store: DigestStore, id_: str) -> DigestRow:
     raise ConfigurationError(f"there is no digest {id_!r}: {hint}")
 
 
-def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
+def _may_replace_requested(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
     """Whether the requested digests may include some that a compaction replaced."""
     selection = Attestation.of_record(record).selection
     is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
@@ -280,19 +289,19 @@ def _is_asked_for(record: CompactionRecord, intent: str | None, since: str | Non
 
 def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> TableView:
     """Newest first; a compaction is placed where its digests end."""
-    said: list[tuple[str, tuple[object, ...]]] = []
+    lines: list[tuple[str, tuple[object, ...]]] = []
     for row in rows:
         when, repositories = row.created_at[:16].replace("T", " "), ", ".join(row.repositories)
         about = (row.intent_name, row.kind.value, repositories, row.items, row.model or "no model")
-        said.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
+        lines.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
     for record in reversed(compacted):
         found = Attestation.of_record(record)
         before, cost = found.selection.before or "", f"${record.cost_usd:.4f}"
         about = (found.selection.ids or "all", "compaction", "", len(found.sources), record.model_name_echoed)
-        said.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))
+        lines.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))
     columns = ("on (UTC)", "intent", "kind", "repositories", "items", "by", "cost", "state", "id")
-    ordered = sorted(said, key=lambda pair: pair[0], reverse=True)
-    return table(columns, [row for _, row in ordered], right=("items", "cost"))
+    ordered = sorted(lines, key=lambda pair: pair[0], reverse=True)
+    return make_table(columns, [row for _, row in ordered], right=("items", "cost"))
 
 
 def _cost(row: DigestRow) -> str:

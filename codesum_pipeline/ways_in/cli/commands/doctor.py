@@ -26,10 +26,10 @@ from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.layout import STATE
 from codesum_pipeline.ground.store.lease import current_holder, release_lease
 from codesum_pipeline.indexes.publishing.verify import verify_index
-from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, switch
-from codesum_pipeline.ways_in.cli.render import FAILED, indented, note, print_json, show, styled
+from codesum_pipeline.ways_in.cli.render import FAILED, indent_part, print_json, show_parts, style_text, write_note
 from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, index_troubles
 
 # One broken file can make every document wrong: the first ones are enough.
@@ -84,8 +84,8 @@ def doctor(
 
     Secrets that earlier versions stored are counted, and not shown.
     """
-    called = invocation(ctx)
-    home = called.home
+    invocation = invocation_of(ctx)
+    home = invocation.home
     if trust:
         _trust(home.settings.home)
         return
@@ -118,7 +118,7 @@ def _trust(home: Path) -> None:
         raise ConfigurationError(f"there is no home at {home}: `codesum add` and `codesum index` make one")
     check_may_be_own(home)
     record_home(home)
-    note(f"{home} is recorded as yours: it counts in {home.parent} and below without being named")
+    write_note(f"{home} is recorded as yours: it counts in {home.parent} and below without being named")
 
 
 def _release(home: Home, key: str | None) -> None:
@@ -131,7 +131,7 @@ def _release(home: Home, key: str | None) -> None:
         holder = f"run {found.run_id} on {found.host}" if found else ""
     else:
         holder = str(release_lease(home.layout.state(entry.key)) or "")
-    note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
+    write_note(f"{key}: the lease of {holder} is released" if holder else f"{key}: nobody holds the lease")
 
 
 def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
@@ -246,6 +246,7 @@ def _model(home: Home) -> Iterator[Problem]:
 
     Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
     """
+    # Only --llm waits for what calls a model.
     from codesum_pipeline.texts.llm.backends import build_backend
     from codesum_pipeline.texts.summaries.by_model.choosing import templates_of
 
@@ -253,7 +254,7 @@ def _model(home: Home) -> Iterator[Problem]:
     if not llm.enabled:
         raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
     if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
-        note(f"{llm.model} can be reached; whether a model has this name shows with the first call")
+        write_note(f"{llm.model} can be reached; whether a model has this name shows with the first call")
     elif llm.asks_nobody:
         way_out = "set llm.backend, or llm.recording to a recording"
         yield Problem(None, f"llm.backend = {llm.backend.value!r} cannot answer", way_out)
@@ -272,14 +273,16 @@ def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
         by_way_out: dict[str | None, list[str]] = {}
         for problem in here:
             by_way_out.setdefault(problem.way_out, []).append(problem.what)
-        show(Text(heading, style="bold"))
+        show_parts(Text(heading, style="bold"))
         for way_out, whats in by_way_out.items():
-            show(*(indented(Text(one_line(what)), 2) for what in whats))
+            show_parts(*(indent_part(Text(one_line(what)), 2) for what in whats))
             if way_out:
-                show(indented(Text.assemble("way out: ", (way_out, "cyan")), 2, below=1))
+                show_parts(indent_part(Text.assemble("way out: ", (way_out, "cyan")), 2, below=1))
     open_ones = {problem.repo for problem in problems if problem.way_out}
     sound = [key for key in keys if key not in open_ones]
     if sound:
-        show(styled(f"{counted(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green"))
+        show_parts(
+            style_text(f"{counted(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green")
+        )
     if not keys:
-        note(NO_REPOSITORY)
+        write_note(NO_REPOSITORY)

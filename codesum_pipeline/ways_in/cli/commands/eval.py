@@ -40,10 +40,10 @@ from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.weights import has_lane
 from codesum_pipeline.ways_in.cli.document_views import open_published
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, print_json, show, table
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, print_json, show_parts, write_note
 
 
 def eval(
@@ -77,28 +77,28 @@ def eval(
     """
     if lift and (lane or level or each_lane or each_level):
         raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
-    called = invocation(ctx)
+    invocation = invocation_of(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
-    given = None if questions is None else read_questions(questions)
-    indexes = open_published(called, repo or ())
-    with progress_bar() as progress:
+    file_questions = None if questions is None else read_questions(questions)
+    indexes = open_published(invocation, repo or ())
+    with show_progress() as progress:
         if lift:
-            ledgers = _lifts(called, indexes, given, progress=progress)
-        elif given is None:
-            found = _ask_own(called, indexes, ways, progress=progress)
+            ledgers = _lifts(invocation, indexes, file_questions, progress=progress)
+        elif file_questions is None:
+            found = _ask_own(invocation, indexes, ways, progress=progress)
         else:
-            found = _ask_given(called, indexes, given, ways, progress=progress)
+            found = _ask_of_file(invocation, indexes, file_questions, ways, progress=progress)
     if lift:
         page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
     else:
         page = write_report(found)
     if report is not None:
-        with with_modes_of_the_caller():
+        with invocation.with_modes_of_the_caller():
             write_text_atomically(report, page)
     if as_json:
         print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
     else:
-        show(*([page] if lift else _tables(found)))
+        show_parts(*([page] if lift else _tables(found)))
 
 
 def _tables(report: Report) -> Iterator[RenderableType]:
@@ -106,7 +106,7 @@ def _tables(report: Report) -> Iterator[RenderableType]:
         head = columns_of_rows(summary.title, summary.headline)
         if place:
             yield ""
-        yield table(head, [cells_of_row(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
+        yield make_table(head, [cells_of_row(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
 
 
 class Ways(Struct, frozen=True):
@@ -134,8 +134,8 @@ class Ways(Struct, frozen=True):
         return setups
 
 
-def _ask_given(
-    called: Invocation,
+def _ask_of_file(
+    invocation: Invocation,
     indexes: Sequence[PublishedIndex],
     questions: Sequence[Question],
     ways: Ways,
@@ -169,44 +169,55 @@ def _ask_given(
         for (repo, indexed, wanted), number in sorted(others.items())
     ]
     for remark in notes:
-        note(remark)
+        write_note(remark)
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
-    answers = ask_questions(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
+    answers = ask_questions(indexes, kept, embedder=embedder_of(invocation.settings), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question can be asked at level {', '.join(ways.levels)}: leave out --level")
     return summarize_answers(answers, notes=notes)
 
 
-def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
+def _ask_own(invocation: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
     """Ask of each repository what its docstrings and commit messages say."""
     answers: list[QuestionResult] = []
-    notes, options = [], called.settings.evaluation
+    notes, options = [], invocation.settings.evaluation
     for index in indexes:
-        workspace, setups = called.home.workspace(index.repo, run_id="eval"), ways.setups([index], with_symbols=True)
+        workspace, setups = (
+            invocation.home.workspace(index.repo, run_id="eval"),
+            ways.setups([index], with_symbols=True),
+        )
         own = ask_own_questions(
             workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
         )
         kinds = Counter(category for category, _ in {(answer.question.category, answer.question.id) for answer in own})
         named = ", ".join(f"{category} ({number})" for category, number in sorted(kinds.items())) or "none"
         notes.append(f"{index.repo}: questions of its own: {named}")
-        note(notes[-1])
+        write_note(notes[-1])
         answers += own
     if not answers:
-        asked = ", ".join(index.repo for index in indexes)
-        raise ConfigurationError(f"no docstrings or commit messages to ask {asked}: give a file of questions")
+        searched = ", ".join(index.repo for index in indexes)
+        raise ConfigurationError(f"no docstrings or commit messages to ask {searched}: give a file of questions")
     return summarize_answers(answers, notes=notes)
 
 
 def _lifts(
-    called: Invocation, indexes: Sequence[PublishedIndex], questions: Sequence[Question] | None, *, progress: Progress
+    invocation: Invocation,
+    indexes: Sequence[PublishedIndex],
+    questions: Sequence[Question] | None,
+    *,
+    progress: Progress,
 ) -> dict[str, Lift]:
     """What written texts add to each repository's index, and what they cost, by key; of those without a question
     there is nothing. Raises `ConfigurationError` if no repository has a question."""
-    found, options = {}, called.settings.evaluation
+    found, options = {}, invocation.settings.evaluation
     for index in indexes:
-        about = None if questions is None else [asked for asked in questions if index in indexes_of(indexes, asked)]
+        about = (
+            None
+            if questions is None
+            else [question for question in questions if index in indexes_of(indexes, question)]
+        )
         if about is None or about:
-            workspace = called.home.workspace(index.repo, run_id="eval")
+            workspace = invocation.home.workspace(index.repo, run_id="eval")
             found[index.repo] = lift_report(
                 workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
             )

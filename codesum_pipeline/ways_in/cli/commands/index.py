@@ -1,28 +1,36 @@
 """`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
 
-from collections.abc import Sequence
+import os
+import weakref
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct, field
 
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.steps.reuse import read_failures
 from codesum_pipeline.ground.model.errors import ConfigurationError, LeaseHeld
+from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import hold_repository
+from codesum_pipeline.ground.store.locks import take_own
 from codesum_pipeline.ground.store.schemas import BOOKS
 from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
     built_table,
     failure_lines,
     outcome_json,
-    shut_out,
+    shut_out_line,
     standing_builds,
     standing_json,
     standing_line,
     tell_uncommitted,
 )
-from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, NewEntries, find_entry, was_fetched
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
+from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -35,17 +43,17 @@ from codesum_pipeline.ways_in.cli.options import (
     complete_keys,
     switch,
 )
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
-    escaped,
+    escape_text,
     exit_code_of_all,
-    note,
     print_json,
-    safe_json,
-    show,
-    styled,
+    safe_json_of,
+    show_parts,
+    style_text,
+    write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
 
@@ -94,9 +102,9 @@ def index(
 
     codesum index https://github.com/pallets/flask --ref main
     """
-    called = invocation(ctx)
+    invocation = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree)
-    home, new = called.home, NewEntries(called)
+    home, new = invocation.home, NewEntries(invocation)
     home.check_choices()
     keys = _keys(new, targets or [], options)
     try:
@@ -105,14 +113,14 @@ def index(
             for each in keys:
                 with hold_repository(home.layout, each, run_id="rebuild", wait_s=home.settings.lease_wait_s):
                     home.tables.drop(each, keeping=BOOKS)
-        with progress_bar() as progress:
+        with show_progress() as progress:
             progress("looking for changes", 0, 0)
-            standing = {} if force else standing_builds(home, keys, is_confirmed=yes)
-        for found, last in standing.items():
-            typer.echo(safe_json(standing_json(home, found, last)) if as_json else standing_line(found, last))
+            up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
+        for found, last in up_to_date.items():
+            typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
             for line in failure_lines(found, read_failures(home.layout.memos(found))):
-                note(f"{found}: {line}")
-        outcomes = _build(home, [key for key in keys if key not in standing], force=force, confirm_llm=yes)
+                write_note(f"{found}: {line}")
+        outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
         raise
@@ -122,19 +130,65 @@ def index(
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
     tell_uncommitted(home, [key for key in keys if key not in {outcome.key for outcome in failed}])
     _take_back_unfetched(home, new, failed)
-    is_one_left_out = not targets and bool(called.registry.survey().problems)
+    is_one_left_out = not targets and bool(invocation.registry.survey().problems)
     if failed and len(failed) == len(keys) and not is_one_left_out:
         raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
     if failed or is_one_left_out:
         raise typer.Exit(FAILED)
 
 
+class NewEntries(Struct, eq=False, weakref=True):
+    """The entries that one command registered or changed, with what they were before it.
+
+    A command that was killed takes nothing back. While it runs it holds a file locked for each new entry: the next
+    command that finds such a file free does it instead.
+    """
+
+    invocation: Invocation
+    _before: dict[str, RepositoryEntry | None] = field(default_factory=dict)
+
+    def register(self, entry: RepositoryEntry) -> None:
+        """Write an entry, and say so."""
+        registry = self.invocation.registry
+        before = next((known for known in registry.entries() if known.key == entry.key), None)
+        make_home(self.invocation.settings)
+        if before is None:
+            mark = self.invocation.layout.first_fetches / entry.key
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            # There already: another command registers the same repository at this moment.
+            with suppress(FileExistsError):
+                if (handle := take_own(mark)) is not None:
+                    weakref.finalize(self, _unmark, mark, handle)
+        registry.add(entry)
+        self._before.setdefault(entry.key, before)
+        write_note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place_of(entry)}")
+
+    def take_back(self, keys: Iterable[str] | None = None) -> None:
+        """Restore these entries (default: all) as they were before. A new one that was fetched at any time stays."""
+        for key in list(self._before) if keys is None else [key for key in keys if key in self._before]:
+            before = self._before.pop(key)
+            if before is not None:
+                self.invocation.registry.add(before)
+                write_note(f"{key}: registered as it was before")
+            elif not was_fetched(self.invocation.home, key):
+                forget_unfetched(self.invocation.home, key)
+
+    def take_back_new(self) -> None:
+        """Take back those that nobody had registered before."""
+        self.take_back([key for key, before in self._before.items() if before is None])
+
+
+def _unmark(mark: Path, handle: int) -> None:
+    mark.unlink(missing_ok=True)
+    os.close(handle)
+
+
 def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
     """The keys to build, each once. Targets that are not registered as described are registered."""
     if not targets:
-        if options.any_given:
+        if options.is_any_set:
             raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
-        keys = [entry.key for entry in new.called.entries() if entry.enabled]
+        keys = [entry.key for entry in new.invocation.entries() if entry.enabled]
         if not keys:
             raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
         return keys
@@ -143,7 +197,7 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
     found = {}
     try:
         for target in targets:
-            entry, is_known = find_entry(new.called.registry, target, options)
+            entry, is_known = find_entry(new.invocation.registry, target, options)
             if not entry.enabled:
                 raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
             if not is_known:
@@ -157,15 +211,17 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> lis
 
 def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
     def tell(outcome: "RunOutcome") -> None:
-        note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
+        write_note(f"{outcome.key}: {'built' if outcome.succeeded else 'failed'} in {outcome.seconds:.1f} s")
 
     if not keys:
         return []
-    with progress_bar() as progress:
+    with show_progress() as progress:
         from codesum_pipeline.build.dagster.companion import index_repositories
 
-        heard = tell if len(keys) > 1 else None
-        return index_repositories(home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=heard)
+        on_outcome = tell if len(keys) > 1 else None
+        return index_repositories(
+            home, keys, force=force, confirm_llm=confirm_llm, progress=progress, on_outcome=on_outcome
+        )
 
 
 def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debug: bool) -> None:
@@ -174,10 +230,10 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
     if as_json:
         print_json(*(outcome_json(home, outcome) for outcome in outcomes))
     elif outcomes:
-        show(built_table(outcomes))
+        show_parts(built_table(outcomes))
         for report in reports:
             name = f"{report.outcome.key}: " if len(outcomes) > 1 else ""
-            show(*(styled(f"{name}{line}", "dim") for line in report.lines()))
+            show_parts(*(style_text(f"{name}{line}", "dim") for line in report.lines()))
     for report in reports:
         outcome, failures = report.outcome, read_failures(home.layout.memos(report.outcome.key))
         for line in (
@@ -186,12 +242,12 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *report.warnings(),
             *failure_lines(outcome.key, failures),
         ):
-            note(f"{outcome.key}: {line}")
+            write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():
             if failure.traceback:
-                typer.echo(escaped(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
-    if said := shut_out(reports):
-        note(said)
+                typer.echo(escape_text(f"{step}: {failure.item}\n{failure.traceback}"), err=True)
+    if remark := shut_out_line(reports):
+        write_note(remark)
 
 
 def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutcome]") -> None:
@@ -201,4 +257,4 @@ def _take_back_unfetched(home: Home, new: NewEntries, failed: "Sequence[RunOutco
     known = {entry.key for entry in home.registry.entries()}
     for outcome in unfetched:
         if outcome.key in known and not was_fetched(home, outcome.key):
-            note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")
+            write_note(f"{outcome.key}: never fetched so far; `codesum remove {outcome.key} --purge` forgets it")

@@ -26,19 +26,19 @@ from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, C
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import argument, complete_intents, complete_keys, option, switch
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     MISCONFIGURED,
     SHORT_COMMIT,
     complain,
-    indented,
-    note,
-    present,
+    indent_part,
+    make_table,
+    present_rows,
     print_json,
-    show,
-    table,
+    show_parts,
+    write_note,
 )
 
 intent = CommandGroup("intent")
@@ -95,9 +95,9 @@ def add(
 
     codesum intent add login "How users log in, and what tokens may do" --repo 'shop-*' --every weekly --channel team
     """
-    called = invocation(ctx)
+    invocation = invocation_of(ctx)
     days = {"on": on, "at": at, "timezone": timezone}
-    given = {
+    fields = {
         "text": text,
         "repositories": repo,
         "threshold": threshold,
@@ -110,12 +110,12 @@ def add(
         "enabled": not disabled,
     }
     try:
-        wanted = intent_of(name, {field: value for field, value in given.items() if value not in (None, [])})
+        wanted = intent_of(name, {field: value for field, value in fields.items() if value not in (None, [])})
     except FieldProblem as error:
         raise ConfigurationError(f"{name!r}: {error}") from error
-    surroundings, intents = _surroundings(called), intents_of(called)
+    surroundings, intents = _surroundings(invocation), intents_of(invocation)
     surroundings.check(wanted)
-    make_home(called.settings)
+    make_home(invocation.settings)
     written = intents.add(wanted, check=surroundings.check)
     if as_json:
         print_json(_row(written, surroundings))
@@ -124,14 +124,14 @@ def add(
     first = f", first on {_local(due, written)}" if due else " that changes something about it"
     covered = sum(written.covers(key) for key in surroundings.repositories)
     known = counted(len(surroundings.repositories), "registered repository", "registered repositories")
-    show(f"{written.name}: added to {intents.file}")
+    show_parts(f"{written.name}: added to {intents.file}")
     if written.enabled:
-        show(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
+        show_parts(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
     else:
-        show("it is off, as `enabled: false` in the file says")
+        show_parts("it is off, as `enabled: false` in the file says")
     for remark in surroundings.remarks_on(written):
-        note(f"note: {remark.text}")
-    show(f"next: codesum intent test {written.name}")
+        write_note(f"note: {remark.text}")
+    show_parts(f"next: codesum intent test {written.name}")
 
 
 @intent.command("list")
@@ -141,8 +141,8 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
     They are kept in intents.yaml in the home, which can also be edited by hand. The exit code is 2 if one of them
     cannot be used.
     """
-    called = invocation(ctx)
-    survey, surroundings = intents_of(called).survey(), _surroundings(called)
+    invocation = invocation_of(ctx)
+    survey, surroundings = intents_of(invocation).survey(), _surroundings(invocation)
     rows = [_row(each, surroundings) for each in survey.intents]
     shown = [_cells(each, row) for each, row in zip(survey.intents, rows, strict=True)]
     for name, error in survey.problems.items():
@@ -150,7 +150,7 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
         shown.append((name, *[None] * 6, str(error)))
     columns = ("intent", "about", "repositories", "fits", "digest", "next", "channels", "state")
     none = "there are no intents: `codesum intent add NAME TEXT` adds one"
-    present(rows, lambda: table(columns, shown), as_json=as_json, otherwise=none)
+    present_rows(rows, lambda: make_table(columns, shown), as_json=as_json, otherwise=none)
     if any(row["errors"] for row in rows):
         raise typer.Exit(MISCONFIGURED)
 
@@ -164,19 +164,21 @@ def remove(
 
     codesum intent remove login
     """
-    called = invocation(ctx)
-    intents = intents_of(called)
+    invocation = invocation_of(ctx)
+    intents = intents_of(invocation)
     intents.remove(name)
-    show(f"{name}: removed from {intents.file}")
-    if called.layout.digests.exists():
-        with open_digests(called.layout.digests, now=utc_now) as store:
+    show_parts(f"{name}: removed from {intents.file}")
+    if invocation.layout.digests.exists():
+        with open_digests(invocation.layout.digests, now=utc_now) as store:
             if forgotten := store.forget_pending(name):
-                show(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
-    show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
+                show_parts(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
+    show_parts(
+        f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them"
+    )
 
 
-def _surroundings(called: Invocation) -> IntentContext:
-    settings, keys = called.settings, [entry.key for entry in called.entries()]
+def _surroundings(invocation: Invocation) -> IntentContext:
+    settings, keys = invocation.settings, [entry.key for entry in invocation.entries()]
     return IntentContext(settings.home, settings.prompts_dir, keys, settings.delivery, os.environ)
 
 
@@ -251,38 +253,41 @@ def test(
 
     codesum intent test --text "how users log in" --repo shop
     """
-    called = invocation(ctx)
-    asked = _asked(called, name, text, threshold)
-    for key in _repositories(called, asked, repo):
+    invocation = invocation_of(ctx)
+    tested = _intent_to_test(invocation, name, text, threshold)
+    for key in _repositories(invocation, tested, repo):
         try:
-            index = PublishedIndex.open(called.layout.published(key), files=called.layout.files)
+            index = PublishedIndex.open(invocation.layout.published(key), files=invocation.layout.files)
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
-        workspace, embedder = called.home.workspace(index.repo, run_id="intent test"), embedder_of(called.settings)
+        workspace, embedder = (
+            invocation.home.workspace(index.repo, run_id="intent test"),
+            embedder_of(invocation.settings),
+        )
         found: list[PastMatches] = []
-        with progress_bar() as report:
-            for past in past_matches(workspace, asked, index, embedder, commits=commits):
+        with show_progress() as report:
+            for past in past_matches(workspace, tested, index, embedder, commits=commits):
                 found.append(past)
                 report(f"looking at {index.repo}", len(found), commits)
         if as_json:
-            print_json(_test_row(asked, key, found))
+            print_json(_test_row(tested, key, found))
         else:
-            show(*_told(asked, key, found))
+            show_parts(*_test_lines(tested, key, found))
 
 
-def intents_of(called: Invocation) -> Intents:
-    return Intents(called.settings.digests.intents_file, called.layout.files)
+def intents_of(invocation: Invocation) -> Intents:
+    return Intents(invocation.settings.digests.intents_file, invocation.layout.files)
 
 
-def _asked(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
+def _intent_to_test(invocation: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:
     if (name is None) == (text is None):
         raise ConfigurationError('give the NAME of an intent, or --text "…"')
-    asked = intents_of(called).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
+    tested = intents_of(invocation).survey().named(name) if name is not None else _intent(_NOT_SAVED, {"text": text})
     if threshold is None:
-        return asked
-    checked = _intent(asked.name, {"text": asked.text, "threshold": threshold})
-    return replace(asked, threshold=checked.threshold, top_k=None)
+        return tested
+    checked = _intent(tested.name, {"text": tested.text, "threshold": threshold})
+    return replace(tested, threshold=checked.threshold, top_k=None)
 
 
 def _intent(name: str, fields: dict[str, Any]) -> Intent:
@@ -292,16 +297,16 @@ def _intent(name: str, fields: dict[str, Any]) -> Intent:
         raise ConfigurationError(f"{name}: {error}") from error
 
 
-def _repositories(called: Invocation, asked: Intent, named: Sequence[str] | None) -> list[str]:
+def _repositories(invocation: Invocation, tested: Intent, named: Sequence[str] | None) -> list[str]:
     if named:
-        return [called.registry.get(key).key for key in dict.fromkeys(named)]
-    covered = [entry.key for entry in called.entries() if entry.enabled and asked.covers(entry.key)]
+        return [invocation.registry.get(key).key for key in dict.fromkeys(named)]
+    covered = [entry.key for entry in invocation.entries() if entry.enabled and tested.covers(entry.key)]
     if not covered:
-        note(f"{asked.name}: no registered repository is one of {', '.join(asked.repositories)}")
+        write_note(f"{tested.name}: no registered repository is one of {', '.join(tested.repositories)}")
     return covered
 
 
-def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str, Any]:
+def _test_row(tested: Intent, key: str, found: Sequence[PastMatches]) -> dict[str, Any]:
     def documents(matches: Sequence[IntentMatch]) -> list[dict[str, Any]]:
         return [
             {
@@ -315,11 +320,11 @@ def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str
         ]
 
     return {
-        "intent": asked.name,
-        "text": asked.text,
+        "intent": tested.name,
+        "text": tested.text,
         "repo": key,
-        "threshold": asked.threshold,
-        "top_k": asked.top_k,
+        "threshold": tested.threshold,
+        "top_k": tested.top_k,
         "commits": [
             {
                 "commit": past.commit.id,
@@ -333,9 +338,11 @@ def _test_row(asked: Intent, key: str, found: Sequence[PastMatches]) -> dict[str
     }
 
 
-def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
+def _test_lines(tested: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
     """The commits that match, what was nearly matched, and a last line that sums up."""
-    line = f"threshold {asked.threshold:g}" if asked.threshold is not None else f"the best {asked.top_k} of each commit"
+    line = (
+        f"threshold {tested.threshold:g}" if tested.threshold is not None else f"the best {tested.top_k} of each commit"
+    )
     matching = [past for past in found if past.matched]
     for past in matching:
         commit = past.commit
@@ -346,13 +353,13 @@ def _told(asked: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[Ren
         )
         yield from (_line(match) for match in past.matched[:_SHOWN])
         if (left := len(past.matched) - _SHOWN) > 0:
-            yield indented(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
+            yield indent_part(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
     if below := _best_of_each_document(found):
         yield Text(f"below the line ({line}), the best:", style="dim")
         yield from (_line(match, of=past) for match, past in below[:_SHOWN_BELOW])
     documents = counted(sum(len(past.matched) for past in matching), "document")
     commits = f"{len(matching):,} of {counted(len(found), 'commit')} of {key}"
-    yield Text(one_line(f"{asked.name}: {documents} in {commits}, {line}"), style="bold")
+    yield Text(one_line(f"{tested.name}: {documents} in {commits}, {line}"), style="bold")
 
 
 def _best_of_each_document(found: Sequence[PastMatches]) -> list[tuple[IntentMatch, PastMatches]]:
@@ -375,4 +382,4 @@ def _line(match: IntentMatch, *, of: PastMatches | None = None) -> RenderableTyp
         f" {one_line(change.document_id)}",
         (when, "dim"),
     )
-    return indented(line, 2)
+    return indent_part(line, 2)

@@ -12,9 +12,16 @@ from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.repositories.organisations import Organisation, organisation_of, token_variable
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import argument, option, switch
-from codesum_pipeline.ways_in.cli.render import MISCONFIGURED, complain, note, present, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    MISCONFIGURED,
+    complain,
+    make_table,
+    present_rows,
+    show_parts,
+    write_note,
+)
 
 org = CommandGroup("org")
 JsonOption = Annotated[bool, switch("--json", "Print one JSON object per organisation.")]
@@ -47,17 +54,17 @@ def add(
 
     codesum org add github:acme --include 'svc-*' --exclude '*-archive'
     """
-    called = invocation(ctx)
+    invocation = invocation_of(ctx)
     host, colon, owner = account.partition(":")
     if not colon:
         raise ConfigurationError(f"{account!r}: give HOST:OWNER, as github:{account or 'acme'}")
     chosen = {"include": include, "exclude": exclude, "archived": archived, "forks": forks}
-    given = {"host": host, "owner": owner, "url": url, **chosen, "ssh": ssh, "token_env": token_env}
-    wanted = organisation_of(name or account, {field: value for field, value in given.items() if value})
-    make_home(called.settings)
-    written = called.registry.add_organisation(wanted)
-    show(f"{written.name}: registered, {written.owner} at {written.url}")
-    show(f"next: codesum org sync {written.name}")
+    fields = {"host": host, "owner": owner, "url": url, **chosen, "ssh": ssh, "token_env": token_env}
+    wanted = organisation_of(name or account, {field: value for field, value in fields.items() if value})
+    make_home(invocation.settings)
+    written = invocation.registry.add_organisation(wanted)
+    show_parts(f"{written.name}: registered, {written.owner} at {written.url}")
+    show_parts(f"next: codesum org sync {written.name}")
 
 
 @org.command("list")
@@ -66,9 +73,9 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     They stand in repos.yaml in the home, which can also be edited by hand.
     """
-    called = invocation(ctx)
-    entries, rows, values = called.entries(), [], []
-    for each in called.registry.organisations():
+    invocation = invocation_of(ctx)
+    entries, rows, values = invocation.entries(), [], []
+    for each in invocation.registry.organisations():
         own = [entry for entry in entries if entry.organisation == each.name]
         retired = sum(entry.retired is not None for entry in own)
         numbers = {"enabled": sum(entry.enabled for entry in own), "retired": retired}
@@ -77,7 +84,9 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
         rows.append((each.name, each.url, ", ".join(chosen), *numbers.values()))
         values.append(to_builtins(each) | numbers)
     columns = ("organisation", "server", "repositories", "enabled", "retired")
-    present(values, lambda: table(columns, rows, right=columns[3:]), as_json=as_json, otherwise=_NO_ORGANISATION)
+    present_rows(
+        values, lambda: make_table(columns, rows, right=columns[3:]), as_json=as_json, otherwise=_NO_ORGANISATION
+    )
 
 
 @org.command()
@@ -92,10 +101,10 @@ def sync(
     A retired repository keeps its index, is no longer built, and comes back when its host lists it again. The schedule
     [bold]sync_organisations[/] does the same once an hour.
     """
-    called = invocation(ctx)
-    if called.settings.offline:
+    invocation = invocation_of(ctx)
+    if invocation.settings.offline:
         raise ConfigurationError("offline = true: no code host is asked")
-    known = {each.name: each for each in called.registry.organisations()}
+    known = {each.name: each for each in invocation.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)
     for name in names or ():
@@ -104,7 +113,7 @@ def sync(
     failed = False
     for name in names or known:
         try:
-            plan = called.home.syncer().sync(known[name], is_confirmed=yes, is_preview=preview)
+            plan = invocation.home.syncer().sync(known[name], is_confirmed=yes, is_preview=preview)
         except CodesumError as error:
             complain(str(error))
             failed = True
@@ -113,7 +122,7 @@ def sync(
             # Dagster's UI knows of new repositories at once.
             from codesum_pipeline.build.dagster.control import register_partitions
 
-            register_partitions(called.home, [entry.key for entry in plan.added])
+            register_partitions(invocation.home, [entry.key for entry in plan.added])
         _tell(known[name], plan, is_preview=preview)
         failed = failed or bool(plan.why_held)
     if failed:
@@ -123,29 +132,29 @@ def sync(
 @org.command()
 def remove(ctx: typer.Context, name: Annotated[str, argument("NAME", "An organisation.")]) -> None:
     """Forget an organisation. Its repositories stay registered; from then on they are managed by hand."""
-    left = invocation(ctx).registry.remove_organisation(name)
-    show(f"{name}: forgotten; {counted(len(left), 'repository', 'repositories')} of it stay registered")
+    left = invocation_of(ctx).registry.remove_organisation(name)
+    show_parts(f"{name}: forgotten; {counted(len(left), 'repository', 'repositories')} of it stay registered")
 
 
 def _tell(organisation: Organisation, plan: SyncPlan, *, is_preview: bool) -> None:
     changes = (("new", plan.added), ("moved", plan.moved), ("back", plan.returned), ("retired", plan.retired))
     would = "would be " if is_preview else ""
-    said = [f"{len(entries):,} {would}{word}" for word, entries in changes if entries]
-    said += [f"{plan.kept:,} as before"] if plan.kept else []
+    counts = [f"{len(entries):,} {would}{word}" for word, entries in changes if entries]
+    counts += [f"{plan.kept:,} as before"] if plan.kept else []
     left_out = ", ".join(f"{number:,} {why}" for why, number in plan.left_out)
-    said += [f"left out: {left_out}"] if left_out else []
-    show(f"{organisation.name}: {', '.join(said) or 'nothing to register'}")
+    counts += [f"left out: {left_out}"] if left_out else []
+    show_parts(f"{organisation.name}: {', '.join(counts) or 'nothing to register'}")
     for word, entries in (*changes, ("held", plan.held)):
         for entry in entries[:_NAMED]:
-            told = entry.retired.why if entry.retired else shown_location(entry.location)
-            show(f"  {word} {entry.key}: {one_line(told)}")
+            detail = entry.retired.why if entry.retired else shown_location(entry.location)
+            show_parts(f"  {word} {entry.key}: {one_line(detail)}")
         if len(entries) > _NAMED:
-            show(f"  {word}: {len(entries) - _NAMED:,} more")
+            show_parts(f"  {word}: {len(entries) - _NAMED:,} more")
     for problem in plan.unusable:
         complain(f"left out: {problem}")
     if plan.why_held:
         complain(f"{organisation.name}: nothing is retired: {plan.why_held}")
-        note(f"`codesum org sync {organisation.name} --yes` retires what is held")
+        write_note(f"`codesum org sync {organisation.name} --yes` retires what is held")
     variable = token_variable(organisation)
     if not plan.written and not plan.kept and variable and not os.environ.get(variable):
-        note(f"without a token in {variable} the host lists what is public")
+        write_note(f"without a token in {variable} the host lists what is public")

@@ -30,8 +30,8 @@ from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
     spared_by_cache,
 )
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, preview_plan
-from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, find_entry
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -42,8 +42,8 @@ from codesum_pipeline.ways_in.cli.options import (
     complete_keys,
     switch,
 )
-from codesum_pipeline.ways_in.cli.progress_bar import progress_bar
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indented, print_json, show, table
+from codesum_pipeline.ways_in.cli.progress_bar import show_progress
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indent_part, make_table, print_json, show_parts
 
 _CAUSES_SHOWN = 3
 _ACTIONS = {
@@ -75,8 +75,8 @@ def plan(
     the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
     false.
     """
-    called = invocation(ctx)
-    settings = called.settings
+    invocation = invocation_of(ctx)
+    settings = invocation.settings
     if llm and not settings.llm.model:
         raise ConfigurationError(
             "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
@@ -85,7 +85,7 @@ def plan(
         # As if it were switched on.
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
     options = EntryOptions.of(None, ref, subdir, include, exclude, worktree)
-    entry, is_known = find_entry(called.registry, target, options)
+    entry, is_known = find_entry(invocation.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         home = Home(settings)
         if not is_known:
@@ -93,11 +93,11 @@ def plan(
             home = Home(settings.model_copy(update={"repos_file": Path(scratch) / "home" / "repos.yaml"}))
             home.registry.add(entry)
         workspace = home.workspace(entry.key, run_id="plan", force=force)
-        with progress_bar() as progress:
-            looked_at = preview_of(workspace, Path(scratch) / "preview")
-            preview = preview_plan(workspace, looked_at, progress=progress)
-            embedding = plan_embedding(looked_at, preview.rows)
-    by_model = _ModelPlan(entry.key, called.settings, preview.rows, preview.plan.forecast)
+        with show_progress() as progress:
+            preview_workspace = preview_of(workspace, Path(scratch) / "preview")
+            preview = preview_plan(workspace, preview_workspace, progress=progress)
+            embedding = plan_embedding(preview_workspace, preview.rows)
+    by_model = _ModelPlan(entry.key, invocation.settings, preview.rows, preview.plan.forecast)
     if as_json:
         fields = ("id", "level", "action", "cause", "cause_ids")
         documents = [{name: getattr(row, name) for name in fields} for row in preview.rows]
@@ -106,12 +106,12 @@ def plan(
         print_json(planned | plan)
         return
     if llm:
-        show(*by_model.price())
-    show(*_sections(entry, preview, embedding, limit=limit))
+        show_parts(*by_model.price())
+    show_parts(*_sections(entry, preview, embedding, limit=limit))
     if llm:
-        show(*by_model.sections())
+        show_parts(*by_model.sections())
     elif settings.llm.enabled:
-        show(by_model.line())
+        show_parts(by_model.line())
 
 
 def _sections(
@@ -156,7 +156,7 @@ def _counts(rows: Sequence[PlanRow]) -> RenderableType:
         causes = Counter(str(row.cause) for row in here if row.cause).most_common()
         because = ", ".join(f"{number:,} {cause}" for cause, number in causes)
         lines.append((level, *(actions[action] for action in _ACTIONS), because))
-    return table(("level", *_ACTIONS.values(), "because"), lines, right=_ACTIONS.values())
+    return make_table(("level", *_ACTIONS.values(), "because"), lines, right=_ACTIONS.values())
 
 
 def _documents(rows: Sequence[PlanRow]) -> RenderableType:
@@ -167,11 +167,12 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
         lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, some_of(others, _CAUSES_SHOWN)))
     columns = ("what", "level", "cause", "document", "caused by")
     shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
-    return table(columns[:shown], [line[:shown] for line in lines])
+    return make_table(columns[:shown], [line[:shown] for line in lines])
 
 
-class _ModelPlan(Struct, frozen=True, dict=True):
-    """What a model would write, at which price, and how to go on; `settings` are without what --llm changes."""
+class _ModelPlan(Struct, eq=False, dict=True):
+    """What a model would write, at which price, and how to go on; `settings` are without what --llm changes. Prices are
+    added up once, when they are first asked for."""
 
     key: str
     settings: Settings
@@ -194,17 +195,17 @@ class _ModelPlan(Struct, frozen=True, dict=True):
 
     def price(self) -> Iterator[RenderableType]:
         """What all texts would cost, and below it what the next build spends where something stops some of them."""
-        llm, whole, asked = self.settings.llm, self.whole, self.all.asked
+        llm, whole, next_build = self.settings.llm, self.whole, self.all.asked
         if not whole.calls:
             because = f"llm.backend = {llm.backend.value!r}" if llm.asks_nobody else "nothing to write"
             yield Text.assemble(("$0.0000", "bold"), f": no call to {llm.model}, {because}\n")
             return
-        said = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
-        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {said}{whole.output_tokens:,} out")
+        calls = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
+        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {calls}{whole.output_tokens:,} out")
         if not llm.enabled:
             yield "as it is set, the next build spends nothing: llm.enabled is false"
         elif self.all.stopped:
-            yield f"as it is set, the next build spends ${asked.usd:,.4f} on {counted(asked.calls, 'call')}"
+            yield f"as it is set, the next build spends ${next_build.usd:,.4f} on {counted(next_build.calls, 'call')}"
         yield ""
 
     def sections(self) -> Iterator[RenderableType]:
@@ -212,16 +213,16 @@ class _ModelPlan(Struct, frozen=True, dict=True):
         yield Text.assemble((f"\n{self.settings.llm.model}", "bold"), ("  above functions at most so much", "dim"))
         lines = []
         for name, found in (*self.levels.items(), ("all", self.all)):
-            asked, stopped = found.asked, found.all_stopped
-            tokens, by = (asked.input_tokens, asked.output_tokens), sorted(found.stopped.items())
+            totals, stopped = found.asked, found.all_stopped
+            tokens, by = (totals.input_tokens, totals.output_tokens), sorted(found.stopped.items())
             gates = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in by)
-            prices = (f"{asked.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
-            lines.append((name, asked.calls, found.found, *tokens, *prices, gates))
-        yield table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
-        yield from (indented(Text(line), 2) for line in self._remarks())
+            prices = (f"{totals.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
+            lines.append((name, totals.calls, found.found, *tokens, *prices, gates))
+        yield make_table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
+        yield from (indent_part(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
-        asked, stopped = self.spared
+        saved, saved_by_gates = self.spared
         every = self.all
         return {
             "usd": self.whole.usd,
@@ -230,24 +231,24 @@ class _ModelPlan(Struct, frozen=True, dict=True):
             "enabled": self.settings.llm.enabled,
             "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},
             "all": _price_json(every),
-            "usd_with_cache": {"asked": every.asked.usd - asked, "stopped": every.all_stopped.usd - stopped},
+            "usd_with_cache": {"asked": every.asked.usd - saved, "stopped": every.all_stopped.usd - saved_by_gates},
             "ways_on": describe_ways_on(self.key, self.settings, every),
         }
 
     def line(self) -> str:
         """The line about the model in a plan without --llm."""
-        asked, stopped = self.all.asked, self.all.all_stopped.calls
-        said = f"at most {counted(asked.calls, 'text')} asked for, about ${asked.usd:,.4f}"
+        totals, stopped = self.all.asked, self.all.all_stopped.calls
+        estimate = f"at most {counted(totals.calls, 'text')} asked for, about ${totals.usd:,.4f}"
         more = f", {stopped:,} stopped" if self.all.stopped else ""
-        return f"{self.settings.llm.model}: {said}{more}: `codesum plan {self.key} --llm` says more"
+        return f"{self.settings.llm.model}: {estimate}{more}: `codesum plan {self.key} --llm` says more"
 
     def _remarks(self) -> Iterator[str]:
         llm, found = self.settings.llm, self.all
         if found.documented.calls:
-            told, untold = found.documented, found.undocumented
+            documented, undocumented = found.documented, found.undocumented
             yield (
-                f"undocumented: {counted(untold.calls, 'text')}, ${untold.usd:,.4f}; "
-                f"documented by their authors: {counted(told.calls, 'text')}, ${told.usd:,.4f}"
+                f"undocumented: {counted(undocumented.calls, 'text')}, ${undocumented.usd:,.4f}; "
+                f"documented by their authors: {counted(documented.calls, 'text')}, ${documented.usd:,.4f}"
             )
         # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
         spared = zip(self.spared, (found.asked, found.all_stopped), strict=True)

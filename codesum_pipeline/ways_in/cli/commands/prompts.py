@@ -35,9 +35,17 @@ from codesum_pipeline.texts.llm.templates import (
     save_template_atomic,
 )
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import JsonOption, argument
-from codesum_pipeline.ways_in.cli.render import complain, escaped, note, on_terminal, print_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    complain,
+    escape_text,
+    is_on_terminal,
+    make_table,
+    print_json,
+    show_parts,
+    write_note,
+)
 
 prompts = CommandGroup("prompts")
 T = TypeVar("T")
@@ -55,24 +63,24 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
     A template of your own replaces the package's of the same name. A level uses the template of its name, else
     [bold]default[/], or [bold]short[/] where the model's prompt has no room for that.
     """
-    own = _Templates(invocation(ctx))
+    own = _Templates(invocation_of(ctx))
     rows = [own.row(kind, name) for kind in TemplateKind for name in list_templates(own.folder, kind)]
     if as_json:
         print_json(*rows)
         return
     cells = [(*list(row.values())[:3], _uses(row), row["path"]) for row in rows]
-    show(table(("kind", "name", "from", "used for", "path"), cells))
+    show_parts(make_table(("kind", "name", "from", "used for", "path"), cells))
 
 
 @prompts.command("show")
 def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: JsonOption = False) -> None:
     """Print a template as it is written."""
-    own = _Templates(invocation(ctx))
+    own = _Templates(invocation_of(ctx))
     text = load_template(own.folder, kind, name)
     if as_json:
         print_json(own.row(kind, name) | {"text": text})
     else:
-        typer.echo(escaped(text) if on_terminal() else text, nl=False)
+        typer.echo(escape_text(text) if is_on_terminal() else text, nl=False)
 
 
 @prompts.command()
@@ -81,7 +89,7 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     A template that cannot be used is named with its placeholder; the exit code is 2 then.
     """
-    own, problems = _Templates(invocation(ctx)), []
+    own, problems = _Templates(invocation_of(ctx)), []
     for kind in TemplateKind:
         for name in list_templates(own.folder, kind):
             try:
@@ -95,7 +103,7 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
         print_json(*rows)
         return
     cells = [("yes" if row["is_used"] else None, *list(row.values())[1:]) for row in rows]
-    show(table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
+    show_parts(make_table(("used", *list(rows[0])[1:]), cells, right=("characters",)))
 
 
 @prompts.command()
@@ -106,8 +114,8 @@ def save(
     file: Annotated[Path, argument("FILE", "The new text; - reads it from standard input.")],
 ) -> None:
     """Save a template of your own, if it can be used as it stands."""
-    own = _Templates(invocation(ctx))
-    make_home(own.called.settings)
+    own = _Templates(invocation_of(ctx))
+    make_home(own.invocation.settings)
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         text = data.decode("utf-8")
@@ -128,10 +136,10 @@ def rename(
 
     Intents that use one of a digest are changed, too.
     """
-    own = _Templates(invocation(ctx))
-    folder, intents = own.folder, own.called.home.intents
+    own = _Templates(invocation_of(ctx))
+    folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
-        make_home(own.called.settings)
+        make_home(own.invocation.settings)
         path, _ = own.edit(lambda: rename_digest_template(intents, folder, kind, name, new_name))
         intents.files.edit(intents.file, lambda: None)
     else:
@@ -142,36 +150,36 @@ def rename(
 @prompts.command()
 def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     """Delete a template of your own; the package's is used again. A template that intents use is not deleted."""
-    own, users = _Templates(invocation(ctx)), []
-    folder, intents = own.folder, own.called.home.intents
+    own, users = _Templates(invocation_of(ctx)), []
+    folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
-        make_home(own.called.settings)
+        make_home(own.invocation.settings)
         users = own.edit(lambda: delete_digest_template(intents, folder, kind, name))
     else:
         own.edit(lambda: delete_template(folder, kind, name))
-    note(f"deleted {kind}/{name} in {folder}")
+    write_note(f"deleted {kind}/{name} in {folder}")
     if users:
-        note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
+        write_note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
 
 
-class _Templates(Struct, frozen=True, dict=True):
-    """The templates of a home, and what each is used for with the model that is set."""
+class _Templates(Struct, eq=False, dict=True):
+    """The templates of a home, and what each is used for with the model that is set. Both are looked up once."""
 
-    called: Invocation
+    invocation: Invocation
 
     @property
     def folder(self) -> Path:
-        return self.called.settings.prompts_dir
+        return self.invocation.settings.prompts_dir
 
     def edit(self, edit: Callable[[], T]) -> T:
         """Do an edit of the templates, also where they lie in a bucket."""
-        return self.called.layout.files.edit(self.folder, edit)
+        return self.invocation.layout.files.edit(self.folder, edit)
 
     @cached_property
     def intents(self) -> Sequence[Intent]:
         """If their file cannot be read, that is reported, and templates are shown all the same."""
         try:
-            return self.called.home.intents.survey().intents
+            return self.invocation.home.intents.survey().intents
         except ConfigurationError as error:
             complain(str(error))
             return ()
@@ -179,7 +187,7 @@ class _Templates(Struct, frozen=True, dict=True):
     @cached_property
     def systems(self) -> Mapping[Level, FoundTemplate | None]:
         """The system template of each level: the full one, too, if neither can be used as it is."""
-        llm, found = self.called.settings.llm, {}
+        llm, found = self.invocation.settings.llm, {}
         for level in LEVELS:
             try:
                 most = prompt_chars(llm)
@@ -225,7 +233,7 @@ class _Templates(Struct, frozen=True, dict=True):
 
     def checked(self) -> Iterator[dict[str, Any]]:
         """Each level's full templates and its short ones, and which of both are used."""
-        llm, folder = self.called.settings.llm, self.folder
+        llm, folder = self.invocation.settings.llm, self.folder
         used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
         for level in LEVELS:
             full = (
@@ -249,14 +257,16 @@ class _Templates(Struct, frozen=True, dict=True):
         if kind in FIELDS:
             users = self.users_of(found)
             used = f"used for {_digests_of(name, users)}" if users else "no intent uses a template of this name"
-            note(f"{done}: {used}")
+            write_note(f"{done}: {used}")
             if load_digest_template(self.folder, kind, name).has_history:
-                note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
+                write_note(f"it has {{{HISTORY}}}: a roll-up can be written with it, a digest cannot")
         elif levels := self.levels_of(found):
-            note(f"{done}: used for {', '.join(levels)}")
-            note("texts of these levels are written again by the next run; `codesum plan --llm` says at what price")
+            write_note(f"{done}: used for {', '.join(levels)}")
+            write_note(
+                "texts of these levels are written again by the next run; `codesum plan --llm` says at what price"
+            )
         else:
-            note(f"{done}: {self._why_unused(found)}")
+            write_note(f"{done}: {self._why_unused(found)}")
 
     def _why_unused(self, found: FoundTemplate) -> str:
         is_system = found.kind is TemplateKind.SYSTEM
@@ -276,8 +286,8 @@ class _Templates(Struct, frozen=True, dict=True):
 
 def _uses(row: Mapping[str, Any]) -> str | None:
     """The uses of a template, worded for a table."""
-    if said := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
-        return said
+    if users := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
+        return users
     if row["kind"] != TemplateKind.SYSTEM:
         return None
     is_of_compaction = row["name"] == COMPACTION_NAME

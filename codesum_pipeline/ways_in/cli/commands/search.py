@@ -30,14 +30,14 @@ from codesum_pipeline.search.retrieval.searching import (
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
-    described,
-    legend,
-    numbered,
+    describe_neighbours,
+    explain_trust_mark,
+    note_as_of,
+    number_excerpt,
     open_published,
-    told_as_of,
 )
 from codesum_pipeline.ways_in.cli.first_use import open_scope
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     LanesOption,
     LanguagesOption,
@@ -52,19 +52,19 @@ from codesum_pipeline.ways_in.cli.options import (
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
-    fields,
-    indented,
+    indent_part,
     lines_of,
-    note,
+    make_fields,
     print_json,
-    show,
-    styled,
+    show_parts,
+    style_text,
+    write_note,
 )
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories
+from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import AsOf
-from codesum_pipeline.ways_in.tools.graph_tool import DocumentRelations, bound_surroundings, surroundings
-from codesum_pipeline.ways_in.tools.tool_registry import changed_files
+from codesum_pipeline.ways_in.tools.changed_files import changed_files
+from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 
 _STDIN = "-"
 # What `--context` adds to all hits together, unless another bound is asked for.
@@ -117,40 +117,42 @@ def search(
         raise ConfigurationError("give one QUERY, or --batch FILE")
     if query is not None:
         check_says_something(query)
-    called = invocation(ctx)
+    invocation = invocation_of(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    scope = open_scope(called, repo or (), everything=everything, may_ask=batch is None)
-    nameable = open_published(called) if batch is not None and scope.leaves_out else scope.indexes
-    call = ToolContext(catalogue_of(called), Path.cwd(), on_note=note)
+    scope = open_scope(invocation, repo or (), everything=everything, may_ask=batch is None)
+    nameable = open_published(invocation) if batch is not None and scope.leaves_out else scope.indexes
+    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
     check_filters(nameable, filters)
-    asking = _Asking(
+    asker = _Asker(
         call=call,
         sources=call.sources(nameable),
-        ask=partial(answer_query, embedder=embedder_of(called.settings), top=top, lanes=lane or LANES, filters=filters),
+        ask=partial(
+            answer_query, embedder=embedder_of(invocation.settings), top=top, lanes=lane or LANES, filters=filters
+        ),
         context_tokens=context_tokens if context else None,
         excerpt_lines=excerpt,
     )
     levels = tuple(level or LEVELS)
     if scope.remark:
-        note(scope.remark)
+        write_note(scope.remark)
     if batch is not None:
-        _print_answers(read_batch(_lines(batch), searched, nameable), batch, asking, levels)
+        _print_answers(read_batch(_lines(batch), searched, nameable), batch, asker, levels)
         return
-    found = asking.answer(query or "", searched, levels)
+    found = asker.answer(query or "", searched, levels)
     if as_json:
         print_json(found.as_json())
     elif found.hits:
         if found.fits_well is False:
-            note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
-        show(*found.blocks())
+            write_note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
+        show_parts(*found.blocks())
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
-        note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
+        write_note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
 
 
 def _print_answers(
-    rows: Iterable[RoutedQuestion | BadRow], file: str, asking: "_Asking", levels: Sequence[Level]
+    rows: Iterable[RoutedQuestion | BadRow], file: str, asker: "_Asker", levels: Sequence[Level]
 ) -> None:
     """One line out per line in; a line that cannot be answered is reported on stderr, and the rest goes on."""
     bad = 0
@@ -160,7 +162,7 @@ def _print_answers(
             complain(f"{file}: {row}")
         else:
             question = row.question
-            found = asking.answer(question.query, row.indexes, (question.level,) if question.level else levels)
+            found = asker.answer(question.query, row.indexes, (question.level,) if question.level else levels)
             print_json({"id": question.id, **found.as_json()})
     if bad:
         raise typer.Exit(FAILED)
@@ -180,7 +182,7 @@ class HitView(Struct, frozen=True):
 
     hit: Hit
     changed_since: bool
-    around: DocumentRelations | None
+    relations: DocumentRelations | None
     aids: dict[str, Excerpt | None]
 
 
@@ -196,8 +198,8 @@ class AnswerView(Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         hits = []
         for each in self.hits:
-            around = {**to_builtins(each.around), "more": each.around.more} if each.around else {}
-            hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **around, **each.aids})
+            relations = {**to_builtins(each.relations), "more": each.relations.more} if each.relations else {}
+            hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **relations, **each.aids})
         return {
             "query": self.query,
             "repositories": self.repositories,
@@ -222,34 +224,37 @@ class AnswerView(Struct, frozen=True):
             if len(signature) > _SIGNATURE_CHARACTERS:
                 signature = f"{signature[: _SIGNATURE_CHARACTERS - 1].rstrip()}…"
             if signature:
-                yield indented(styled(signature, "cyan"), width + 2)
-            yield indented(Text(clean(hit.summary)), width + 2)
-            yield indented(styled(one_line(hit.why), "dim"), width + 2)
+                yield indent_part(style_text(signature, "cyan"), width + 2)
+            yield indent_part(Text(clean(hit.summary)), width + 2)
+            yield indent_part(style_text(one_line(hit.why), "dim"), width + 2)
             if excerpt := each.aids.get("excerpt"):
-                yield indented(numbered(excerpt), width + 4)
-            if each.around:
-                yield indented(fields(described(each.around)), width)
+                yield indent_part(number_excerpt(excerpt), width + 4)
+            if each.relations:
+                yield indent_part(make_fields(describe_neighbours(each.relations)), width)
             if rank < len(self.hits):
                 yield ""
-        yield from legend(each.around for each in self.hits if each.around)
+        yield from explain_trust_mark(each.relations for each in self.hits if each.relations)
 
 
-class _Asking(Struct, frozen=True):
-    """How each question of a call is asked, and what is shown of each hit besides itself."""
+class _Asker(Struct, eq=False):
+    """Asks each question of a call, and looks up what is shown of each hit besides itself. It remembers the commits of
+    the answers, so that each repository's is mentioned once."""
 
     call: ToolContext
     sources: SourceReader
     ask: Callable[..., SearchAnswer]
     context_tokens: int | None
     excerpt_lines: int
-    told: dict[str, AsOf] = field(default_factory=dict)
+    commits: dict[str, AsOf] = field(default_factory=dict)
 
     def answer(self, query: str, indexes: Sequence[PublishedIndex], levels: Sequence[Level]) -> AnswerView:
         found = self.ask(indexes, query, levels=levels, read=self.sources.read)
-        searched = repositories(indexes)
+        searched = repositories_of(indexes)
         # A version other than the newest commit is mentioned, once.
         repos = list(dict.fromkeys(hit.repo for hit in found.hits)) or searched
-        self.told.update((each.repo, each) for each in told_as_of(self.call, [r for r in repos if r not in self.told]))
+        self.commits.update(
+            (each.repo, each) for each in note_as_of(self.call, [r for r in repos if r not in self.commits])
+        )
         files: dict[str, set[str]] = {}
         for hit in found.hits:
             if hit.type != Level.MODULE:
@@ -257,15 +262,15 @@ class _Asking(Struct, frozen=True):
         changed = changed_files(self.call, files)
         views, tokens = [], self.context_tokens or 0
         for place, hit in enumerate(found.hits):
-            around = None
+            relations = None
             documents = self.call.documents(hit.repo) if self.context_tokens is not None else None
             number = documents.number(hit.id) if documents else None
             if documents and number is not None:
                 # The contexts of all hits share one limit evenly.
                 share = tokens // (len(found.hits) - place)
-                around, left = bound_surroundings(surroundings(documents, number), tokens=share)
+                relations, left = bound_surroundings(surroundings_of(documents, number), tokens=share)
                 tokens -= share - left
             size = self.excerpt_lines
             aids = {"excerpt": self.sources.excerpt(hit, query, size=size)} if size else {}
-            views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), around, aids))
-        return AnswerView(query, searched, [self.told[repo] for repo in repos], found.fits_well, views)
+            views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), relations, aids))
+        return AnswerView(query, searched, [self.commits[repo] for repo in repos], found.fits_well, views)

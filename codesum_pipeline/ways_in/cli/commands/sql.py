@@ -13,9 +13,17 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.ground.store.workspace import connect, create_views
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, switch
-from codesum_pipeline.ways_in.cli.render import escaped, note, on_terminal, print_json, safe_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    escape_text,
+    is_on_terminal,
+    make_table,
+    print_json,
+    safe_json_of,
+    show_parts,
+    write_note,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +49,7 @@ def sql(
 
     codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
     """
-    layout = invocation(ctx).layout
+    layout = invocation_of(ctx).layout
     # Those that the query may read: their names are words of it.
     words = set(re.findall(r"\w+", query.lower()))
     layout.files.bring_tables_of_all([name for name in TABLES if name in words])
@@ -53,16 +61,16 @@ def sql(
         writer = csv.writer(text, lineterminator="\n")
         writer.writerows([columns, *([_flat(value) for value in row] for row in rows)])
         # Files and other programs get the values as they are: CSV knows no escapes.
-        typer.echo(escaped(text.getvalue()) if on_terminal() else text.getvalue(), nl=False)
+        typer.echo(escape_text(text.getvalue()) if is_on_terminal() else text.getvalue(), nl=False)
     else:
-        shown = rows[:_ROWS_ON_A_TERMINAL] if on_terminal() else rows
+        shown = rows[:_ROWS_ON_A_TERMINAL] if is_on_terminal() else rows
         values = list(zip(*shown, strict=True)) or [()] * len(columns)
         numbers = [
             name for name, column in zip(columns, values, strict=True) if column and all(map(_is_number, column))
         ]
-        show(table(columns, ([_flat(value) for value in row] for row in shown), right=numbers))
+        show_parts(make_table(columns, ([_flat(value) for value in row] for row in shown), right=numbers))
         if len(shown) < len(rows):
-            note(f"{len(rows) - len(shown):,} more rows: narrow the query, or use --csv or --json")
+            write_note(f"{len(rows) - len(shown):,} more rows: narrow the query, or use --csv or --json")
 
 
 def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -84,8 +92,8 @@ def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tu
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
             # Without DuckDB's drawing of the line.
-            said = str(error).partition("\n\nLINE ")[0]
-            raise ConfigurationError(f"this query cannot be answered: {said}") from error
+            reason = str(error).partition("\n\nLINE ")[0]
+            raise ConfigurationError(f"this query cannot be answered: {reason}") from error
 
 
 def _is_number(value: Any) -> bool:
@@ -94,7 +102,7 @@ def _is_number(value: Any) -> bool:
 
 def _flat(value: Any) -> Any:
     """Lists and structures as JSON; everything else as it is."""
-    return safe_json(_plain(value)) if isinstance(value, (list, dict)) else value
+    return safe_json_of(_plain(value)) if isinstance(value, (list, dict)) else value
 
 
 def _plain(value: Any) -> Any:

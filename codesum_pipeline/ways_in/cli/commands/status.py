@@ -27,10 +27,18 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
-from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
-from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, fields, note, present, show, styled, table
+from codesum_pipeline.ways_in.cli.render import (
+    SHORT_COMMIT,
+    make_fields,
+    make_table,
+    present_rows,
+    show_parts,
+    style_text,
+    write_note,
+)
 from codesum_pipeline.ways_in.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
 
 _RUNS_SHOWN = 5
@@ -100,19 +108,19 @@ def status(
     [bold]build unfinished[/]: the last build stopped half-way.
     In all four cases [bold]codesum index KEY[/] brings it up to date.
     """
-    called = invocation(ctx)
-    home = called.home
-    found = look_at(home, [home.registry.get(key)] if key else called.entries(), ask_remotes=remote)
+    invocation = invocation_of(ctx)
+    home = invocation.home
+    found = look_at(home, [home.registry.get(key)] if key else invocation.entries(), ask_remotes=remote)
     if key and not as_json:
-        show(*_details(home, found[0]), *_runs(home, key))
+        show_parts(*_details(home, found[0]), *_runs(home, key))
         return
     values = (
         [_as_json(each) | {"failures": failures_json(home, each.entry.key)} for each in found] if as_json else found
     )
-    present(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
+    present_rows(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
     if found and not as_json and (troubles := [*digest_troubles(home)]):
         more = f"; and {len(troubles) - 1:,} more: `codesum doctor` names all" if troubles[1:] else ""
-        note(f"digests: {troubles[0].what}{more}")
+        write_note(f"digests: {troubles[0].what}{more}")
 
 
 def _as_json(found: Freshness) -> dict[str, Any]:
@@ -143,7 +151,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                 each.entry.key,
                 Text(each.state, style=_STYLES.get(each.state, "dim")),
                 *(
-                    styled(commit[:SHORT_COMMIT], "cyan") if commit else None
+                    style_text(commit[:SHORT_COMMIT], "cyan") if commit else None
                     for commit in (out and out.commit, each.head)
                 ),
                 out and out.count("documents"),
@@ -154,7 +162,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
         )
     columns = ("repository", "state", "indexed", "head", "documents", "placeholders", "published", "remark")
     shown = len(columns) if any(row[-1] for row in rows) else len(columns) - 1
-    return table(columns[:shown], [row[:shown] for row in rows], right=("documents", "placeholders"))
+    return make_table(columns[:shown], [row[:shown] for row in rows], right=("documents", "placeholders"))
 
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
@@ -172,7 +180,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
     gone = ", which is gone" if found.holder and found.holder.is_gone() else ""
     yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
-    yield fields(
+    yield make_fields(
         {
             "location": shown_location(entry.location),
             "ref": "work tree" if entry.worktree else entry.ref or "HEAD",
@@ -209,8 +217,8 @@ def _texts(home: Home, key: str) -> str:
     rows = home.tables.read_or_empty("documents", key, columns=["written_by", "model", "gate"]).to_pylist()
     writers = Counter(row["model"] or row["written_by"] for row in rows).most_common()
     gates = Counter(row["gate"] for row in rows if row["gate"]).most_common()
-    said = ", ".join(f"{number:,} by {name}" for name, number in writers)
-    return f"{said}; not by the model: {listed_counts(dict(gates))}" if gates else said
+    by_writer = ", ".join(f"{number:,} by {name}" for name, number in writers)
+    return f"{by_writer}; not by the model: {listed_counts(dict(gates))}" if gates else by_writer
 
 
 def _waiting(home: Home, key: str) -> str:
@@ -219,8 +227,8 @@ def _waiting(home: Home, key: str) -> str:
         return ""
     with open_digests(home.layout.digests, now=utc_now) as digests:
         waiting, written = digests.count_pending(key), digests.count(key)
-    said = ", ".join(f"{changes:,} for {name}" for name, changes in waiting.items())
-    return f"{written:,} written; {f'changes that wait: {said}' if said else 'no change waits'}"
+    by_intent = ", ".join(f"{changes:,} for {name}" for name, changes in waiting.items())
+    return f"{written:,} written; {f'changes that wait: {by_intent}' if by_intent else 'no change waits'}"
 
 
 def _runs(home: Home, key: str) -> Iterator[RenderableType]:
@@ -232,7 +240,7 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
     try:
         runs = run_history(home, key, limit=_RUNS_SHOWN)
     except CannotWrite as error:
-        yield styled(f"\nno runs are shown: {error}", "dim")
+        yield style_text(f"\nno runs are shown: {error}", "dim")
         return
     rows = []
     for run in runs:
@@ -243,4 +251,4 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
         )
     if rows:
         yield Text("\nLast runs", style="bold")
-        yield table(("run", "result", "started", "seconds", "by"), rows, right=("seconds",))
+        yield make_table(("run", "result", "started", "seconds", "by"), rows, right=("seconds",))

@@ -19,24 +19,24 @@
     const blocks = element("article", "answer");
     const tail = element("p", "tail");
     answer.replaceChildren(steps, blocks, tail);
-    const step = (at, said) => {
+    const step = (at, line) => {
       while (steps.children.length <= at) steps.append(element("li", ""));
-      steps.children[at].textContent = said;
+      steps.children[at].textContent = line;
     };
-    return ({ kind, at, said }) => {
-      if (kind === "text") tail.textContent += said;
+    return ({ kind, at, said: text }) => {
+      if (kind === "text") tail.textContent += text;
       else tail.textContent = "";
-      if (kind === "block") blocks.insertAdjacentHTML("beforeend", said);
+      if (kind === "block") blocks.insertAdjacentHTML("beforeend", text);
       if (kind === "void" || kind === "aside") blocks.replaceChildren();
-      if (kind === "step") step(Number(at), said);
-      if (kind === "end") answer.innerHTML = said;
+      if (kind === "step") step(Number(at), text);
+      if (kind === "end") answer.innerHTML = text;
       return kind === "end";
     };
   };
 
-  const told = (said) => {
+  const showMessage = (text) => {
     const line = element("p", "notes");
-    line.textContent = said;
+    line.textContent = text;
     answer.append(line);
   };
 
@@ -64,13 +64,13 @@
       // After a new start of the server its next form has another token.
       const token = page.querySelector('input[name="token"]');
       if (token) asking.elements.namedItem("token").value = token.value;
-      told(page.querySelector('[role="alert"]')?.textContent ?? "The server refused the question.");
+      showMessage(page.querySelector('[role="alert"]')?.textContent ?? "The server refused the question.");
       return;
     }
     const hear = written();
     let isWhole = false;
     for await (const line of lines(response.body)) isWhole = hear(line);
-    if (!isWhole) told("The server broke off: the terminal that it runs in says why.");
+    if (!isWhole) showMessage("The server broke off: the terminal that it runs in says why.");
   };
 
   const begin = async () => {
@@ -88,8 +88,8 @@
       await ask(form);
       state.textContent = "";
     } catch (error) {
-      if (error.name === "AbortError") told("Cancelled. What was asked of the model until then is paid.");
-      else told("The connection broke off: is `codesum web` still running? Its terminal says more.");
+      if (error.name === "AbortError") showMessage("Cancelled. What was asked of the model until then is paid.");
+      else showMessage("The connection broke off: is `codesum web` still running? Its terminal says more.");
       state.textContent = "";
     } finally {
       clearInterval(clock);

@@ -5,7 +5,7 @@ const PAUSE_MS = 120;
 const field = document.querySelector('input[type="search"]');
 const form = field.form;
 
-const asked = () => {
+const typedQuery = () => {
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (value.trim()) query.append(name, value);
   return query.toString();
@@ -18,7 +18,7 @@ if (form.dataset.live) {
   if (document.activeElement === document.body) field.focus();
 
   const results = document.getElementById("results");
-  let shown = asked();
+  let shown = typedQuery();
   let waiting, underWay;
 
   const show = (html, isAnswer) => {
@@ -29,7 +29,7 @@ if (form.dataset.live) {
 
   const search = async () => {
     clearTimeout(waiting);
-    const query = asked();
+    const query = typedQuery();
     if (query === shown) return;
     shown = query;
     underWay?.abort();
@@ -92,7 +92,7 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "ArrowUp" && !isTyping(event.target)) {
     event.preventDefault();
     step(-1);
-  } else if (event.key === "Enter" && inField && form.dataset.live && asked() && steps().length && !event.shiftKey) {
+  } else if (event.key === "Enter" && inField && form.dataset.live && typedQuery() && steps().length && !event.shiftKey) {
     // What is typed is searched for already: Enter goes on to the best hit.
     event.preventDefault();
     form.requestSubmit();

@@ -4,7 +4,7 @@ import json
 import re
 
 from codesum_pipeline.texts.llm.templates import render_system
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
+from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, answer_of
 
 PATHS = '''"""Spelling paths the same on every platform."""
 
@@ -246,7 +246,7 @@ def name_in(prompt: str) -> str:
     return found[1]
 
 
-def answers_of_the_prompt(call: Asked) -> Behaviour:
+def answers_of_the_prompt(call: ModelRequest) -> Behaviour:
     """What the system prompt gives as the right answer, where it does; its methods' purposes; else any good answer."""
     name = name_in(call.prompt)
     if name in SHOWN:

@@ -18,7 +18,7 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import Reports, build
-from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, Fails
+from codesum_pipeline_tests.support.llm_server import Behaviour, Fails, ModelRequest
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 from codesum_pipeline_tests.support.till import BASKET, BY_MODEL, FUNCTIONS, PAY, TAX, TILL
 
@@ -291,7 +291,7 @@ def test_offline_what_was_written_stays_and_what_is_new_waits(till: Shop) -> Non
 
 
 def test_lost_credentials_leave_the_extractive_texts_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    def fails(_call: Asked) -> Behaviour:
+    def fails(_call: ModelRequest) -> Behaviour:
         return Fails(401)
 
     with shop(tmp_path, TILL, fails) as found:
@@ -303,7 +303,7 @@ def test_lost_credentials_leave_the_extractive_texts_and_the_next_run_goes_on(tm
 
 
 def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_is_published(tmp_path: Path) -> None:
-    def fails(_call: Asked) -> Behaviour:
+    def fails(_call: ModelRequest) -> Behaviour:
         return Fails(400)
 
     with shop(tmp_path, TILL, fails) as found:

@@ -6,7 +6,7 @@ from typing import Any
 
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline_tests.support.homes import build
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Says, answer_of
+from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, Says, answer_of
 from codesum_pipeline_tests.support.model_builds import shop
 
 # What each function's docstring orders, by the word after OBEY.
@@ -42,7 +42,7 @@ def order_reader_secret(orders):
 FILES = {"shop/hostile.py": READER + "".join(FUNCTION.format(name=name) for name in ORDERS)}
 
 
-def obedient(call: Asked) -> Behaviour:
+def obedient(call: ModelRequest) -> Behaviour:
     """Does what the code says, as often as it is asked."""
     order = re.search(r"OBEY (\w+)", call.prompt)
     if order is None or "purpose" not in call.schema.get("properties", {}):
@@ -77,7 +77,7 @@ ABOVE: dict[str, Any] = {
 NO_FOLDER_OF = {"word", "script", "parts"}
 
 
-def obedient_above(call: Asked) -> Behaviour:
+def obedient_above(call: ModelRequest) -> Behaviour:
     order = re.search(r"OBEY (\w+)", call.prompt)
     if order is None or "summary" not in call.schema.get("properties", {}):
         return Answers()

@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.ground.model.document import Cause, WrittenBy
 from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 from codesum_pipeline_tests.support.homes import build
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Script
+from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, Script
 from codesum_pipeline_tests.support.llm_server.answers import answer_of
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 
@@ -34,7 +34,7 @@ LEAK = "Opens the till after {name} was done, and counts what lies in the cart."
 def saying(names: Mapping[str, str]) -> Script:
     """A model that first names what `names` says for a part of the prompt, and answers well when it is asked again."""
 
-    def script(call: Asked) -> Behaviour:
+    def script(call: ModelRequest) -> Behaviour:
         answer = answer_of(call)
         field = "purpose" if "purpose" in answer else "summary"
         name = next((name for part, name in names.items() if part in call.prompt and call.attempt == 1), None)

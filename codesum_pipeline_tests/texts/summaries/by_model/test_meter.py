@@ -13,7 +13,7 @@ from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, avoidance_of, calls_of_unchanged
 from codesum_pipeline_tests.support.homes import build
-from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, answer_of
+from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, answer_of
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.support.till import BY_MODEL, PAY, TAX, TILL
 
@@ -98,7 +98,7 @@ ONE_FOR_ALL = {
 }
 
 
-def in_the_same_words(call: Asked) -> Behaviour:
+def in_the_same_words(call: ModelRequest) -> Behaviour:
     """Finds the same words for every function, whatever its body."""
     answer = answer_of(call)
     return Answers({**answer, **ONE_FOR_ALL}) if "purpose" in answer else Answers()

@@ -15,11 +15,11 @@ from codesum_pipeline_tests.support.comparing import first_difference, published
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import (
     Answers,
-    Asked,
     Behaviour,
     Drips,
     Fails,
     Hangs,
+    ModelRequest,
     Resets,
     Says,
     Script,
@@ -48,7 +48,7 @@ def in_turn(behaviours: Sequence[Behaviour]) -> Script:
     """To each function these, one after the other; the last one from there on."""
     times: Counter[str] = Counter()
 
-    def treat(call: Asked) -> Behaviour:
+    def treat(call: ModelRequest) -> Behaviour:
         if "<<<source" not in call.prompt:
             return GOOD
         times[call.prompt] += 1
@@ -135,7 +135,7 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
 def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_again_where_that_may_help(
     undisturbed: Workspace, tmp_path: Path, behaviour: Behaviour, failure: str, is_called_again: bool
 ) -> None:
-    def script(call: Asked) -> Behaviour:
+    def script(call: ModelRequest) -> Behaviour:
         return behaviour if "1| def round_up" in call.prompt else GOOD
 
     with shop(tmp_path, TILL, script) as found:
@@ -160,7 +160,7 @@ def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_a
 
 @pytest.mark.slow
 def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_next_ones(tmp_path: Path) -> None:
-    def script(call: Asked) -> Behaviour:
+    def script(call: ModelRequest) -> Behaviour:
         return Fails(400, "not this") if "1| def round_up" in call.prompt else GOOD
 
     with shop(tmp_path, TILL) as found:
@@ -229,10 +229,10 @@ def texts_of(workspace: Workspace) -> dict[str, str]:
     return {row["id"]: row["text_hash"] for row in documents}
 
 
-def lost_after(calls: int) -> Callable[[Asked], Behaviour]:
+def lost_after(calls: int) -> Callable[[ModelRequest], Behaviour]:
     """A key that is refused after so many calls."""
 
-    def script(call: Asked) -> Behaviour:
+    def script(call: ModelRequest) -> Behaviour:
         return GOOD if call.number <= calls else Fails(401, "expired")
 
     return script

@@ -76,10 +76,10 @@ class _RequestBody(Struct):
         self._is_answered = True
         await self.give(message)
 
-    async def answer(self, status: int, told: str) -> None:
+    async def answer(self, status: int, reason: str) -> None:
         """Refuse it, unless the application has begun to answer."""
         if not self._is_answered:
-            await PlainTextResponse(f"{told}\n", status)(self.scope, self.take, self.give)
+            await PlainTextResponse(f"{reason}\n", status)(self.scope, self.take, self.give)
 
     async def _cancel(self) -> NoReturn:
         self.reading.cancel()

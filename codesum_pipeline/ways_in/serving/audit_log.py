@@ -153,7 +153,7 @@ _LONGEST_QUESTION = 2_000
 class AuditedRequest(Struct):
     """A request while it is answered."""
 
-    asked: str
+    kind: str
     repos: set[str] = field(default_factory=set)
     hits: int | None = None
     outcome: str = ""
@@ -186,9 +186,9 @@ class Auditor(Struct, frozen=True):
         return replace(self, holder=holder)
 
     @contextmanager
-    def auditing(self, asked: str) -> Iterator[AuditedRequest]:
+    def auditing(self, kind: str) -> Iterator[AuditedRequest]:
         """The block answers a request; its errors and cancellations are outcomes."""
-        request, began = AuditedRequest(asked), time.monotonic()
+        request, began = AuditedRequest(kind), time.monotonic()
         token = _NOW.set(request)
         try:
             yield request
@@ -219,7 +219,7 @@ class Auditor(Struct, frozen=True):
         if self.log is None:
             return
         line: dict[str, object] = {
-            **self._head(self.holder, request.asked),
+            **self._head(self.holder, request.kind),
             "repos": sorted(request.repos),
             "outcome": request.outcome,
             "duration_ms": duration_ms,
@@ -229,6 +229,6 @@ class Auditor(Struct, frozen=True):
             line["question"] = request.question[:_LONGEST_QUESTION]
         self.log.write(line)
 
-    def _head(self, holder: str, asked: str) -> Line:
+    def _head(self, holder: str, kind: str) -> Line:
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return {"time": moment.replace("+00:00", "Z"), "token": holder, "entrance": self.entrance, "asked": asked}
+        return {"time": moment.replace("+00:00", "Z"), "token": holder, "entrance": self.entrance, "asked": kind}

@@ -26,7 +26,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import iso_moment, utc_now
 from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.ground.model.standing_question import Intent
-from codesum_pipeline.ways_in.cli.invocation import invocation
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     IntentArgument,
     JsonOption,
@@ -37,7 +37,15 @@ from codesum_pipeline.ways_in.cli.options import (
     option,
     switch,
 )
-from codesum_pipeline.ways_in.cli.render import FAILED, complain, escaped, note, print_json, show, table
+from codesum_pipeline.ways_in.cli.render import (
+    FAILED,
+    complain,
+    escape_text,
+    make_table,
+    print_json,
+    show_parts,
+    write_note,
+)
 
 
 def preview_digest(
@@ -53,26 +61,26 @@ def preview_digest(
 
     codesum digest preview billing
     """
-    called = invocation(ctx)
+    invocation = invocation_of(ctx)
     if repo is not None:
-        repo = called.registry.get(repo).key
-    desk, wanted = called.home.digest_desk(), called.home.intents.survey().named(intent)
-    with open_digests(called.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
+        repo = invocation.registry.get(repo).key
+    desk, wanted = invocation.home.digest_desk(), invocation.home.intents.survey().named(intent)
+    with open_digests(invocation.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
         if with_model and (planned := preview_tick(desk, store, wanted, repository=repo)) and planned.model:
-            note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
+            write_note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
         found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)
     if as_json:
         print_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
     elif found is None:
-        note(f"nothing waits for {one_line(wanted.name)}")
+        write_note(f"nothing waits for {one_line(wanted.name)}")
     else:
-        show_text(found.result)
+        show_digest_text(found.result)
         price = "no model: nothing is paid"
         if found.model and with_model:
             price = f"{found.model}: ${found.cost_usd:.4f}"
         elif found.model:
             price = f"{found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so"
-        note(f"{counted(found.matches, 'match', 'matches')}, {counted(found.items, 'item')}; {price}")
+        write_note(f"{counted(found.matches, 'match', 'matches')}, {counted(found.items, 'item')}; {price}")
 
 
 def run_digests(
@@ -92,7 +100,7 @@ def run_digests(
 
     codesum digest run
     """
-    home = invocation(ctx).home
+    home = invocation_of(ctx).home
     survey = home.intents.survey()
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
@@ -102,7 +110,7 @@ def run_digests(
     rolled_up = [] if names else run_monthly(desk)
     for each in rolled_up:
         what = f"the roll-up of {one_line(each.intent_name)} for {each.month}"
-        complain(f"{what}: {each.problem}") if each.problem else note(f"{what}: {each.digest_id}")
+        complain(f"{what}: {each.problem}") if each.problem else write_note(f"{what}: {each.digest_id}")
     if as_json:
         print_json(*rows, *rolled_up)
     elif rows:
@@ -111,9 +119,9 @@ def run_digests(
             for row in rows
         ]
         columns = ("intent", "came of it", "matches", "items", "digest", "why")
-        show(table(columns, shown, right=("matches", "items")))
+        show_parts(make_table(columns, shown, right=("matches", "items")))
     elif not rolled_up:
-        note("nothing waits for these intents" if names else "no digest is due")
+        write_note("nothing waits for these intents" if names else "no digest is due")
     is_held = any(row.outcome is TickOutcome.HELD for row in rows) or any(each.problem for each in rolled_up)
     if survey.problems or is_held:
         raise typer.Exit(FAILED)
@@ -133,17 +141,22 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _asked_rollup(ctx, intent, since, until) as asked:
-        if asked.plan.problem and as_json:
-            nothing = {"summary": "", "rows_used": 0, "rows_total": len(asked.plan.rows), "problem": asked.plan.problem}
+    with _open_rollup(ctx, intent, since, until) as rollup:
+        if rollup.plan.problem and as_json:
+            nothing = {
+                "summary": "",
+                "rows_used": 0,
+                "rows_total": len(rollup.plan.rows),
+                "problem": rollup.plan.problem,
+            }
             print_json(nothing)
-        _tell_price(asked.plan)
-        with one_at_a_time(asked.store, asked.intent.name):
-            found = write_rollup(asked.desk, asked.store, asked.intent, asked.plan)
+        _tell_price(rollup.plan)
+        with one_at_a_time(rollup.store, rollup.intent.name):
+            found = write_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
     if as_json:
-        print_json(_rollup_json(found, asked.plan))
+        print_json(_rollup_json(found, rollup.plan))
         return
-    show_text(found.result)
+    show_digest_text(found.result)
     _tell_paid(found)
 
 
@@ -158,24 +171,26 @@ def send(
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _asked_rollup(ctx, intent, since, until) as asked:
-        if not asked.intent.channels:
-            raise ConfigurationError(f"intent {asked.intent.name!r} has no channels: it can be sent to nobody")
-        _tell_price(asked.plan)
-        found, is_new = send_rollup(asked.desk, asked.store, asked.intent, asked.plan)
-    report = deliver_digests(asked.desk)
+    with _open_rollup(ctx, intent, since, until) as rollup:
+        if not rollup.intent.channels:
+            raise ConfigurationError(f"intent {rollup.intent.name!r} has no channels: it can be sent to nobody")
+        _tell_price(rollup.plan)
+        found, is_new = send_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
+    report = deliver_digests(rollup.desk)
     for why in report.unusable.values():
         complain(why)
     if as_json:
-        print_json(_rollup_json(found, asked.plan) | {"is_new": is_new})
+        print_json(_rollup_json(found, rollup.plan) | {"is_new": is_new})
     elif not is_new:
-        note(
+        write_note(
             f"{found.id} was made at {found.created_at}: it is not paid for or sent again; `codesum digest show` tells"
         )
     elif found.state is DigestState.VETOED:
-        note(f"{found.id}: a hook did not allow it: it is sent nowhere")
+        write_note(f"{found.id}: a hook did not allow it: it is sent nowhere")
     else:
-        note(f"{found.id} to {', '.join(found.channels)}: `codesum digest show {found.id}` shows whether it arrived")
+        write_note(
+            f"{found.id} to {', '.join(found.channels)}: `codesum digest show {found.id}` shows whether it arrived"
+        )
         _tell_paid(found)
     if report.unusable or any(each.state != "sent" for each in report.tried if each.post_id == found.id):
         raise typer.Exit(FAILED)
@@ -191,12 +206,12 @@ class _RollupRequest(Struct, frozen=True):
 
 
 @contextmanager
-def _asked_rollup(
+def _open_rollup(
     ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None
 ) -> Iterator[_RollupRequest]:
-    home = invocation(ctx).home
+    home = invocation_of(ctx).home
     desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
-    span = Window(*window(since, until))
+    span = Window(*parse_window(since, until))
     with open_digests(home.layout.digests, now=utc_now) as store:
         yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, span))
 
@@ -204,15 +219,17 @@ def _asked_rollup(
 def _tell_price(plan: RollupPlan) -> None:
     digests = counted(len(plan.rows), "digest")
     if plan.cost_usd is not None:
-        note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
+        write_note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
     elif plan.without_model:
-        note(f"{digests}, without a model: {plan.without_model}")
+        write_note(f"{digests}, without a model: {plan.without_model}")
 
 
 def _tell_paid(found: DigestRow) -> None:
     if found.written_by is DigestWriter.MODEL:
         dropped = f"; {counted(found.dropped_claims, 'claim')} without a quote left out" if found.dropped_claims else ""
-        note(f"{found.model}: {found.items:,} of {counted(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}")
+        write_note(
+            f"{found.model}: {found.items:,} of {counted(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}"
+        )
 
 
 def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:
@@ -220,9 +237,9 @@ def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:
     return {**to_builtins(found), **numbers}
 
 
-def show_text(result: SummaryResult) -> None:
+def show_digest_text(result: SummaryResult) -> None:
     """The text of a digest, and the sources that its numbers cite."""
-    typer.echo(f"{escaped(result.summary).strip()}\n")
+    typer.echo(f"{escape_text(result.summary).strip()}\n")
     rows = [
         (
             f"[{number}]",
@@ -235,10 +252,10 @@ def show_text(result: SummaryResult) -> None:
         for number, each in enumerate(result.citations, start=1)
     ]
     if rows:
-        show(table(("", "source", "place", "repository", "date", "score"), rows, right=("score",)))
+        show_parts(make_table(("", "source", "place", "repository", "date", "score"), rows, right=("score",)))
 
 
-def window(since: datetime | None, until: datetime | None) -> tuple[str | None, str | None]:
+def parse_window(since: datetime | None, until: datetime | None) -> tuple[str | None, str | None]:
     """The moments that two days of the command line mean; raises `ConfigurationError` for an empty window."""
     if since and until and since >= until:
         raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""What a client asked, read out of either wire format."""
+"""What a client asks of a model: a request, read out of either wire format."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ class Wire(StrEnum):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelRequest:
     """One request. `number` counts all that came, from 1; header names are in lower case."""
 
     number: int

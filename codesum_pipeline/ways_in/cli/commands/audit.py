@@ -1,0 +1,45 @@
+"""`codesum audit`: who asked what over HTTP with a token."""
+
+from typing import Annotated, Any
+
+import typer
+
+from codesum_pipeline.ground.model.printable import clean
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import option, switch
+from codesum_pipeline.ways_in.cli.render import make_table, present_rows
+from codesum_pipeline.ways_in.serving.audit_log import read_audit
+
+_FIELDS = ("time", "token", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
+
+
+def audit(
+    ctx: typer.Context,
+    token: Annotated[str | None, option("NAME", "Requests with the token of this name.")] = None,
+    repo: Annotated[str | None, option("KEY", "Requests that this repository answered.")] = None,
+    outcome: Annotated[
+        str | None, option(None, "Requests that ended so: answered, refused, failed or cancelled.")
+    ] = None,
+    since: Annotated[str | None, option("TIME", "From then on, in UTC: 2027-01-31, or 2027-01-31T12:00.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 100,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
+) -> None:
+    """Show who asked what over HTTP with a token, newest last."""
+    folder = invocation_of(ctx).layout.audit
+
+    def is_wanted(line: dict[str, Any]) -> bool:
+        return (
+            (token is None or line.get("token") == token)
+            and (repo is None or repo in (line.get("repos") or ()))
+            and (outcome is None or line.get("outcome") == outcome)
+            and (since is None or str(line.get("time", "")) >= since)
+        )
+
+    lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
+    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in lines]
+    none = f"no such request is written down in {folder}"
+    present_rows(lines, lambda: make_table(_FIELDS, rows), as_json=as_json, otherwise=none)
+
+
+def _shown(value: Any) -> str:
+    return clean(", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value))

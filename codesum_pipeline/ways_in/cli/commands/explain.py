@@ -1,0 +1,89 @@
+"""`codesum explain`: why a document was last written, as the chain of causes."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.text import Text
+from rich.tree import Tree
+
+from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.texts.summaries.text_history import ExplainStep
+from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
+from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
+from codesum_pipeline.ways_in.cli.document_views import failure_and_price, find_document, name_for_people
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, switch
+from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_fields, print_json, show_parts
+
+_PUBLISHED = ("written_by", "model", "prompt_version", "gate")
+_OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
+
+
+def explain(
+    ctx: typer.Context,
+    id: DocumentArgument,
+    repo: DocumentRepoOption = None,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
+) -> None:
+    """Show why a document was last rewritten, as the chain of causes.
+
+    Each line is one rewrite: the document, why it was written again, at which commit,
+    in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
+    """
+    invocation = invocation_of(ctx)
+    found = find_document(invocation, id, repo=repo)
+    document = found.document()
+    writing = {name: document[name] for name in _PUBLISHED}
+    writing |= failure_and_price(invocation.layout, found.repo, document)
+    steps = explain_document(invocation.home.workspace(found.repo, run_id="explain"), found.id)
+    compacted = compactions_of_document(invocation, found.repo, found.id)
+    if as_json:
+        values = [
+            {
+                "depth": step.depth,
+                **{name: getattr(step.row, name) for name in _OF_ROW},
+                "more_causes": step.more_causes,
+                "written_by": step.row.written_by,
+                "writer": step.row.writer,
+            }
+            for step in steps
+        ]
+        print_json({"repo": found.repo, "id": found.id, "steps": values, **writing, "compactions": compacted})
+        return
+    # Which earlier rows a text replaced.
+    earlier = [
+        f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
+        for each in compacted
+    ]
+    show_parts(_tree(steps), make_fields(name_for_people(writing) | {"compacted": earlier}))
+
+
+def _tree(steps: Sequence[ExplainStep]) -> Tree:
+    """Steps come in order, each one level below the last step of a smaller depth."""
+    root = Tree(_line(steps[0]))
+    path = [root]
+    for step in steps[1:]:
+        del path[step.depth :]
+        path.append(path[-1].add(_line(step)))
+    return root
+
+
+def _line(step: ExplainStep) -> Text:
+    """One rewrite."""
+    line = Text(one_line(step.row.id), style="bold")
+    line.append(f"  {step.row.level}", style="dim not bold")
+    cause = f": {step.row.cause}" if step.row.cause else ""
+    line.append(f"  {step.row.event}{cause}", style="yellow not bold")
+    price = f"${step.row.cost_usd:.4f}" if step.row.cost_usd else "free"
+    details = (
+        f"commit {step.row.commit[:SHORT_COMMIT]}",
+        f"run {step.row.run_id[:SHORT_COMMIT]}",
+        step.row.written_at,
+        step.row.writer,
+        price,
+    )
+    line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")
+    if step.more_causes:
+        line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")
+    return line

@@ -1,0 +1,56 @@
+"""`codesum maintain`: prune what is old, and say what that freed."""
+
+from typing import Annotated
+
+import typer
+from rich.filesize import decimal
+
+from codesum_pipeline.build.upkeep.freed import FreedSpace, SkippedUpkeep
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import switch
+from codesum_pipeline.ways_in.cli.render import make_table, present_rows, write_note
+
+
+def maintain(
+    ctx: typer.Context,
+    dry_run: Annotated[bool, switch("--dry-run", "Only say what would go; nothing is changed.")] = False,
+    secrets: Annotated[
+        bool,
+        switch(
+            "--secrets",
+            "Also remove secrets that earlier versions stored: old versions of indexes are deleted, and in the records "
+            "of Dagster and of models secrets are masked. `codesum doctor` names what there is.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, switch("--json", "Print one JSON object per kind and repository.")] = False,
+) -> None:
+    """Prune old runs, rows, mirrors and caches, and say what that freed.
+
+    The settings below [bold]maintenance[/] in codesum.toml say what is kept, and for how long. The schedule of the same
+    name in the Dagster UI does this every night. Builds and searches continue meanwhile; a repository that is being
+    built is pruned the next time.
+    """
+    if dry_run and secrets:
+        raise ConfigurationError("--dry-run and --secrets: choose one of them; `codesum doctor` names what would go")
+    invocation = invocation_of(ctx)
+    invocation.settings.apply_mode()
+    from codesum_pipeline.build.dagster.control import maintain_home
+
+    def tell(found: FreedSpace | SkippedUpkeep) -> None:
+        if isinstance(found, SkippedUpkeep):
+            write_note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
+
+    done = maintain_home(invocation.home, is_dry_run=dry_run, has_secrets=secrets, tell=tell)
+    # One line per kind and repository.
+    sums: dict[tuple[str, str], tuple[int, int]] = {}
+    for each in done.freed:
+        count, size = sums.get((each.kind.value, each.repository), (0, 0))
+        sums[each.kind.value, each.repository] = count + each.count, size + each.size
+    rows = [(*place, count, decimal(size)) for place, (count, size) in sums.items()]
+    verb = "would go" if done.is_dry_run else "went"
+    columns = ("what", "repository", verb, "size")
+    none = "nothing is old enough to go"
+    present_rows(done.freed, lambda: make_table(columns, rows, right=columns[2:]), as_json=as_json, otherwise=none)
+    if done.freed and not as_json:
+        write_note(f"{decimal(done.size)} {'would be ' if done.is_dry_run else ''}freed in {done.seconds:.1f} s")

@@ -1,0 +1,144 @@
+"""`codesum mcp`: the indexes for coding agents."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codesum_pipeline.build.home.home_folders import state_folder
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.printable import clean
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
+from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
+from codesum_pipeline.ways_in.cli.render import write_note
+from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
+from codesum_pipeline.ways_in.mcp.installing import Agent, Installer
+from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, TokenSource, check_reachable, parse_address
+from codesum_pipeline.ways_in.serving.audit_log import Auditor
+from codesum_pipeline.ways_in.serving.ending import ended_in_time
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+
+class WhichTools(StrEnum):
+    """How many tools an agent gets: each costs it the characters of its description."""
+
+    DEFAULT = "default"
+    ALL = "all"
+
+
+def mcp(
+    ctx: typer.Context,
+    http: Annotated[
+        str | None,
+        option(
+            "[HOST:]PORT",
+            "Serve streamable HTTP at /mcp instead of stdio; on 127.0.0.1 where no host is named, port 0 is any.",
+        ),
+    ] = None,
+    tools: Annotated[
+        WhichTools,
+        typer.Option(help="default: search, read, graph, overview and status; all: those and the targeted ones."),
+    ] = WhichTools.DEFAULT,
+    text_only: Annotated[
+        bool,
+        switch(
+            "--text-only",
+            "Answer without structured content, which many agents show their model in place of the text, at twice "
+            "the tokens; --install writes this option.",
+        ),
+    ] = False,
+    token_file: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
+            "opens; else CODESUM_MCP_TOKEN. Without a token only this machine is served.",
+        ),
+    ] = None,
+    host_name: HostNames = None,
+    repo: ServedRepos = None,
+    install: Annotated[
+        Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and stop.")
+    ] = None,
+    uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and stop.")] = None,
+) -> None:
+    """Serve the indexes to coding agents (MCP).
+
+    An agent starts it by itself: [bold]codesum mcp --install AGENT[/] tells the agent how. In a checkout of an indexed
+    repository, calls that name no repository are about that one.
+    """
+    invocation = invocation_of(ctx)
+    if install or uninstall:
+        _configure(invocation, install, uninstall, tools, repo or ())
+        return
+    # Half a second, which no other command waits for.
+    from codesum_pipeline.ways_in.mcp.mcp_server import PATH, TOKEN_VARIABLE, make_app, make_server
+
+    if http is None and (token_file or host_name):
+        raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
+    every_tool, folder = tools is WhichTools.ALL, Path.cwd()
+    audit = auditor_of(invocation, "mcp")
+    with served_catalogue(invocation, repo or ()) as catalogue:
+
+        def make(token: AccessToken | None) -> "MCPServer[Any]":
+            visible = catalogue.held_by(token.name, token.scope) if token else catalogue
+            auditor = audit.of(token.name) if token else Auditor(None, "mcp")
+            return make_server(visible, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=auditor)
+
+        if http is None:
+            with ended_in_time():
+                make(None).run("stdio")
+            return
+        tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
+        requested = parse_address(http, option="--http")
+        check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
+        bound, address = listen_on(requested)
+        limits = invocation.settings.serving
+        app = make_app(
+            make,
+            address,
+            tokens=tokens,
+            audit=audit,
+            host_names=host_name or (),
+            max_body_bytes=limits.max_body_bytes,
+        )
+        write_note(f"serving MCP at {address.url}{PATH}")
+        note_token_problems(tokens, catalogue)
+        serve_app(app, bound, limits)
+
+
+def _configure(
+    invocation: Invocation, install: Agent | None, uninstall: Agent | None, tools: WhichTools, repos: Sequence[str]
+) -> None:
+    """Write or take away the entry of one agent, and say what was done."""
+    if install and uninstall:
+        raise ConfigurationError("--install and --uninstall: choose one of them")
+    installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
+    if install:
+        file, text = installer.install(install, _command(invocation, tools, repos))
+        write_note(f"written into {file}:")
+    elif uninstall:
+        file, text = installer.uninstall(uninstall)
+        write_note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
+    typer.echo(clean(text.strip("\n")))
+
+
+def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
+    """How an agent starts this program: from its own folder, with the home that was named here, and those options of
+    this call that are for it, too. What it shows its model is the text."""
+    program = shutil.which("codesum")
+    is_this = program is not None and Path(program).resolve() == Path(sys.argv[0]).resolve()
+    # An agent starts it in a folder that somebody else filled: -P imports nothing of that.
+    python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
+    start = [str(Path(program).absolute())] if program and is_this else python
+    home = ["--home", invocation.settings.address] if invocation.flags.get("home") else []
+    every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
+    return [*start, *home, "mcp", "--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]

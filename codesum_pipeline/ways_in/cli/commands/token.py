@@ -1,0 +1,79 @@
+"""`codesum token`: tokens that open some repositories over HTTP."""
+
+import json
+import os
+import secrets
+import stat
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.store.atomic import replacing
+from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
+from codesum_pipeline.ways_in.cli.options import argument, option
+from codesum_pipeline.ways_in.cli.render import write_note
+from codesum_pipeline.ways_in.serving.access_tokens import hashed_token, parse_tokens, read_tokens
+
+_BYTES = 32
+token = CommandGroup("token")
+
+
+@token.callback()
+def _group() -> None:
+    """A group, also while it has one command."""
+
+
+@token.command()
+def new(
+    name: Annotated[str, argument("NAME", "Whose it is: the audit log has this name.")],
+    repo: Annotated[
+        list[str],
+        typer.Option(
+            metavar="PATTERN",
+            help='A key, or a pattern as "payments-*"; "!payments-secrets" closes; "*" is all. Can be repeated.',
+        ),
+    ],
+    expires: Annotated[
+        datetime | None, option(None, "The day (UTC) from which on it opens nothing.", formats=["%Y-%m-%d"])
+    ] = None,
+    file: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Add it to this file, which is made if need be; servers with it as their --token-file take it at "
+            "once. Default: print what belongs into one.",
+        ),
+    ] = None,
+) -> None:
+    """Make a token and show it once: the file holds only its hash."""
+    secret = secrets.token_urlsafe(_BYTES)
+    values = {"token": hashed_token(secret), "repos": repo}
+    lines = [f"[{json.dumps(name)}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
+    entry = "\n".join([*lines, f"expires = {expires.date()}"] if expires else lines)
+    if file is None:
+        write_note("for the file of tokens:")
+        typer.echo(entry)
+        write_note("for its holder:")
+    else:
+        _add(file, entry)
+        write_note(f"added to {file}; for its holder, who is shown it this once:")
+    typer.echo(secret)
+
+
+def _add(file: Path, entry: str) -> None:
+    """Raises `ConfigurationError` if what comes of it would be no file of tokens; then it stays as it was."""
+    with exclusive(file.with_name(f".{file.name}.lock")):
+        before = ""
+        if file.exists():
+            if not read_tokens(file, {}, variable="")[0].name:
+                raise ConfigurationError(f"{file} holds one token alone: give another --file")
+            before = f"{file.read_text(encoding='utf-8').rstrip()}\n\n"
+        content = f"{before}{entry}\n"
+        parse_tokens(content, f"--token-file {file}")
+        with replacing(file) as opened:
+            os.fchmod(opened.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+            opened.write(content.encode())

@@ -1,0 +1,63 @@
+"""`codesum web`: search and reading in a browser."""
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import HostNames, PortOption, ServedRepos, option, switch
+from codesum_pipeline.ways_in.cli.render import write_note
+from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
+from codesum_pipeline.ways_in.serving.access_tokens import DEFAULT_HOST, Address, TokenSource, check_reachable
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app
+
+_PORT = 7777
+
+
+def web(
+    ctx: typer.Context,
+    port: PortOption = _PORT,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Where to listen. An address that other machines reach needs a token."),
+    ] = DEFAULT_HOST,
+    open_browser: Annotated[bool, switch("--open", "Open the page in the browser.")] = False,
+    token_file: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Whoever asks must give a token of this file, in a browser as the password; it may name the "
+            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token only this machine is served.",
+        ),
+    ] = None,
+    host_name: HostNames = None,
+    repo: ServedRepos = None,
+) -> None:
+    """Search and read the indexes in a browser.
+
+    The page loads nothing from other servers. Its `ask` uses the model of `codesum ask`, within the same caps. Stop it
+    with Ctrl-C.
+    """
+    invocation = invocation_of(ctx)
+    tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
+    requested = Address(host, port, f"--host {host} --port {port}")
+    check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
+    bound, address = listen_on(requested)
+    with served_catalogue(invocation, repo or ()) as catalogue:
+        app = make_app(
+            catalogue,
+            address,
+            tokens=tokens,
+            audit=auditor_of(invocation, "web"),
+            host_names=host_name or (),
+            folder=Path.cwd(),
+        )
+        write_note(f"serving the search page at {address.url}")
+        note_token_problems(tokens, catalogue)
+        if open_browser:
+            webbrowser.open(address.url)
+        serve_app(app, bound, invocation.settings.serving)

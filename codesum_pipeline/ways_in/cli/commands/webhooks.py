@@ -1,0 +1,69 @@
+"""`codesum webhooks`: the push events of code hosts."""
+
+import logging
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codesum_pipeline.build.home.home_folders import open_copy
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.source.repositories.poll_state import mark_due
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import PortOption, option
+from codesum_pipeline.ways_in.cli.render import write_note
+from codesum_pipeline.ways_in.serving.access_tokens import DEFAULT_HOST, Address
+from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
+from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
+
+if TYPE_CHECKING:
+    from codesum_pipeline.build.home.wiring import Home
+
+
+_PORT = 7779
+
+
+def webhooks(
+    ctx: typer.Context,
+    port: PortOption = _PORT,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where a proxy reaches it; by default on this machine.")
+    ] = DEFAULT_HOST,
+    secret_file: Annotated[
+        Path | None,
+        option(
+            "FILE", "The secrets that hosts sign with, one a line, all valid; else those of CODESUM_WEBHOOK_SECRET."
+        ),
+    ] = None,
+) -> None:
+    """Receive the push events of GitHub, GitLab, Gitea and Forgejo.
+
+    Within seconds of a push, the planner of [bold]codesum dev[/] or of Dagster's daemon looks at the repository, so
+    that polling can be rare. Give code hosts the address of a proxy that speaks https. Stop it with Ctrl-C.
+    """
+    invocation = invocation_of(ctx)
+    secrets = read_secrets(secret_file, os.environ)
+    home, settings = invocation.home, invocation.settings.webhooks
+    bound, address = listen_on(Address(host, port, f"--host {host} --port {port}"))
+    receiver = make_receiver(
+        secrets,
+        partial(registered_entries, home),
+        partial(mark_due, home.layout),
+        max_body_mb=settings.max_body_mb,
+        max_per_minute=settings.max_per_minute,
+    )
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
+    write_note(f"receiving webhooks at {address.url}{PATH}")
+    limits = invocation.settings.serving.model_copy(update={"max_body_mb": settings.max_body_mb})
+    serve_app(make_app(receiver), bound, limits)
+
+
+def registered_entries(home: "Home") -> list[RepositoryEntry]:
+    """The registry's entries, those of a bucket as it has them now."""
+    settings = home.settings
+    if settings.bucket:
+        open_copy(settings.bucket, is_offline=settings.offline)
+    return home.registry.entries()

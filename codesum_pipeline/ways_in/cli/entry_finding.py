@@ -1,0 +1,200 @@
+"""How a key, a path or a URL that a person types becomes an entry of the registry."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.ground.model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.source.files.work_trees import covering_entry
+from codesum_pipeline.source.git.git_addresses import named_location, shown_location, take_apart
+from codesum_pipeline.source.git.locations import find_root, full_place, is_url, parse_location
+from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.ways_in.cli.render import write_note
+
+
+class EntryOptions(Struct, frozen=True):
+    """The options of `add`, as far as they were given."""
+
+    key: str | None = None
+    ref: str | None = None
+    subdir: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    worktree: bool | None = None
+    scip: tuple[str, ...] = ()
+    scip_command: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        key: str | None,
+        ref: str | None,
+        subdir: str | None,
+        include: Iterable[str] | None,
+        exclude: Iterable[str] | None,
+        worktree: bool | None,
+        scip: Iterable[str] | None = None,
+        scip_command: str | None = None,
+    ) -> "EntryOptions":
+        """As typer gives them; raises `ConfigurationError` for one that is empty."""
+        by_option = {"--key": key, "--ref": ref, "--include": include, "--exclude": exclude, "--scip": scip}
+        for name, values in (by_option | {"--scip-command": scip_command}).items():
+            if any(not value.strip() for value in ([values] if isinstance(values, str) else values or ())):
+                raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
+        places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
+        return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree, places, scip_command)
+
+    @property
+    def is_any_set(self) -> bool:
+        return self != EntryOptions()
+
+    def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
+        """The entry with the given options in place of its own."""
+        names = ("ref", "include", "exclude", "worktree", "scip", "scip_command")
+        return replace(entry, **{name: value for name in names if (value := getattr(self, name)) not in (None, "", ())})
+
+
+_NO_OPTIONS = EntryOptions()
+
+
+def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS) -> tuple[RepositoryEntry, bool]:
+    """The entry that `text` and the options describe, and whether it is registered in this form.
+
+    `text` is a key, a path (also of a folder inside a git work tree) or a URL. Without options, a folder that the index
+    of a registered repository holds is that repository, and a message says so.
+    """
+    known = _by_key(registry, text)
+    if known is not None and (options.key not in (None, known.key) or options.subdir is not None):
+        raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
+    if known is None:
+        check_address(text)
+        location, subdir = _located(text, options)
+        # A place may be registered under several keys.
+        known = next(
+            (
+                entry
+                for entry in registry.entries()
+                if (entry.location, entry.subdir) == (location, subdir) and options.key in (None, entry.key)
+            ),
+            None,
+        )
+        if known is None:
+            check_path(text)
+            key = options.key or registry.default_key(location, subdir=subdir)
+            covering = None
+            if not options.is_any_set and not is_url(location):
+                covering = covering_entry(registry.entries(), Path(location), subdir)
+            if covering:
+                write_note(
+                    f"{Path(location) / subdir} is inside {covering.key}, which is registered: its index covers it "
+                    f"(`--key {key}` indexes this folder on its own)"
+                )
+                return covering, True
+            return options.applied_to(RepositoryEntry(key=key, location=location, subdir=subdir)), False
+    wanted = options.applied_to(known)
+    return wanted, wanted == known
+
+
+def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
+    """The entry with a key; None for a location, which is anything with a slash, and `.`: `./name` is never a key."""
+    if "/" in text or text.startswith("~") or text in (".", "..") or not text.strip():
+        return None
+    try:
+        return registry.get(text)
+    except UnknownRepository:
+        if not os.path.exists(text) and ":" not in text:  # noqa: PTH110 - a name that is too long does not exist
+            raise
+        return None
+
+
+def _located(text: str, options: EntryOptions) -> tuple[str, str]:
+    """Location and subdir; a folder inside a git work tree is that repository with the folder as subdir."""
+    location, folder = parse_location(text, base=Path.cwd()), options.subdir
+    if not is_url(location):
+        root, inner = find_root(Path(location))
+        if folder is None:
+            return str(root), inner
+        if inner:
+            location, folder = str(root), f"{inner}/{folder}"
+    return location, "/".join(part for part in (folder or "").split("/") if part not in ("", "."))
+
+
+# What a person most likely meant by a location at which there is no repository.
+_ARCHIVE = re.compile(r"\.(?:zip|whl|jar|7z|rar|tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
+_ZIP = (".zip", ".whl", ".jar")
+_BY_TAR = re.compile(r"\.(?:tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
+_OF_WINDOWS = re.compile(r"(?P<drive>[A-Za-z]):[\\/](?P<path>.*)")
+_OWNER_AND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_HOST_AND_PATH = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)/[\w.~/-]+")
+_PAGE = re.compile(
+    r"(?P<repository>https://(?:github|gitlab)\.com/[^/]+/[^/]+)/(?:-/)?(?P<kind>tree|blob)/(?P<ref>[^/]+)"
+    r"(?:/(?P<folder>.*))?"
+)
+
+
+def check_address(text: str) -> None:
+    """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
+    hint = ""
+    if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
+        return
+    address = take_apart(text)
+    if windows := _OF_WINDOWS.fullmatch(text):
+        path = shown_location("/" + windows["path"].replace("\\", "/"))
+        inside = f"; inside WSL it is /mnt/{windows['drive'].lower()}{path}" if path.startswith("/") else ""
+        hint = f"this is a path of Windows{inside}"
+    elif page := _PAGE.fullmatch(str(address)):
+        folder = page["folder"] if page["kind"] == "tree" else ""
+        subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""
+        command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
+        hint = f"this is a page about a part of a repository: `{command}`"
+    elif address and address.scheme in ("http", "git") and not address.more and address.user is None:
+        hint = f"only https, ssh and file URLs are read: `codesum index {replace(address, scheme='https')}`"
+    if hint:
+        raise ConfigurationError(f"{named_location(text)}: {hint}")
+
+
+def check_path(text: str) -> None:
+    """Raise `ConfigurationError`, with the command that may be meant, for a path at which there is no folder.
+
+    `parse_location` has taken it.
+    """
+    path = Path(text).expanduser()
+    if path.is_file():
+        raise ConfigurationError(_about_file(path))
+    if path.is_dir() or ":" in text:
+        return
+    hint = f"there is no folder {path.absolute()}"
+    if _HOST_AND_PATH.fullmatch(text):
+        hint = f"there is no such folder; for the address of a server: `codesum index https://{text}`"
+    elif _OWNER_AND_NAME.fullmatch(text):
+        hint = f"there is no such folder; for the repository on GitHub: `codesum index https://github.com/{text}`"
+    raise ConfigurationError(f"{named_location(text)}: {hint}")
+
+
+def _about_file(path: Path) -> str:
+    if not _ARCHIVE.search(path.name):
+        folder = shlex.quote(str(path.parent))
+        return f"{path} is a file: name the folder of its repository, as in `codesum index {folder}`"
+    folder = shlex.quote(_ARCHIVE.sub("", path.name) or "unpacked")
+    archive = shlex.quote(str(path))
+    if path.suffix.lower() in _ZIP:
+        unpack = f"`unzip {archive} -d {folder}`"
+    elif _BY_TAR.search(path.name):
+        unpack = f"`mkdir {folder}`, `tar -xf {archive} -C {folder}`"
+    else:
+        return f"{path} is an archive and no repository: unpack it, then index the folder that it gives"
+    return f"{path} is an archive and no repository: unpack it with {unpack}, then `codesum index ./{folder}`"
+
+
+def place_of(entry: RepositoryEntry) -> str:
+    """Where a repository lies, and which folder of it is indexed."""
+    return f"{shown_location(entry.location)}{f' ({entry.subdir})' if entry.subdir else ''}"
+
+
+NO_REPOSITORY = "no repository is registered: `codesum index PATH|URL` registers and indexes one"

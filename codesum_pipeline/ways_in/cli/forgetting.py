@@ -1,0 +1,54 @@
+"""Taking repositories back out of a home: those that somebody wants deleted, and those that were never fetched."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from codesum_pipeline.ground.model.errors import CannotWrite, LeaseHeld, UnknownRepository
+from codesum_pipeline.ground.store.lease import hold_repository
+from codesum_pipeline.ground.store.locks import is_free
+from codesum_pipeline.ways_in.cli.render import write_note
+
+if TYPE_CHECKING:
+    from codesum_pipeline.build.home.wiring import Home
+
+
+def take_back_of_killed(home: "Home") -> None:
+    """Take back what commands registered that were killed in their first fetch.
+
+    Nothing happens where this process may only read the home, or another one does the same at this moment.
+    """
+    with suppress(CannotWrite, PermissionError, UnknownRepository):
+        for mark in sorted(home.layout.first_fetches.iterdir()):
+            if is_free(mark):
+                known = {entry.key for entry in home.registry.survey().entries}
+                if mark.name in known and not was_fetched(home, mark.name):
+                    forget_unfetched(home, mark.name)
+                mark.unlink(missing_ok=True)
+
+
+def was_fetched(home: "Home", key: str) -> bool:
+    """Whether a build ever got hold of a repository."""
+    return home.tables.readable_path("snapshot", key) is not None
+
+
+def forget_unfetched(home: "Home", key: str) -> None:
+    """Remove a registration, unless another process builds the repository."""
+    with suppress(LeaseHeld):
+        forget_repository(home, key, is_registered=True)
+        write_note(f"{key}: not registered any more: nothing could be fetched")
+
+
+def forget_repository(home: "Home", key: str, *, is_registered: bool) -> None:
+    """Delete what is kept of a repository while no build of it runs. The registration goes last: what was
+    interrupted can be repeated. Raises `LeaseHeld`."""
+    state = home.layout.state(key)
+    with hold_repository(home.layout, key, run_id="purge"):
+        home.purge(key)
+        if home.layout.dagster_home.exists():
+            from codesum_pipeline.build.dagster.control import forget_partition
+
+            forget_partition(home, key)
+        if is_registered:
+            home.registry.purge(key)
+    for path in state.parent.glob(f"{state.name}*"):
+        path.unlink(missing_ok=True)
