@@ -15,9 +15,12 @@ from tree_sitter import Node
 _LEVELS = 6
 
 
-class TreeWalk(threading.local):
-    """The walk that a thread is on, or was on last: `above` are the nodes around `node`, outermost first; `parents`
-    those that are asked for later, by the ids of their children."""
+class TreeWalk:
+    """What a walk over a tree knows of it: `above` are the nodes around `node`, outermost first; `parents` those that
+    hooks will ask for after the walk, by the ids of their children; `rows` the children of some nodes and their places.
+    """
+
+    __slots__ = ("above", "node", "parents", "rows")
 
     def __init__(self) -> None:
         self.above: list[Node] = []
@@ -42,7 +45,19 @@ class TreeWalk(threading.local):
             parents[above[-level].id] = above[-level - 1]
 
 
-WALK = TreeWalk()
+class _WalkOfThread(threading.local):
+    """A thread reads one file at a time: the walk that it is on, or was on last."""
+
+    def __init__(self) -> None:
+        self.walk = TreeWalk()
+
+
+_OF_THREAD = _WalkOfThread()
+
+
+def current_walk() -> TreeWalk:
+    """The walk that this thread is on, or was on last."""
+    return _OF_THREAD.walk
 
 
 @contextmanager
@@ -51,16 +66,17 @@ def own_walks() -> Iterator[None]:
     try:
         yield
     finally:
-        WALK.begin([])
+        current_walk().begin([])
 
 
 def parent_of(node: Node) -> Node | None:
     """The node around another; None for the root."""
-    id_, above = node.id, WALK.above
-    found = WALK.parents.get(id_)
+    walk = current_walk()
+    id_, above = node.id, walk.above
+    found = walk.parents.get(id_)
     if found is None and above:
         found = next((above[-k - 1] for k in range(1, min(len(above), _LEVELS)) if above[-k].id == id_), None)
-        if found is None and WALK.node is not None and WALK.node.id == id_:
+        if found is None and walk.node is not None and walk.node.id == id_:
             found = above[-1]
     if found is None:
         return node.parent
@@ -99,8 +115,9 @@ def _place(node: Node) -> tuple[list[Node], int]:
     parent = parent_of(node)
     if parent is None:
         return [], 0
-    if parent.id not in WALK.rows:
+    rows = current_walk().rows
+    if parent.id not in rows:
         children = parent.children
-        WALK.rows[parent.id] = children, {child.id: k for k, child in enumerate(children)}
-    children, places = WALK.rows[parent.id]
+        rows[parent.id] = children, {child.id: k for k, child in enumerate(children)}
+    children, places = rows[parent.id]
     return children, places.get(node.id, len(children))

@@ -161,6 +161,7 @@ class LanguageSpec(Struct, frozen=True):
     other_lists: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     respelled: Mapping[str, Spell] = field(default_factory=dict)
     merged: Mapping[str, Holds] = field(default_factory=dict)
+    headed: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
     terminated: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
     tokens: Mapping[str, TokenSpacing] = field(default_factory=dict)
@@ -172,7 +173,7 @@ class LanguageSpec(Struct, frozen=True):
         return self.grammar.__module__.partition(".")[0].replace("_", "-")
 
     def __post_init__(self) -> None:
-        split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated")
+        split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated", "headed")
 
 
 def split_keys(table: Struct, *names: str) -> None:

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from codesum_pipeline.symbols.languages.declaration import NAMELESS, References
 from codesum_pipeline.symbols.parsing.directives import BLANKS, OUTER_BLANKS
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 INDENT = "    "
 # 10,000 blocks in each other would take 200 MB of blanks.

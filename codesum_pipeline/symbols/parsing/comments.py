@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.parsing.canonical import DocComment
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
 _CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")

@@ -5,7 +5,7 @@ A directive gets its own line wherever it occurs in the syntax, and so does what
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.parsing.grammar import NodeRole
+from codesum_pipeline.symbols.parsing.node_roles import NodeRole
 
 # How comments begin in the languages that have directives.
 COMMENT_MARKS = ("//", "/*")

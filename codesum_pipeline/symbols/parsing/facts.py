@@ -21,8 +21,8 @@ from codesum_pipeline.symbols.parsing.expressions import (
     pieces_between,
     read_expression,
 )
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition
-from codesum_pipeline.symbols.parsing.walk import Tokens
 
 # Distinct texts, each with the bytes that say it first.
 Found = dict[str, tuple[int, int]]

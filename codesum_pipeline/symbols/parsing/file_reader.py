@@ -14,6 +14,7 @@ from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, l
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts
 from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, find_definitions
 from codesum_pipeline.symbols.parsing.node_texts import NodeTexts
 from codesum_pipeline.symbols.parsing.overloads import ids_of
@@ -22,7 +23,6 @@ from codesum_pipeline.symbols.parsing.reference_facts import ReferenceReader, re
 from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
 from codesum_pipeline.symbols.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
-from codesum_pipeline.symbols.parsing.walk import Tokens
 
 _start_byte = attrgetter("start_byte")
 # Build tags are in a file's head.

@@ -14,7 +14,7 @@ from codesum_pipeline.symbols.languages.hooks import raw_text
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.canonical import DEEPEST_INDENT, INDENT
 from codesum_pipeline.symbols.parsing.comments import Comments
-from codesum_pipeline.symbols.parsing.walk import DefinitionNode, Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import DefinitionNode, Tokens
 
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the
 # canonical sources of definitions nested in each other would grow with the square of a file.

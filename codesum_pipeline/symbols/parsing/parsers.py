@@ -14,7 +14,7 @@ from codesum_pipeline.source.files.content import decode_text
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.languages.declaration import Declaration, DefinitionHead
-from codesum_pipeline.symbols.languages.kin import WALK, own_walks
+from codesum_pipeline.symbols.languages.kin import current_walk, own_walks
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spans import is_inside
 from codesum_pipeline.symbols.languages.spec import Span
@@ -30,6 +30,7 @@ from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
 from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader
+from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import (
@@ -42,7 +43,7 @@ from codesum_pipeline.symbols.parsing.recovery import (
 )
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
 from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
-from codesum_pipeline.symbols.parsing.walk import bytes_as_characters, read_tokens
+from codesum_pipeline.symbols.parsing.walk import read_tokens
 
 
 class NothingParsed(Exception):
@@ -186,11 +187,11 @@ def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
 
 def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
     """The nodes of some kinds. A query takes time that grows with the square of a node's children."""
-    cursor, above = root.walk(), [root]
-    WALK.begin(above)
+    cursor, above, walk = root.walk(), [root], current_walk()
+    walk.begin(above)
     while (node := cursor.node) is not None:
         if node.is_named and node.type in kinds:
-            WALK.note(node, above)
+            walk.note(node, above)
             yield node
         if cursor.goto_first_child():
             above.append(node)

@@ -17,7 +17,7 @@ from codesum_pipeline.symbols.languages.hooks import raw_text
 from codesum_pipeline.symbols.languages.kin import parent_of
 from codesum_pipeline.symbols.parsing.chains import read_chain, read_type
 from codesum_pipeline.symbols.parsing.expressions import pieces_between
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 _MAX_TOKENS = 1_000
 # The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
