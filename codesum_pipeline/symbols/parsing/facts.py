@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Fact, Form, SymbolFacts, SymbolType
-from codesum_pipeline.symbols.languages.declaration import CallSyntax, Declaration, Text
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Text
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.canonical import Canonical
 from codesum_pipeline.symbols.parsing.expressions import (
@@ -139,7 +140,7 @@ class FactReader:
                 self._add(found.returned, *self._value_at(mark))
             if kind in rules.raises:
                 self._add(found.raises, *self._value_at(mark))
-            if kind in rules.outer:
+            if kind in rules.outer_names:
                 found.outer.update(self._text(name) for name in mark.named_children)
             if (field := rules.assignments.get(kind)) is not None:
                 # What an assignment or a step (`i++`) assigns.

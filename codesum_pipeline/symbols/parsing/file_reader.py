@@ -8,7 +8,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.hashing import HashPolicy
 from codesum_pipeline.ground.model.symbol import FileFacts, Import, Reexport, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import Declaration, ImportSyntax, References, Text
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, References, Text
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.symbols.parsing.comments import Comments
@@ -89,8 +90,8 @@ class FileReader:
         exports = self._exports
         globals_ = tuple(read_names(declaration.globals, outline, self._text))
         tests = judge_tests(symbols, self._told(symbols, imports))
-        if declaration.handed_on:
-            reexports = declaration.handed_on(self._path, imports, exports)
+        if declaration.reexports_of_file:
+            reexports = declaration.reexports_of_file(self._path, imports, exports)
         else:
             readers = declaration.reexports
             handed_on = (
@@ -271,7 +272,7 @@ class FileReader:
     def _head(self, definition: Definition) -> str:
         """The head of a definition with its attributes; for clauses, each of which has a head, what they have in
         common."""
-        kept = self._declaration.shown_marks | self._declaration.telling_marks
+        kept = self._declaration.shown_marks | self._declaration.distinguishing_marks
         return definition.clause or self._text_before_body(definition, definition.code_start, kept)
 
     def _source_of(self, definition: Definition) -> str:

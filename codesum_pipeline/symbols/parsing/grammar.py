@@ -7,15 +7,8 @@ from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.symbols.languages.hooks import is_longer_than_one
-from codesum_pipeline.symbols.languages.spec import (
-    OPERANDS,
-    Holds,
-    LanguageSpec,
-    Spell,
-    TokenSpacing,
-    is_spaced,
-    settle,
-)
+from codesum_pipeline.symbols.languages.spec import Holds, LanguageSpec, Spell
+from codesum_pipeline.symbols.languages.token_spacing import OPERANDS, TokenSpacing, is_spaced, settle_spacing
 from codesum_pipeline.symbols.parsing.node_roles import LAID_OUT, NodeRole
 
 T = TypeVar("T")
@@ -241,7 +234,7 @@ def _step(before: TokenSpacing, token: TokenSpacing, spelling: str) -> Step:
         if before not in OPERANDS:
             return ("", int(before))
         token = TokenSpacing.INFIX
-    settled = settle(before, token)
+    settled = settle_spacing(before, token)
     if token is TokenSpacing.LED and before not in (TokenSpacing.COMMA, TokenSpacing.START):
         return (f"; {spelling}", int(settled))
     return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))

@@ -13,7 +13,8 @@ from codesum_pipeline.ground.workers.limits import WorkLimits
 from codesum_pipeline.source.files.content import decode_text
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
-from codesum_pipeline.symbols.languages.declaration import Declaration, DefinitionHead
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.kin import current_walk, own_walks
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spans import is_inside

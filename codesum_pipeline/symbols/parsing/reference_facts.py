@@ -25,7 +25,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.expression import CAST, OBJECT
 from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import MAX_CHAIN, MAX_TYPE, Code, Declaration, References, Text
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, References, Text
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.blocks import BlockScopes, NameRow, ScopedNames
 from codesum_pipeline.symbols.parsing.canonical import Canonical
@@ -153,7 +154,7 @@ class ReferenceReader:
 
     def _results(self, blocks: BlockScopes) -> Iterator[list[Any]]:
         """The values that functions return which do not state their return type."""
-        given_back = self._declaration.given_back
+        given_back = self._declaration.returned_values
         for number, definition in enumerate(self._outline.definitions if given_back is not None else ()):
             if definition.type is SymbolType.FUNCTION and self._content["symbols"][number][-1] is None:
                 nodes = list(self._given_back(given_back, number, definition, blocks))

@@ -17,8 +17,8 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.ids import SEPARATOR
 from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.symbols.languages.declaration import TEST, FrameworkRules, is_called_test
-from codesum_pipeline.symbols.languages.spec import Mark, words
+from codesum_pipeline.symbols.languages.framework_rules import TEST, FrameworkRules, is_called_test
+from codesum_pipeline.symbols.languages.spec import Mark, split_words
 from codesum_pipeline.symbols.parsing.facts import CallReader
 
 _TEST_BASE = re.compile(
@@ -26,8 +26,8 @@ _TEST_BASE = re.compile(
     r"|ExUnit\.Case|testing::Test|testing::TestWithParam(?:<.*>)?)$"
 )
 # What is tested, as the first argument: its name or a word on it.
-_TOLD = words("argument constant scope_resolution")
-_VARIANTS = words("concurrent each only serial skip")
+_TOLD = split_words("argument constant scope_resolution")
+_VARIANTS = split_words("concurrent each only serial skip")
 
 
 class FileEvidence(Struct, frozen=True):

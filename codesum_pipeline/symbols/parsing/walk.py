@@ -7,7 +7,7 @@ one pass, without recursion, since the depth of a tree is the file's to choose.
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.symbols.languages.kin import current_walk
-from codesum_pipeline.symbols.languages.spec import TokenSpacing
+from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing
 from codesum_pipeline.symbols.parsing.directives import OUTER_BLANKS, folded, read_directive, written
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.gaps import keep_unseen, mend_before

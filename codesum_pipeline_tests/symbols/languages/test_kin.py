@@ -5,9 +5,16 @@ from collections.abc import Iterator
 import pytest
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.kin import current_walk, following, grandparent_of, own_walks, parent_of, preceding
-from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.symbols.languages.kin import (
+    current_walk,
+    following,
+    grandparent_of,
+    own_walks,
+    parent_of,
+    preceding,
+)
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 from codesum_pipeline_tests.symbols.languages.cases import LanguageCase, all_cases
 

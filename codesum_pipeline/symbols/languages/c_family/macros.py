@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from codesum_pipeline.symbols.languages.spec import patterns_beside
+from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
 _ENDS = (b";", b"{", b"}")

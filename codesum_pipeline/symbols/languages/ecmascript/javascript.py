@@ -23,7 +23,7 @@ DECLARATION = Declaration(
     ),
     definitions=ecmascript_definitions.JAVASCRIPT,
     is_member=ecmascript_definitions.is_member,
-    given_back=ecmascript_facts.given_back,
+    returned_values=ecmascript_facts.returned_values,
     documented=ecmascript_facts.documented,
     is_object=lambda value: value.type == "object",
     shortened=ecmascript_facts.shortened,

@@ -6,8 +6,10 @@ import tree_sitter_python
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import TEST, Declaration, Docstrings, is_called_test, syntax_beside
-from codesum_pipeline.symbols.languages.hooks import defines, field_reader
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.framework_rules import TEST, is_called_test
+from codesum_pipeline.symbols.languages.hook_values import Docstrings
+from codesum_pipeline.symbols.languages.hooks import definition_reader, field_reader
 from codesum_pipeline.symbols.languages.python.literals import (
     docstring_node,
     docstring_text,
@@ -41,9 +43,9 @@ from codesum_pipeline.symbols.languages.python.references.python_references impo
     REFERENCES_VERSION,
     extract_references,
 )
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_FRAMEWORKS = words("pytest unittest nose hypothesis testtools")
+_FRAMEWORKS = split_words("pytest unittest nose hypothesis testtools")
 
 
 def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
@@ -88,8 +90,8 @@ DECLARATION = Declaration(
         tests={"is_test": _is_test},
     ),
     definitions={
-        "function_definition": defines(SymbolType.FUNCTION, lambda node: node),
-        "class_definition": defines(SymbolType.CLASS, lambda node: node),
+        "function_definition": definition_reader(SymbolType.FUNCTION, lambda node: node),
+        "class_definition": definition_reader(SymbolType.CLASS, lambda node: node),
     },
     docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),
     masked=lambda source, is_broken: without_comment_runs(source),
@@ -107,7 +109,7 @@ DECLARATION = Declaration(
     is_public=lambda parts, modifiers: all(map(_is_public_name, parts)),
     is_listed=_is_listed,
     made_exports=read_exports,
-    handed_on=read_reexports,
+    reexports_of_file=read_reexports,
     globals={"assignment": read_globals},
     references=extract_references,
     references_version=REFERENCES_VERSION,

@@ -13,9 +13,9 @@ from codesum_pipeline.ground.model.bindings import Bound
 from codesum_pipeline.symbols.languages.kin import next_of, parent_of
 from codesum_pipeline.symbols.languages.python.references.python_expressions import arguments_of, parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import NameTable
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_LEAVING = words("return_statement raise_statement continue_statement break_statement")
+_LEAVING = split_words("return_statement raise_statement continue_statement break_statement")
 _MOST_CLASSES = 4
 # In so many conditions around it, a test of a class is looked for what it decides.
 _MOST_AROUND = 100

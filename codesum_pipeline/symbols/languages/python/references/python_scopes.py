@@ -12,10 +12,10 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import MAX_DOTTED_LENGTH, ExpressionReader
 from codesum_pipeline.symbols.languages.spans import NestedRanges
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 Binding = list[Any]
-SEQUENCES = words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
+SEQUENCES = split_words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
 
 
 class NameScope(Struct):
