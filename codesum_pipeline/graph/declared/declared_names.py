@@ -254,7 +254,7 @@ class DeclaredNames:
         inner = self.rules.local_key(key, name)
         found = self.tree.entries.get(inner, ())
         if found:
-            return self.rules.pick(None, self.rules.given(found), Reason.IMPORT)
+            return self.rules.pick(None, self.rules.importable(found), Reason.IMPORT)
         return ModuleValue(inner) if inner in self.tree.spaces else None
 
     def _hand_on(self, here: tuple[Key, str], waiting: "deque[tuple[Key, str]]") -> list[Value]:

@@ -119,8 +119,8 @@ def _parameter(argument: Node, text: Text) -> Parameter:
 
 def _return_type(node: Node, text: Text) -> str | None:
     """What the `@spec` above, or the callback itself, says."""
-    said = node if node.type == "unary_operator" else forms.attribute_above(node, "spec", _PREAMBLES)
-    value = forms.attribute_value(said)
+    spec = node if node.type == "unary_operator" else forms.attribute_above(node, "spec", _PREAMBLES)
+    value = forms.attribute_value(spec)
     if forms.operator_of(value) == "when":
         value = find_field(value, "left")
     return field_text(value, "right", text) if forms.operator_of(value) == "::" else None
@@ -153,10 +153,10 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _inner_doc(node: Node, preambles: tuple[Node, ...]) -> tuple[Node, str] | None:
     """`@doc` above a function, `@moduledoc` in a module."""
-    said = [preamble for preamble in preambles if forms.attribute_name(preamble) == "doc"]
+    attributes = [preamble for preamble in preambles if forms.attribute_name(preamble) == "doc"]
     if forms.called_word(node) in _MODULES and node.children[-1].type == "do_block":
-        said = [child for child in _inside_block(node) if forms.attribute_name(child) == "moduledoc"]
-    for attribute in said:
+        attributes = [child for child in _inside_block(node) if forms.attribute_name(child) == "moduledoc"]
+    for attribute in attributes:
         if doc := forms.string_value(forms.attribute_value(attribute)):
             return attribute, doc
     return None

@@ -182,8 +182,8 @@ def string_value(node: Node | None) -> str:
     """What a string or a sigil says, without its quotes and its margin; empty for what is neither."""
     if node is None or node.type not in ("string", "sigil"):
         return ""
-    said = _SIGIL.sub("", node.text.decode("utf-8", "replace") if node.text else "")
+    literal = _SIGIL.sub("", node.text.decode("utf-8", "replace") if node.text else "")
     for quotes in ('"""', "'''"):
-        if said.startswith(quotes):
-            return dedent(said[3:].rstrip().removesuffix(quotes)).strip()
-    return said[1:-1].strip()
+        if literal.startswith(quotes):
+            return dedent(literal[3:].rstrip().removesuffix(quotes)).strip()
+    return literal[1:-1].strip()

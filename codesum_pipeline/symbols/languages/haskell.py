@@ -182,8 +182,8 @@ def _return_type(node: Node, text: Text) -> str | None:
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """What a class asks of its types, and what a type derives."""
-    for asked in _shown(node, "context")[:1] if node.type == "class" else ():
-        for child in _shown(asked) if asked.type == "tuple" else [asked]:
+    for context in _shown(node, "context")[:1] if node.type == "class" else ():
+        for child in _shown(context) if context.type == "tuple" else [context]:
             if (head := _head_of(child)).type in ("name", "qualified"):
                 yield text(head)
     for derived in node.children_by_field_name("deriving"):
@@ -230,8 +230,8 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def _export(node: Node, text: Text) -> Iterator[str]:
     for name in ("variable", "type", "operator"):
-        if said := field_text(node, name, text).strip("()"):
-            yield said
+        if exported := field_text(node, name, text).strip("()"):
+            yield exported
 
 
 def _listed(node: Node, text: Text) -> Iterator[str]:

@@ -138,8 +138,8 @@ def read_parameter(
     node: Node, text: Text, kind: str = "positional", *, name: str = "name", default: str = "default_value"
 ) -> Parameter:
     """A parameter with fields for its name, its type and its default."""
-    type_, given = field_text(node, "type", text), field_text(node, default, text)
-    return Parameter(field_text(node, name, text), type_ or None, given or None, kind)
+    type_, default_text = field_text(node, "type", text), field_text(node, default, text)
+    return Parameter(field_text(node, name, text), type_ or None, default_text or None, kind)
 
 
 def typed_name_reader(name: str = "name", type_: str = "type") -> Callable[[Node, Text], Iterator[TypedName]]:
@@ -201,10 +201,10 @@ def first_values_reader(name: str, value: str, *, unless: str = "") -> Callable[
         variables = [left] if is_name else [child for child in left.named_children if child.type in _NAMES]
         for number, variable in enumerate(variables):
             # Of an unpacked value, only the first part has the class that the call says; the others are unknown.
-            given = values[number] if number < len(values) else None
-            is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
-            is_said = is_name or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
-            yield TypedName(text(variable), text(given) if is_short and is_said else "")
+            assigned = values[number] if number < len(values) else None
+            is_short = assigned is not None and assigned.end_byte - assigned.start_byte <= MAX_VALUE
+            is_known = is_name or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
+            yield TypedName(text(variable), text(assigned) if is_short and is_known else "")
 
     return read
 
@@ -239,8 +239,8 @@ def plain_text_reader(tags: Sequence[tuple[re.Pattern[str], str]], *, keeps_marg
         lines = []
         for line in documentation.split("\n"):
             plain = line
-            for tag, said in tags:
-                plain = tag.sub(said, plain)
+            for tag, replacement in tags:
+                plain = tag.sub(replacement, plain)
             if plain.strip() or plain == line:
                 lines.append(unescape(plain.rstrip() if keeps_margin or plain == line else plain.strip()))
         return "\n".join(lines).strip("\n")

@@ -56,8 +56,10 @@ def _namespace(node: Node) -> DefinitionHead | None:
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     for child in field_children(find_field(node, "right") or node, "parameters"):
         if child.type in _PARAMETERS:
-            said = read_parameter(child, text, "var_positional" if child.type == "variadic_parameter" else "positional")
-            yield Parameter(said.name.removeprefix("$"), said.type, said.default, said.kind)
+            parameter = read_parameter(
+                child, text, "var_positional" if child.type == "variadic_parameter" else "positional"
+            )
+            yield Parameter(parameter.name.removeprefix("$"), parameter.type, parameter.default, parameter.kind)
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -199,8 +201,8 @@ class PhpRules(Rules):
             self._autoload[folder] = [
                 (prefix.strip("\\"), whole)
                 for part in ("autoload", "autoload-dev")
-                for prefix, said in table(content, part, "psr-4").items()
-                for inner in ([said] if isinstance(said, str) else texts(said))
+                for prefix, folders in table(content, part, "psr-4").items()
+                for inner in ([folders] if isinstance(folders, str) else texts(folders))
                 if (whole := join(folder, inner)) is not None
             ]
 

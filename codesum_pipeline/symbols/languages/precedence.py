@@ -21,14 +21,14 @@ class Precedence:
     """
 
     def __init__(self, module: str) -> None:
-        said = tomllib.loads(Path(module).with_suffix(".syntax.toml").read_text(encoding="utf-8"))
-        order = said["order"].split()
+        tables = tomllib.loads(Path(module).with_suffix(".syntax.toml").read_text(encoding="utf-8"))
+        order = tables["order"].split()
         self._numbers = {name: number for number, name in enumerate(order)}
         self.never = len(order)
-        self.kinds = dict(self._by_word(said["kinds"]))
-        self.operators = dict(self._by_word(said["operators"]))
-        self.places = {_place(word): number for word, number in self._by_word(said["places"])}
-        self.sets = {name: frozenset(map(_place, words.split())) for name, words in said["sets"].items()}
+        self.kinds = dict(self._by_word(tables["kinds"]))
+        self.operators = dict(self._by_word(tables["operators"]))
+        self.places = {_place(word): number for word, number in self._by_word(tables["places"])}
+        self.sets = {name: frozenset(map(_place, words.split())) for name, words in tables["sets"].items()}
 
     def levels(self, names: str) -> list[int]:
         """The numbers of some levels."""

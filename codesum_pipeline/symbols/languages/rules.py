@@ -103,8 +103,8 @@ class NameTree:
         for name, bindings in definition.names.items():
             own = name if definition.is_class else self.own_name(name)
             if own is not None:
-                said = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
-                self._fields[owner, own].extend(said)
+                fields = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
+                self._fields[owner, own].extend(fields)
 
     @staticmethod
     def own_name(name: str) -> str | None:
@@ -236,7 +236,7 @@ class Rules:
         """A member of what a module gives as a whole, as the module writes it."""
         return name
 
-    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def importable(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """The definitions of one name that other files can import."""
         return definitions
 

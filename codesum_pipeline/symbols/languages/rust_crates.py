@@ -41,17 +41,17 @@ class RustRules(Rules):
         self._crates.setdefault(known.replace("-", "_"), set()).add((join(folder, root) or "",))
         renamed = {}
         for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
-            for alias, said in table(content, kind).items():
-                package = text(said, "package") if isinstance(said, dict) else ""
+            for alias, dependency in table(content, kind).items():
+                package = text(dependency, "package") if isinstance(dependency, dict) else ""
                 renamed[alias.replace("-", "_")] = (package or alias).replace("-", "_")
         self._dependencies[folder] = renamed
 
     def _add_roots(self, folder: str, content: dict[str, Any]) -> None:
         """The folders that hold a crate's modules where `Cargo.toml` says so."""
         bins = content.get("bin")
-        said = [text(table(content, "lib"), "path")]
-        said += [text(target, "path") for target in bins if isinstance(target, dict)] if isinstance(bins, list) else []
-        for path in said:
+        paths = [text(table(content, "lib"), "path")]
+        paths += [text(target, "path") for target in bins if isinstance(target, dict)] if isinstance(bins, list) else []
+        for path in paths:
             whole = join(folder, path) if path else None
             if whole is not None and "/" in whole and not whole.startswith(f"{folder}/src/" if folder else "src/"):
                 self._roots.setdefault(whole.rpartition("/")[0], whole)

@@ -82,7 +82,7 @@ def _class_body(value: Node) -> Node | None:
     return last if last is not None and last.type == "template_body" else None
 
 
-def _given(node: Node) -> DefinitionHead | None:
+def _given_definition(node: Node) -> DefinitionHead | None:
     """A given with a body is a class, one with a value a function; without a name, Scala calls it by its type."""
     body = _bound(node, "body")
     if body is None:
@@ -205,9 +205,9 @@ def _typed_value(node: Node, text: Text) -> Iterator[TypedName]:
         yield TypedName(_value_name(node), _made(value, text))
     else:
         function = find_field(value, "function")
-        said = text(function) if function and function.type in ("identifier", "field_expression") else ""
-        is_class = said.rpartition(".")[2][:1].isupper() and said.replace(".", "").isidentifier()
-        yield TypedName(_value_name(node), said if is_class else "")
+        name = text(function) if function and function.type in ("identifier", "field_expression") else ""
+        is_class = name.rpartition(".")[2][:1].isupper() and name.replace(".", "").isidentifier()
+        yield TypedName(_value_name(node), name if is_class else "")
 
 
 def _value_name(node: Node) -> str:
@@ -244,7 +244,7 @@ DECLARATION = Declaration(
         **dict.fromkeys(TYPES, definition_reader(SymbolType.CLASS, node_after_annotations)),
         "function_definition function_declaration": definition_reader(SymbolType.FUNCTION, node_after_annotations),
         "val_definition var_definition": _value,
-        "given_definition": _given,
+        "given_definition": _given_definition,
         "extension_definition": _extension,
     },
     result=_result,

@@ -76,13 +76,13 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     for number, child in enumerate(holder.children):
         if child.type == "parameter":
             kind = "var_positional" if child_of_type(child, "...") else "positional"
-            found.append(Parameter(field_text(child, "name", text), _said_type(child, text), None, kind))
+            found.append(Parameter(field_text(child, "name", text), _stated_type(child, text), None, kind))
         elif found and holder.field_name_for_child(number) == "default_value":
             found[-1] = Parameter(found[-1].name, found[-1].type, text(child), found[-1].kind)
     yield from found
 
 
-def _said_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
+def _stated_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
     """The type after the first colon, or after another mark."""
     children = node.children if node is not None else []
     marks = [number for number, child in enumerate(children) if child.type == mark]
@@ -93,8 +93,8 @@ def _said_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
 
 def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
-        return _said_type(child_of_type(node, "type_annotation"), text)
-    return _said_type(node, text, "->")
+        return _stated_type(child_of_type(node, "type_annotation"), text)
+    return _stated_type(node, text, "->")
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -148,24 +148,24 @@ def _exported_module(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    if type_ := _said_type(node, text):
+    if type_ := _stated_type(node, text):
         yield TypedName(field_text(node, "name", text), type_)
 
 
 def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
     """`var x: T`, and `let x = T(…)`."""
     name, value = field_text(node, "name", text), find_field(node, "value")
-    said = _said_type(child_of_type(node, "type_annotation"), text)
+    type_ = _stated_type(child_of_type(node, "type_annotation"), text)
     made = _call(value, text) if value is not None and value.type == "call_expression" else None
-    if name and (said or (made is not None and made.is_new)):
-        yield TypedName(name, said or (made.name if made else ""))
+    if name and (type_ or (made is not None and made.is_new)):
+        yield TypedName(name, type_ or (made.name if made else ""))
 
 
 def _stored(node: Node, text: Text) -> Iterator[str]:
     """The stored properties that a declaration names."""
     if find_field(node, "computed_value") is None:
-        said = _return_type(node, text)
-        yield from (member_text(text(name), said or "") for name in node.children_by_field_name("name"))
+        type_ = _return_type(node, text)
+        yield from (member_text(text(name), type_ or "") for name in node.children_by_field_name("name"))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:

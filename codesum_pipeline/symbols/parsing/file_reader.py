@@ -89,7 +89,7 @@ class FileReader:
         imports = read_imports(declaration, outline, ids, self._text, canonical)
         exports = self._exports
         globals_ = tuple(read_names(declaration.globals, outline, self._text))
-        tests = judge_tests(symbols, self._told(symbols, imports))
+        tests = judge_tests(symbols, self._evidence(symbols, imports))
         if declaration.reexports_of_file:
             reexports = declaration.reexports_of_file(self._path, imports, exports)
         else:
@@ -140,7 +140,7 @@ class FileReader:
         reader = ReferenceReader(self._declaration, self._outline, self._text, self._calls, structures)
         return reader.read(symbols, self._path, CalleeNames(self._source))
 
-    def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
+    def _evidence(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
         """What the file says about tests besides its definitions."""
         declaration, outside = self._declaration, self._outline.outside
         rules = declaration.tests
@@ -234,18 +234,18 @@ class FileReader:
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""
-        said = [self._comments.text_of(definition.docs)] if definition.docs else []
+        docs = [self._comments.text_of(definition.docs)] if definition.docs else []
         lines = sum(len(self._comments.canonical(node).lines) for node in definition.docs)
         inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
         if inner is not None:
             held, text = inner
             first, end = self._canonical.lines_between(held.start_byte, held.end_byte)
-            said.append(text)
+            docs.append(text)
             lines += end - first
         if (node := definition.docstring) is not None:
-            said.append(self._docstring_text(node))
+            docs.append(self._docstring_text(node))
             lines += self._canonical.lines_between(0, node.end_byte)[1] - self._canonical.line_at(node.start_byte)
-        return "\n\n".join(filter(None, said)) or None, lines
+        return "\n\n".join(filter(None, docs)) or None, lines
 
     def _docstring_text(self, node: Node | None) -> str | None:
         """What a docstring says."""
@@ -317,7 +317,7 @@ def _reexports(
     of an import among what it exports: names, or `a as b`.
     """
     bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
-    found = [*(_stated(said, bound) for said in handed_on), *(_listed(name, bound) for name in exports)]
+    found = [*(_stated(statement, bound) for statement in handed_on), *(_listed(name, bound) for name in exports)]
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
@@ -336,19 +336,19 @@ def _bound_name(imported: Import) -> str:
     return imported.alias or ("" if imported.name in (None, _ALL) else imported.name or "")
 
 
-def _stated(said: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
-    if said.module:
-        called = bound.get(said.module)
-        is_alias = said.name == _ALL and called is not None and called.name in (None, _ALL)
-        source = called.module if called is not None and is_alias else said.module
-        name = said.alias or said.name or source.rpartition("::")[2].rpartition("/")[2]
-        return Reexport(name, said.name, source) if name else None
-    first, _, inner = (said.name or "").partition(".")
+def _stated(statement: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
+    if statement.module:
+        called = bound.get(statement.module)
+        is_alias = statement.name == _ALL and called is not None and called.name in (None, _ALL)
+        source = called.module if called is not None and is_alias else statement.module
+        name = statement.alias or statement.name or source.rpartition("::")[2].rpartition("/")[2]
+        return Reexport(name, statement.name, source) if name else None
+    first, _, inner = (statement.name or "").partition(".")
     found = bound.get(first)
     if found is None:
         return None
     module = f"{found.module}.{found.name}" if found.name and inner else found.module
-    return Reexport(said.alias or first, inner or found.name, module)
+    return Reexport(statement.alias or first, inner or found.name, module)
 
 
 def _listed(export: str, bound: dict[str, Import]) -> Reexport | None:

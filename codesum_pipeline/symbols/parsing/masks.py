@@ -103,10 +103,10 @@ def _mask_of_texts(kinds: Mapping[str, str], *, few: int) -> Mask:
     replaced = _replacing(masks, few=few)
 
     def mask(text: str) -> str:
-        told = replaced(text)
-        if told.endswith(_CUT) and len(masks) <= few:
-            told = _without_beginning(told, masks)
-        return mask_secrets(told).text
+        masked = replaced(text)
+        if masked.endswith(_CUT) and len(masks) <= few:
+            masked = _without_beginning(masked, masks)
+        return mask_secrets(masked).text
 
     return mask
 
@@ -144,11 +144,11 @@ def _mask_of_word(word: re.Match[str], *, masks: Mapping[str, str]) -> str:
 
 def _without_beginning(text: str, masks: Mapping[str, str]) -> str:
     """A text that was cut within a secret, without the secret's beginning."""
-    said = text.removesuffix(_CUT)
+    uncut = text.removesuffix(_CUT)
     for value, mask in masks.items():
-        for length in range(min(len(value), len(said)), _LEAST_BEGINNING - 1, -1):
-            if said.endswith(value[:length]):
-                return f"{said[:-length]}{mask}{_CUT}"
+        for length in range(min(len(value), len(uncut)), _LEAST_BEGINNING - 1, -1):
+            if uncut.endswith(value[:length]):
+                return f"{uncut[:-length]}{mask}{_CUT}"
     return text
 
 

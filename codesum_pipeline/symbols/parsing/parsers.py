@@ -103,15 +103,15 @@ class LanguageParser:
         """The reader of one file's symbols and facts, and the tree that it reads; raises as `parse`."""
         grammar = self._grammar()
         shown, tree = self._tree(source, grammar, budget)
-        given, read = self._recovered(source, file_path, shown, tree, budget)
+        recovered, read = self._recovered(source, file_path, shown, tree, budget)
         budget.spend(NODE_STEPS * read.root_node.descendant_count)
         is_mended = read is not tree
         characters = bytes_as_characters(source)
-        mask = bytes_as_characters(given) if given is not source else None
+        mask = bytes_as_characters(recovered) if recovered is not source else None
         tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
-        blanked = changed_spans(shown, given) if is_mended else ()
+        blanked = changed_spans(shown, recovered) if is_mended else ()
         roots = (tree.root_node, read.root_node)
         reader = FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
         return reader, read

@@ -202,12 +202,12 @@ def macro_with_block(node: Node) -> DefinitionHead | None:
     call, block = node.children[0], next_of(node, is_named=True)
     if call.type != "call_expression" or block is None or block.type != "compound_statement":
         return None
-    given = [child for child in field_children(call, "arguments") if child.type != "comment"]
-    if not raw_text(call, "function").isupper() or not given:
+    arguments = [child for child in field_children(call, "arguments") if child.type != "comment"]
+    if not raw_text(call, "function").isupper() or not arguments:
         return None
-    if given[0].type == "string_literal":
-        names = [raw_text(given[0]).strip('"')]
+    if arguments[0].type == "string_literal":
+        names = [raw_text(arguments[0]).strip('"')]
     else:
-        plain = [raw_text(child) for child in given if child.type == "identifier"]
-        names = plain if len(plain) == len(given) <= 2 else plain[:1]
+        plain = [raw_text(child) for child in arguments if child.type == "identifier"]
+        names = plain if len(plain) == len(arguments) <= 2 else plain[:1]
     return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block)

@@ -181,11 +181,11 @@ def typed(node: Node, text: Text) -> Iterator[TypedName]:
     type_ = find_field(node, "type")
     if type_ is None or type_.type in _BUILT_IN:
         return
-    said = field_text(type_, "name", text) if type_.type in _STRUCTURES else text(type_)
-    for shape in _shapes(node) if said else ():
+    type_name = field_text(type_, "name", text) if type_.type in _STRUCTURES else text(type_)
+    for shape in _shapes(node) if type_name else ():
         # In a function, `Type name(value);` looks like a prototype.
         if shape.function is None or shape.name.type == "identifier":
-            yield TypedName(text(shape.name), said)
+            yield TypedName(text(shape.name), type_name)
 
 
 def _fields(node: Node, text: Text) -> Iterator[str]:

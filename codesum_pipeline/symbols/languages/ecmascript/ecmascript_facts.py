@@ -108,7 +108,7 @@ def shortened(node: Node | None, text: Text, known: dict[int, Code]) -> Code:
             break
         kind, id_ = node.type, node.id
         if kind == "call_expression":
-            links.append((id_, _given(node)))
+            links.append((id_, _brackets_around_values(node)))
             node = find_field(node, "function")
         elif kind == "member_expression":
             links.append((id_, (".", field_text(node, "property", text))))
@@ -118,7 +118,7 @@ def shortened(node: Node | None, text: Text, known: dict[int, Code]) -> Code:
             node = find_field(node, "object")
         else:
             if kind == "new_expression":
-                found = _chain("new ", field_text(node, "constructor", text), *_given(node))
+                found = _chain("new ", field_text(node, "constructor", text), *_brackets_around_values(node))
             elif kind in ("identifier", "this"):
                 found = text(node)
             known[id_] = found
@@ -128,7 +128,7 @@ def shortened(node: Node | None, text: Text, known: dict[int, Code]) -> Code:
     return found
 
 
-def _given(call: Node) -> tuple[str, str, str]:
+def _brackets_around_values(call: Node) -> tuple[str, str, str]:
     """Brackets around as many values."""
     return "(", ",".join("0" * len(code_children(call, "arguments"))), ")"
 
@@ -146,8 +146,8 @@ def short_receiver(call: Node, text: Text, known: dict[int, Code]) -> Code:
 
 def cast_type(value: Node, text: Text) -> str:
     """The type that a value is said to be of."""
-    said = text(value.named_children[-1]) if value.type == "as_expression" else ""
-    return said if said != "const" else ""
+    written = text(value.named_children[-1]) if value.type == "as_expression" else ""
+    return written if written != "const" else ""
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -279,8 +279,8 @@ def typed_name(statement: Node, text: Text) -> str:
 def _made(value: Node | None, text: Text) -> str:
     """The class of what `new` makes, or the type that a value is said to be of."""
     if value is not None and value.type in ("as_expression", "satisfies_expression"):
-        said = value.named_children[-1]
-        return text(said) if text(said) != "const" else ""
+        type_ = value.named_children[-1]
+        return text(type_) if text(type_) != "const" else ""
     made = unwrapped(value)
     return field_text(made, "constructor", text) if made is not None and made.type == "new_expression" else ""
 
@@ -315,17 +315,17 @@ def documented(docstring: str) -> Iterator[TypedName]:
 
 def typed_below(comment: Node, text: Text) -> Iterator[TypedName]:
     """The variable or field below a comment that says its type."""
-    said = raw_text(comment)
-    if "@type" not in said[:_LONGEST] or not said.startswith("/**"):
+    comment_text = raw_text(comment)
+    if "@type" not in comment_text[:_LONGEST] or not comment_text.startswith("/**"):
         return
-    tag = next((tag for tag in _TAG.finditer(said[:_LONGEST]) if not (tag["param"] or tag["result"])), None)
+    tag = next((tag for tag in _TAG.finditer(comment_text[:_LONGEST]) if not (tag["param"] or tag["result"])), None)
     below = next_of(comment, is_named=True)
     name = typed_name(below, text) if tag is not None and below is not None else ""
     if tag is not None and name:
         yield TypedName(name, _documented_type(tag["type"]))
 
 
-def _documented_type(said: str) -> Code:
+def _documented_type(written: str) -> Code:
     """A type without the marks that say that it may be missing or repeated."""
-    plain = said.strip().removeprefix("...").lstrip("?!").rstrip("=")
+    plain = written.strip().removeprefix("...").lstrip("?!").rstrip("=")
     return Code.of(plain, *_PIECE.findall(plain))

@@ -79,7 +79,7 @@ class EcmascriptRules(Rules):
         """A member of what a module gives as a whole, as the module writes it."""
         return f"{self._exports.get(key, {}).get('default', '')}.{name}"
 
-    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def importable(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """Definitions in a function are local to it, unless nothing else has the name."""
         outer = [entry for entry in definitions if entry.is_member or (entry.parent and entry.parent.is_top)]
         return outer or definitions

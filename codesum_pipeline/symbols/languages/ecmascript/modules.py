@@ -262,14 +262,14 @@ def bound_variables(node: Node, text: Text) -> Iterator[TypedName]:
     """What a variable without a type is given, and what a pattern takes from an object."""
     if find_field(node, "type") is not None:
         return
-    pattern, given = find_field(node, "name"), _short(find_field(node, "value"), text)
+    pattern, value = find_field(node, "name"), _short(find_field(node, "value"), text)
     if pattern is not None and pattern.type == "identifier":
-        yield TypedName(text(pattern), given)
+        yield TypedName(text(pattern), value)
     elif pattern is not None and pattern.type == "object_pattern":
         for child in pattern.named_children:
             key, inner = find_field(child, "key") or child, find_field(child, "value") or child
-            if key.type in _PLAIN_KEYS and inner.type in _PLAIN_KEYS and given:
-                yield TypedName(text(inner), Code.of(f"{given}.{text(key)}", given, ".", text(key)))
+            if key.type in _PLAIN_KEYS and inner.type in _PLAIN_KEYS and value:
+                yield TypedName(text(inner), Code.of(f"{value}.{text(key)}", value, ".", text(key)))
             else:
                 yield from _unknown(child, text)
     else:

@@ -120,8 +120,8 @@ class EcmascriptModules:
             content = self._projects.json(here)
             folder = here.rpartition("/")[0]
             options = table(content, "compilerOptions")
-            if base is None and (said := text(options, "baseUrl")):
-                base = join(folder, said)
+            if base is None and (base_url := text(options, "baseUrl")):
+                base = join(folder, base_url)
             if paths := table(options, "paths"):
                 patterns = tuple(sorted((pattern, tuple(texts(targets))) for pattern, targets in paths.items()))
                 return PathAliases(base, base if base is not None else folder, patterns)
@@ -190,7 +190,7 @@ class EcmascriptModules:
         if inner != ".":
             path = join(folder, inner)
             return self._file(path) or self._file(join(folder, f"src/{inner}") or "") if path is not None else None
-        named = [self._source_of(folder, said) for field in _FIELDS if (said := text(content, field))]
+        named = [self._source_of(folder, named_path) for field in _FIELDS if (named_path := text(content, field))]
         if (found := _best(named)) is not None:
             return found
         return self._file(join(folder, "src/index") or "") or self._file(join(folder, "index") or "")
@@ -233,8 +233,8 @@ def package_name(specifier: str) -> str:
 
 
 def _extended(content: Mapping[str, Any]) -> list[str]:
-    said = content.get("extends")
-    return [said] if isinstance(said, str) else list(reversed(texts(said)))
+    extended = content.get("extends")
+    return [extended] if isinstance(extended, str) else list(reversed(texts(extended)))
 
 
 def _matched(pattern: str, specifier: str) -> str | None:

@@ -26,8 +26,8 @@ class Workspaces:
         self._taken: list[re.Pattern[str]] = []
         self._left_out: list[re.Pattern[str]] = []
         for path in projects.named("package.json"):
-            said = projects.json(path).get("workspaces")
-            self._add(path, texts(said.get("packages") if isinstance(said, dict) else said))
+            workspaces = projects.json(path).get("workspaces")
+            self._add(path, texts(workspaces.get("packages") if isinstance(workspaces, dict) else workspaces))
         for path in projects.named("pnpm-workspace.yaml"):
             self._add(path, list(listed_packages(projects.texts[path])))
 

@@ -73,7 +73,7 @@ def _parameter(node: Node, text: Text, kind: str) -> Parameter:
 
 def bases(node: Node, text: Text) -> Iterator[str]:
     """The bases as written."""
-    return (text(given) for given in code_children(node, "superclasses") if given.type != "keyword_argument")
+    return (text(argument) for argument in code_children(node, "superclasses") if argument.type != "keyword_argument")
 
 
 def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
@@ -91,7 +91,9 @@ def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str,
         found.update(_MODIFIERS["bases"].get(last, "").split())
         if last.endswith(EXCEPTION_ENDINGS):
             found.add("exception")
-    keywords = (text(given) for given in code_children(node, "superclasses") if given.type == "keyword_argument")
+    keywords = (
+        text(argument) for argument in code_children(node, "superclasses") if argument.type == "keyword_argument"
+    )
     if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords):
         found.add("abstract")
     if not is_class and (name == "test" or name.startswith("test_")) and "fixture" not in found:

@@ -175,8 +175,8 @@ class ExpressionReader:
         if body is not None and (root := _WORD.match(found[0])) and root[0] in self._drawn(node):
             return None
         written = f"⟨{mark}{';'.join(found)}⟩"
-        is_told = any(not one.startswith(("<", UNKNOWN_ROOT)) for one in found)
-        return written if is_told and len(written) <= MAX_DISPLAY_LENGTH else None
+        has_known_part = any(not one.startswith(("<", UNKNOWN_ROOT)) for one in found)
+        return written if has_known_part and len(written) <= MAX_DISPLAY_LENGTH else None
 
     def _drawn(self, comprehension: Node) -> set[str]:
         """All words in what the loops of a comprehension bind."""

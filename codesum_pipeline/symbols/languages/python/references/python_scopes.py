@@ -135,10 +135,10 @@ class NameTable:
             elif kind == "attribute":
                 self.bind_attribute(scope, node, valued(shape), by or node)
             elif kind in SEQUENCES:
-                is_told = shape is not None and "|" not in shape and len(shape) <= MAX_DOTTED_LENGTH
-                is_told = is_told and kind != "parenthesized_expression"
+                has_known_items = shape is not None and "|" not in shape and len(shape) <= MAX_DOTTED_LENGTH
+                has_known_items = has_known_items and kind != "parenthesized_expression"
                 for position, child in enumerate(node.named_children):
-                    waiting.append((child, f"{shape}#{position}" if is_told else None))
+                    waiting.append((child, f"{shape}#{position}" if has_known_items else None))
             elif kind in ("list_splat_pattern", "list_splat", "as_pattern_target"):
                 inner = shape if kind == "as_pattern_target" else None
                 waiting.extend((child, inner) for child in node.named_children)
