@@ -322,7 +322,7 @@ DECLARATION = Declaration(
     bases=_bases,
     extensions={"instance deriving_instance": _extension},
     # The lines after the first of a comment that the grammar takes for one.
-    plain_doc=lambda said: _LINE_MARK.sub("", said),
+    plain_doc=lambda comment: _LINE_MARK.sub("", comment),
     package={"header": field_reader("module")},
     exports={"export": _export},
     reexports={"exports": _exported_modules},

@@ -71,8 +71,8 @@ def _masked_row(row: Any, masks: _Masks) -> Any:
         if not isinstance(row, _ROWS):
             changed[name] = _masked(value, masks, masks.text)
         elif name == "references" or (name == "facts" and isinstance(value, str)):
-            told = _masked(json.loads(value), masks, masks.name)
-            changed[name] = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+            masked = _masked(json.loads(value), masks, masks.name)
+            changed[name] = json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
         elif name not in _PLACES:
             changed[name] = _masked(value, masks, masks.name if name in _NAMES else masks.text)
     return replace(row, **changed)

@@ -26,7 +26,7 @@ _TEST_BASE = re.compile(
     r"|ExUnit\.Case|testing::Test|testing::TestWithParam(?:<.*>)?)$"
 )
 # What is tested, as the first argument: its name or a word on it.
-_TOLD = split_words("argument constant scope_resolution")
+_TITLES = split_words("argument constant scope_resolution")
 _VARIANTS = split_words("concurrent each only serial skip")
 
 
@@ -117,7 +117,7 @@ def has_test_calls(outside: Sequence[Mark], kinds: Collection[str], calls: CallR
 def _tells(call: Node) -> bool:
     arguments = call.child_by_field_name("arguments")
     first = next((child for child in arguments.named_children if not child.is_extra), None) if arguments else None
-    return first is not None and (first.type in _TOLD or "string" in first.type)
+    return first is not None and (first.type in _TITLES or "string" in first.type)
 
 
 def read_tests(tables: TableStore, key: str) -> frozenset[str]:

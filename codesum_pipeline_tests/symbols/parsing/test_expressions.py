@@ -76,11 +76,11 @@ RAISED = {
 
 @pytest.mark.parametrize("language", RAISED)
 def test_an_error_is_known_by_its_class_and_its_message(language):
-    source, names, said = RAISED[language]
+    source, names, first_text = RAISED[language]
 
     (fact,) = function(source, language).facts.raises
 
-    assert (fact.names, fact.said) == (names, said)
+    assert (fact.names, fact.said) == (names, first_text)
 
 
 # One call each, with what it is called on.

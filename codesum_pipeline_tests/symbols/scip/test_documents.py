@@ -59,7 +59,7 @@ def test_an_index_that_ends_early_is_named_with_the_place(tmp_path: Path, cut: i
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         pytest.param(b"\x12" + b"\xff" * 11, "has more than 10 bytes", id="a length that never ends"),
         pytest.param(b"\x12" + b"\xff" * 9 + b"\x01", "are announced", id="the largest length"),
@@ -70,8 +70,8 @@ def test_an_index_that_ends_early_is_named_with_the_place(tmp_path: Path, cut: i
         pytest.param(b"SQLite format 3\x00" + b"\x10" * 40, ".", id="another file"),
     ],
 )
-def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
-    with pytest.raises(RefusedIndex, match=said):
+def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    with pytest.raises(RefusedIndex, match=problem):
         [*look_through(_written(tmp_path, content))]
 
 

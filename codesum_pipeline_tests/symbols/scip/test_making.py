@@ -139,7 +139,7 @@ def test_other_settings_are_a_reason_to_try_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sandbox", SANDBOXES)
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "problem"),
     [
         ("true", "it ended well and wrote no index.scip: name {output} in the command"),
         ("touch index.scip", "its index is empty"),
@@ -155,11 +155,11 @@ def test_other_settings_are_a_reason_to_try_again(tmp_path: Path) -> None:
         ("/no/such/indexer", "was not run: no program '/no/such/indexer' in what it may read"),
     ],
 )
-def test_what_went_wrong_is_one_line(one_shop: Shop, sandbox: str, command: str, said: str, rooms: Path) -> None:
+def test_what_went_wrong_is_one_line(one_shop: Shop, sandbox: str, command: str, problem: str, rooms: Path) -> None:
     made = replace(one_shop, settings={"sandbox": sandbox}).make(command)
 
     assert made.path is None
-    assert said in made.problem
+    assert problem in made.problem
     assert made.problem.isprintable() and len(made.problem) < 800
     assert list(rooms.iterdir()) == []
 
