@@ -109,7 +109,7 @@ def profile_of(language: str) -> LanguageProfile:
     return profiles().get(language) or LanguageProfile(language.capitalize(), language)
 
 
-def has(language: str, trait: Trait) -> bool:
+def has_trait(language: str, trait: Trait) -> bool:
     """Whether a language is unlike others in one way."""
     return trait in profile_of(language).traits
 

@@ -19,7 +19,7 @@ from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_b
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import definition_reader, find_field, raw_text
 from codesum_pipeline.symbols.languages.kin import parent_of
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -109,7 +109,7 @@ class BashRules(Rules):
         plain = path.rpartition("}/")[2] if "}/" in path else path
         if plain.startswith("$"):
             plain = plain.partition("/")[2] if not plain.startswith("$(") else plain.rpartition(")/")[2]
-        near = join(file.folder, plain) if plain else None
+        near = join_path(file.folder, plain) if plain else None
         found = (
             [near] if near in self.projects.paths else self.projects.ending(plain.removeprefix("./")) if plain else []
         )

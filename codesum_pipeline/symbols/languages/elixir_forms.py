@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.hook_values import Text
 from codesum_pipeline.symbols.languages.hooks import child_of_type, code_children, find_field, raw_text
-from codesum_pipeline.symbols.languages.kin import next_of, preceding
+from codesum_pipeline.symbols.languages.kin import next_sibling_of, siblings_before
 from codesum_pipeline.symbols.languages.spec import split_words
 
 DEFINERS = split_words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
@@ -92,12 +92,12 @@ def body_of(call: Node) -> Node | None:
     return children[number - 1] if number else children[number]
 
 
-def result(body: Node) -> Node | None:
+def result_of_body(body: Node) -> Node | None:
     """The value of a body: that of its last expression."""
     if body.type == "do_block":
         last = [child for child in code_children(body) if child.type not in SECTIONS]
         return last[-1] if last and last[-1].type != "stab_clause" else None
-    keywords = body if body.type == "keywords" else next_of(body, is_named=True)
+    keywords = body if body.type == "keywords" else next_sibling_of(body, is_named=True)
     pairs = keywords.named_children if keywords is not None and keywords.type == "keywords" else ()
     return next((find_field(pair, "value") for pair in pairs if raw_text(pair, "key") == "do:"), None)
 
@@ -162,7 +162,7 @@ def attribute_value(node: Node | None) -> Node | None:
 
 def attribute_above(node: Node, name: str, between: frozenset[str]) -> Node | None:
     """The attribute of a name directly above a node, with others of some names between."""
-    for above in preceding(node, is_named=True):
+    for above in siblings_before(node, is_named=True):
         if not (above.is_extra or attribute_name(above) in between):
             break
         if attribute_name(above) == name:

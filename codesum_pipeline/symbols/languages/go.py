@@ -31,7 +31,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     texts_of_fields,
 )
 from codesum_pipeline.symbols.languages.kin import parent_of
-from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join
+from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join_path
 from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
 
 _TEST_NAME = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
@@ -182,7 +182,7 @@ class GoRules(Rules):
             if module[1] == _LIBRARY:
                 self._libraries.append(folder)
             for replaced in _REPLACE.finditer(text):
-                target = join(folder, replaced[2])
+                target = join_path(folder, replaced[2])
                 if target is not None:
                     self._modules.append((replaced[1], target))
         used = self._read_workspaces()
@@ -195,9 +195,9 @@ class GoRules(Rules):
         for path in self.projects.named("go.work"):
             folder, text = path.rpartition("/")[0], self.projects.texts[path]
             blocks = [block for found in _USE.finditer(text) for block in (found[1] or found[2]).split()]
-            used.update(filter(None, (join(folder, block.strip('"')) for block in blocks)))
+            used.update(filter(None, (join_path(folder, block.strip('"')) for block in blocks)))
             for replaced in _REPLACE.finditer(text):
-                if (target := join(folder, replaced[2])) is not None:
+                if (target := join_path(folder, replaced[2])) is not None:
                     self._modules.append((replaced[1], target))
                     used.add(target)
         return used
@@ -232,11 +232,11 @@ class GoRules(Rules):
     def _folder(self, file: ScopedFile, path: str) -> str | None:
         for module, folder in self._modules:
             if path == module or path.startswith(f"{module}/"):
-                found = join(folder, path[len(module) + 1 :])
+                found = join_path(folder, path[len(module) + 1 :])
                 if found is not None and found in self._packages:
                     return found
         for library in self._libraries if path != _OF_COMPILER else ():
-            found = join(library, path)
+            found = join_path(library, path)
             if found is not None and found in self._packages:
                 return found
         for above in folders_above(file.folder):

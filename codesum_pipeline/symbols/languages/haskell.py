@@ -22,8 +22,8 @@ from codesum_pipeline.symbols.languages.hooks import (
     raw_text,
     unknown_words_reader,
 )
-from codesum_pipeline.symbols.languages.kin import following, grandparent_of, parent_of, preceding
-from codesum_pipeline.symbols.languages.plain_lines import directives, later_branches
+from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, siblings_after, siblings_before
+from codesum_pipeline.symbols.languages.plain_lines import directive_lines, later_branches
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -54,13 +54,13 @@ def _is_unguarded(match: Node) -> bool:
 
 def _is_head(where: Node) -> bool:
     """Whether the `where` of a module, class or type, which ends its line."""
-    after = next((sibling for sibling in following(where) if sibling.type not in _ASIDE), None)
+    after = next((sibling for sibling in siblings_after(where) if sibling.type not in _ASIDE), None)
     return after is None or after.type != "local_binds"
 
 
 def _ends_inline(word: Node) -> bool:
     """Whether the `in` of a `let` on one line."""
-    before = next((sibling for sibling in preceding(word) if sibling.type not in _ASIDE), None)
+    before = next((sibling for sibling in siblings_before(word) if sibling.type not in _ASIDE), None)
     return before is None or before.type != "local_binds" or _is_inline(before)
 
 
@@ -72,7 +72,7 @@ def _count_branches(node: Node) -> int:
 
 def _past(node: Node, kinds: frozenset[str]) -> Node | None:
     """The first sibling after a node that is of another kind."""
-    near = islice(following(node, is_named=True), _MOST_BETWEEN)
+    near = islice(siblings_after(node, is_named=True), _MOST_BETWEEN)
     return next((after for after in near if after.type not in kinds), None)
 
 
@@ -312,7 +312,7 @@ DECLARATION = Declaration(
         ),
         "instance": _instance,
     },
-    hiding=lambda source, is_broken: (*directives(source), *_unknown(source, is_broken)),
+    hiding=lambda source, is_broken: (*directive_lines(source), *_unknown(source, is_broken)),
     fields={"field": _field, "data_constructor gadt_constructor": _constructor},
     result=lambda match: find_field(match, "expression") if match.type == "match" else None,
     calls={"apply": lambda node, text: _called(find_field(node, "function"), text), "infix": _infix_call},

@@ -89,7 +89,7 @@ def grandparent_of(node: Node) -> Node | None:
     return parent_of(around) if around is not None else None
 
 
-def following(node: Node, *, is_named: bool = False) -> Iterator[Node]:
+def siblings_after(node: Node, *, is_named: bool = False) -> Iterator[Node]:
     """The siblings after a node, the next one first; perhaps only those with a name."""
     row, place = _place(node)
     for k in range(place + 1, len(row)):
@@ -97,7 +97,7 @@ def following(node: Node, *, is_named: bool = False) -> Iterator[Node]:
             yield row[k]
 
 
-def preceding(node: Node, *, is_named: bool = False) -> Iterator[Node]:
+def siblings_before(node: Node, *, is_named: bool = False) -> Iterator[Node]:
     """The siblings before a node, the last one first; perhaps only those with a name."""
     row, place = _place(node)
     for k in range(place - 1, -1, -1):
@@ -105,9 +105,9 @@ def preceding(node: Node, *, is_named: bool = False) -> Iterator[Node]:
             yield row[k]
 
 
-def next_of(node: Node, *, is_named: bool = False) -> Node | None:
+def next_sibling_of(node: Node, *, is_named: bool = False) -> Node | None:
     """The next sibling, perhaps the next one with a name."""
-    return next(following(node, is_named=is_named), None)
+    return next(siblings_after(node, is_named=is_named), None)
 
 
 def _place(node: Node) -> tuple[list[Node], int]:

@@ -33,7 +33,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     raw_text,
     unknown_words_reader,
 )
-from codesum_pipeline.symbols.languages.kin import following
+from codesum_pipeline.symbols.languages.kin import siblings_after
 from codesum_pipeline.symbols.languages.spec import split_words
 from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
@@ -159,7 +159,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
         elif child.type in ("parameter", "variable_declaration"):
             kind = "var_positional" if "vararg" in words.split() else "positional"
             is_default = after is not None and after.type == "="
-            default = text(next(islice(following(child), 1, None), None)) if is_default else None
+            default = text(next(islice(siblings_after(child), 1, None), None)) if is_default else None
             yield Parameter(_named(child), _type_of(child, text) or None, default, kind)
             words = ""
 

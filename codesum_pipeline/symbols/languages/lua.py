@@ -20,7 +20,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     spell_quoted,
 )
 from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -239,7 +239,7 @@ class LuaRules(Rules):
 
     def _file(self, file: ScopedFile, module: str) -> str | None:
         if module.endswith(".lua"):
-            near = join(file.folder, module)
+            near = join_path(file.folder, module)
             return near if near in self.projects.paths else None
         inner = module.replace(".", "/")
         found = [*self.projects.ending(f"{inner}.lua"), *self.projects.ending(f"{inner}/init.lua")]

@@ -26,7 +26,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     spell_plain,
     texts_of_fields,
 )
-from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join, table, texts
+from codesum_pipeline.symbols.languages.projects import Projects, folders_above, inner_table, join_path, texts_in
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -201,9 +201,9 @@ class PhpRules(Rules):
             self._autoload[folder] = [
                 (prefix.strip("\\"), whole)
                 for part in ("autoload", "autoload-dev")
-                for prefix, folders in table(content, part, "psr-4").items()
-                for inner in ([folders] if isinstance(folders, str) else texts(folders))
-                if (whole := join(folder, inner)) is not None
+                for prefix, folders in inner_table(content, part, "psr-4").items()
+                for inner in ([folders] if isinstance(folders, str) else texts_in(folders))
+                if (whole := join_path(folder, inner)) is not None
             ]
 
     def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
@@ -232,7 +232,7 @@ class PhpRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if "/" in row.module or row.module.endswith(".php"):
-            path = join(file.folder, row.module.lstrip("/"))
+            path = join_path(file.folder, row.module.lstrip("/"))
             if path in self.projects.paths:
                 yield ResolvedImport(None, None, (path,))
             return

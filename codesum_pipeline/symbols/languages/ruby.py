@@ -32,8 +32,8 @@ from codesum_pipeline.symbols.languages.hooks import (
     short_text,
     spell_plain,
 )
-from codesum_pipeline.symbols.languages.kin import following, grandparent_of, next_of, parent_of
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.kin import grandparent_of, next_sibling_of, parent_of, siblings_after
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -128,8 +128,8 @@ def _here_document(node: Node) -> Node | None:
     """The last of the texts after the line on which a node of one line ends."""
     around: Node | None = node
     while around is not None:
-        bodies = list(takewhile(lambda after: after.type == "heredoc_body", following(around)))
-        if bodies or next_of(around) is not None:
+        bodies = list(takewhile(lambda after: after.type == "heredoc_body", siblings_after(around)))
+        if bodies or next_sibling_of(around) is not None:
             return bodies[-1] if bodies else None
         parent = parent_of(around)
         around = parent if parent is not None and parent.type in ("call", "argument_list") else None
@@ -258,7 +258,7 @@ def _bare_call(node: Node, text: Text) -> CallSyntax | None:
 def _is_variable(node: Node, name: str) -> bool:
     """Whether a name is a variable by the code before it in its block, or by the head of its method."""
     around = parent_of(node)
-    if around is None or next_of(node, is_named=True) is not None:
+    if around is None or next_sibling_of(node, is_named=True) is not None:
         return False
     for child in around.named_children:
         if name in raw_text(child, "left").replace("*", "").replace(",", " ").split():
@@ -371,7 +371,7 @@ class RubyRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         name = row.module if row.module.endswith(".rb") else f"{row.module}.rb"
-        near = join(file.folder, name) if row.level or row.module.startswith(".") else None
+        near = join_path(file.folder, name) if row.level or row.module.startswith(".") else None
         found = [near] if near is not None and near in self.projects.paths else self._on_load_path(name)
         if len(found) == 1:
             yield ResolvedImport(None, None, (found[0],))

@@ -32,7 +32,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     read_typed_member,
     texts_of_fields,
 )
-from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, preceding
+from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, siblings_before
 from codesum_pipeline.symbols.languages.rust_macros import around_items, without_templates
 from codesum_pipeline.symbols.languages.spec import Mark, Span, split_words
 
@@ -189,7 +189,7 @@ def _test_modules(outside: Sequence[Mark]) -> list[Span]:
 
 
 def _is_of_tests(module: Node) -> bool:
-    for above in preceding(module, is_named=True):
+    for above in siblings_before(module, is_named=True):
         if above.type not in ("attribute_item", "line_comment", "block_comment"):
             break
         text = (above.text or b"").replace(b" ", b"")

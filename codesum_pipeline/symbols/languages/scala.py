@@ -30,7 +30,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     raw_text,
     typed_name_reader,
 )
-from codesum_pipeline.symbols.languages.kin import next_of, parent_of
+from codesum_pipeline.symbols.languages.kin import next_sibling_of, parent_of
 from codesum_pipeline.symbols.languages.spec import split_words
 
 TYPES = split_words("class_definition trait_definition object_definition enum_definition package_object")
@@ -192,7 +192,7 @@ def _package(node: Node, text: Text) -> str:
     clause: Node | None = node
     while clause is not None and clause.type == "package_clause":
         names.append(field_text(clause, "name", text))
-        clause = next_of(clause, is_named=True)
+        clause = next_sibling_of(clause, is_named=True)
     return ".".join(names)
 
 

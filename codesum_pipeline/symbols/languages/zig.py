@@ -23,7 +23,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     read_parameter,
     texts_of_children,
 )
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -197,7 +197,7 @@ class ZigRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if row.module.endswith(".zig"):
-            path = join(file.folder, row.module)
+            path = join_path(file.folder, row.module)
             if path is None or path not in self.projects.paths:
                 return
             if row.name == "*":

@@ -130,7 +130,7 @@ def read_tests_in_code(tables: TableStore, key: str) -> list[str]:
     return [*_flagged(tables, key, "file_facts", "file_path"), *_flagged(tables, key, "symbols", "id")]
 
 
-def is_among(tests: Collection[str], id_: str) -> bool:
+def is_among_tests(tests: Collection[str], id_: str) -> bool:
     """Whether a document is a test: by its id, or since its file is one."""
     return id_ in tests or id_.partition(SEPARATOR)[0] in tests
 

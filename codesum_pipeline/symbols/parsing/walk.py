@@ -8,7 +8,7 @@ from tree_sitter import Node, Tree
 
 from codesum_pipeline.symbols.languages.kin import current_walk
 from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing
-from codesum_pipeline.symbols.parsing.directives import OUTER_BLANKS, folded, read_directive, written
+from codesum_pipeline.symbols.parsing.directives import OUTER_BLANKS, fold_lines, read_directive, replaced_text
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.gaps import keep_unseen, mend_before
 from codesum_pipeline.symbols.parsing.grammar import BARE, FLAT, WITHOUT_COMMA, Grammar
@@ -212,7 +212,7 @@ class _TokenWalk:
     def _read_unusual(self, leaf: Node, word: str, role: int) -> tuple[int, str, int]:
         """A leaf that is not simply copied: where it starts, what is written for it, and its role."""
         start, forced = leaf.start_byte, self.tokens.forced
-        if self._shown and role & FIXED and (original := written(self._text, self._shown, start, leaf.end_byte)):
+        if self._shown and role & FIXED and (original := replaced_text(self._text, self._shown, start, leaf.end_byte)):
             role, word = role & ~FIXED | REPLACED, original
         if self._is_broken:
             if leaf.is_missing or (start > self._read_up_to and not role & NodeRole.TRAILING):
@@ -250,7 +250,7 @@ class _TokenWalk:
         """A leaf whose text, place or role is another one than in the source: where it starts, its text, its role."""
         start = leaf.start_byte
         if role & CLEANED:
-            word = folded(word) if role & NodeRole.FOLDED else word.rstrip(OUTER_BLANKS)
+            word = fold_lines(word) if role & NodeRole.FOLDED else word.rstrip(OUTER_BLANKS)
         if role & NodeRole.RESPELLED and not self._is_broken:
             word = self._respelled(leaf, word)
         if role & SPECIAL:

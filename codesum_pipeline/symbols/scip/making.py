@@ -74,7 +74,7 @@ class _NotMade(Exception):
     """There is no new index, for a reason that another try does not change."""
 
 
-def made_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress = no_progress) -> MadeIndex | None:
+def make_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress = no_progress) -> MadeIndex | None:
     """The index that the entry's command makes of a commit, made now if it was not; None if there is no command.
 
     Whatever goes wrong is its `problem`.

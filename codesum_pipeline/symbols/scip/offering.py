@@ -123,7 +123,7 @@ class OversizedDocument(Struct, frozen=True):
     length: int
 
 
-def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
+def read_index_parts(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
     """What an index holds, in its order. Raises `RefusedIndex` if it is no SCIP index, or is not whole."""
     size = index.stat().st_size
     documents = 0
@@ -278,7 +278,7 @@ class _Content(Struct):
     @classmethod
     def of(cls, index: Path, names: Collection[str]) -> Self:
         content = cls()
-        for found in look_through(index):
+        for found in read_index_parts(index):
             match found:
                 case IndexerIdentity(name, version):
                     content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()

@@ -14,7 +14,7 @@ from codesum_pipeline.ground.model.document import WrittenText
 from codesum_pipeline.ground.model.edge import EdgeKind
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.ground.store.rows import lists_of_field
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
@@ -149,7 +149,9 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> N
             found[id_].own |= function_names(
                 qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
             )
-            found[id_].head = None if has(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
+            found[id_].head = (
+                None if has_trait(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
+            )
             found[id_].receivers = tuple(
                 name for name in (*RECEIVERS, *parameters) if (name, "receiver") in given or name not in parameters
             )

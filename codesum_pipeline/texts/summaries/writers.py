@@ -24,7 +24,7 @@ from codesum_pipeline.ground.model.file import Snapshot
 from codesum_pipeline.ground.model.guard import Failure, FailureGuard, in_halves
 from codesum_pipeline.ground.model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.ground.model.patterns import any_of
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.ground.store.rows import from_table, to_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.ground.workers.limits import TooMuchHere
@@ -133,7 +133,7 @@ def _stands_for(given: ClassInput) -> str:
         if sign == "=" and not depth and not rest.startswith("=>", place):
             return printable(rest[place + 1 :])
         depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
-    told = rest.removeprefix(given.name) if has(given.language, Trait.TYPE_FOLLOWS_NAME) else ""
+    told = rest.removeprefix(given.name) if has_trait(given.language, Trait.TYPE_FOLLOWS_NAME) else ""
     return printable(told).removesuffix("{}").rstrip() if told.strip() not in ("", "struct{}", "struct {}") else ""
 
 

@@ -7,11 +7,11 @@ from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.kin import (
     current_walk,
-    following,
     grandparent_of,
     own_walks,
     parent_of,
-    preceding,
+    siblings_after,
+    siblings_before,
 )
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
@@ -50,7 +50,7 @@ def test_kin_are_those_of_the_tree(case: LanguageCase) -> None:
             assert parent_of(node) == node.parent
             assert grandparent_of(node) == (node.parent.parent if node.parent else None)
             # tree-sitter passes over siblings without a width.
-            assert next(filter(has_width, following(node)), None) == first(node.next_sibling)
-            assert next(filter(has_width, preceding(node)), None) == first(node.prev_sibling, is_before=True)
+            assert next(filter(has_width, siblings_after(node)), None) == first(node.next_sibling)
+            assert next(filter(has_width, siblings_before(node)), None) == first(node.prev_sibling, is_before=True)
     assert noted
     assert current_walk().parents == {}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.cancellation import wanted_until
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.symbols.scip.making import made_index
+from codesum_pipeline.symbols.scip.making import make_index
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.symbols.scip.making import SANDBOXES, Shop
@@ -68,7 +68,7 @@ def test_without_a_command_there_is_nothing_to_say(tmp_path: Path) -> None:
     repo = GitRepo.create(tmp_path / "shop", FILES)
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
 
-    assert made_index(ws, Mirror(ws.layout.mirror("shop")), "HEAD") is None
+    assert make_index(ws, Mirror(ws.layout.mirror("shop")), "HEAD") is None
 
 
 @pytest.mark.parametrize("sandbox", SANDBOXES)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.ground.model.possible_values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Reason, Value
 from codesum_pipeline.ground.model.scopes import ImportRow, Scope, ScopedFile
-from codesum_pipeline.symbols.languages.projects import Projects, join
+from codesum_pipeline.symbols.languages.projects import Projects, join_path
 from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
 
 # How many headers are followed from one file.
@@ -47,7 +47,7 @@ class CFamilyRules(Rules):
             yield ResolvedImport(Outside(row.module, ""))
 
     def _file(self, file: ScopedFile, included: str) -> str | None:
-        near = join(file.folder, included)
+        near = join_path(file.folder, included)
         if near is not None and near in self.projects.paths:
             return near
         plain = included.removeprefix("./")

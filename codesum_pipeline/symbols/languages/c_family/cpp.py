@@ -7,12 +7,12 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.c_family.declarators import (
-    declaration,
+    define_prototype,
+    define_structure,
     name_parts,
-    structure,
     template_arguments,
 )
-from codesum_pipeline.symbols.languages.c_family.shared import DEFINITIONS, HOOKS, call, include, typed
+from codesum_pipeline.symbols.languages.c_family.shared import DEFINITIONS, HOOKS, read_call, read_include, read_typed
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import call_of_path, child_of_type, field_text, find_field, raw_text
@@ -69,8 +69,8 @@ DECLARATION = Declaration(
     **HOOKS,
     definitions={
         **DEFINITIONS,
-        "field_declaration": declaration,
-        "class_specifier": structure,
+        "field_declaration": define_prototype,
+        "class_specifier": define_structure,
         "concept_definition": lambda node: DefinitionHead(
             (raw_text(node, "name"),), SymbolType.CLASS, node.named_children[-1]
         ),
@@ -80,15 +80,15 @@ DECLARATION = Declaration(
         "init_declarator": _lambda,
     },
     calls={
-        "call_expression": call,
+        "call_expression": read_call,
         "new_expression": lambda node, text: call_of_path(
             "::".join(name_parts(find_field(node, "type"))), "::", is_new=True
         ),
     },
-    imports={"preproc_include": include, "using_declaration": _using},
+    imports={"preproc_include": read_include, "using_declaration": _using},
     typed={
-        "declaration parameter_declaration": typed,
-        "optional_parameter_declaration field_declaration for_range_loop": typed,
+        "declaration parameter_declaration": read_typed,
+        "optional_parameter_declaration field_declaration for_range_loop": read_typed,
         "init_declarator": _typed_by_value,
     },
     bases=_bases,

@@ -6,7 +6,7 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.hooks import field_children, find_field, raw_text
-from codesum_pipeline.symbols.languages.kin import next_of
+from codesum_pipeline.symbols.languages.kin import next_sibling_of
 from codesum_pipeline.symbols.languages.spec import split_words
 
 _POINTING = split_words("pointer_declarator reference_declarator pointer_type_declarator")
@@ -108,7 +108,7 @@ def template_arguments(name: Node | None) -> list[Node]:
     return field_children(name, "arguments") if name is not None and name.type in _NAMED else []
 
 
-def function(node: Node) -> DefinitionHead | None:
+def define_function(node: Node) -> DefinitionHead | None:
     """A function with a body."""
     shape = shape_of(node)
     if shape is None or shape.function is None:
@@ -157,7 +157,7 @@ def _named_by_macro(function: Node) -> tuple[str, ...]:
     return tuple(names if len(names) == len(listed) <= 2 else names[:1])
 
 
-def declaration(node: Node) -> DefinitionHead | None:
+def define_prototype(node: Node) -> DefinitionHead | None:
     """A function without a body: a member, or a prototype. With a `;` after `{}` the body is read as a value."""
     declarator = find_field(node, "declarator")
     shape = shape_of_declarator(declarator) if declarator is not None and declarator.type not in _PLAIN else None
@@ -169,7 +169,7 @@ def declaration(node: Node) -> DefinitionHead | None:
     return DefinitionHead(parts, SymbolType.FUNCTION, body, is_prototype=body is None, is_guess=True)
 
 
-def structure(node: Node) -> DefinitionHead:
+def define_structure(node: Node) -> DefinitionHead:
     """A structure with a name and a body."""
     body = find_field(node, "body")
     parts = name_parts(find_field(node, "name")) if body is not None else ()
@@ -177,7 +177,7 @@ def structure(node: Node) -> DefinitionHead:
     return DefinitionHead(parts, SymbolType.CLASS, body, section=section)
 
 
-def named_by_typedef(node: Node) -> DefinitionHead | None:
+def define_by_typedef(node: Node) -> DefinitionHead | None:
     """`typedef struct {…} Name`: the structure has no other name."""
     type_ = find_field(node, "type")
     if type_ is None or type_.type not in _STRUCTURES or find_field(type_, "name") is not None:
@@ -189,17 +189,17 @@ def named_by_typedef(node: Node) -> DefinitionHead | None:
     return DefinitionHead((name,), SymbolType.CLASS, body) if body is not None else None
 
 
-def macro(node: Node) -> DefinitionHead | None:
+def define_macro(node: Node) -> DefinitionHead | None:
     """A macro with parameters and a body is called as a function is."""
     value = find_field(node, "value")
     return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, value) if value is not None else None
 
 
-def macro_with_block(node: Node) -> DefinitionHead | None:
+def define_macro_with_block(node: Node) -> DefinitionHead | None:
     """`MACRO(name) {…}` outside of functions, which the grammar reads as a call that lacks its `;`, and a block."""
     if not node.has_error or node.child_count != 2 or not node.children[1].is_missing:
         return None
-    call, block = node.children[0], next_of(node, is_named=True)
+    call, block = node.children[0], next_sibling_of(node, is_named=True)
     if call.type != "call_expression" or block is None or block.type != "compound_statement":
         return None
     arguments = [child for child in field_children(call, "arguments") if child.type != "comment"]

@@ -8,18 +8,18 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.symbol import Parameter
 from codesum_pipeline.symbols.languages.c_family.declarators import (
     Shape,
-    declaration,
-    function,
+    define_by_typedef,
+    define_function,
+    define_macro,
+    define_macro_with_block,
+    define_prototype,
+    define_structure,
     is_macro_call,
-    macro,
-    macro_with_block,
     name_parts,
-    named_by_typedef,
     shape_of,
     shape_of_declarator,
-    structure,
 )
-from codesum_pipeline.symbols.languages.c_family.macros import masked, unknown
+from codesum_pipeline.symbols.languages.c_family.macros import mask_macros, unknown_macros
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Code, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
     field_children,
@@ -136,7 +136,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
         yield "abstract"
 
 
-def call(node: Node, text: Text) -> CallSyntax | None:
+def read_call(node: Node, text: Text) -> CallSyntax | None:
     """`f(…)`, `a.f(…)`, `a->f(…)`, `ns::f(…)`."""
     function = find_field(node, "function")
     if function is not None and function.type == "template_function":
@@ -153,7 +153,7 @@ def call(node: Node, text: Text) -> CallSyntax | None:
     return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
-def include(node: Node, text: Text) -> Iterator[ImportSyntax]:
+def read_include(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`#include` imports all of a file; if a macro replaces the path, nothing is known."""
     path = field_text(node, "path", text)
     if path[:1] in ('"', "<"):
@@ -173,10 +173,10 @@ def _forwarded_headers(unit: Node, text: Text) -> Iterator[ImportSyntax]:
             elif not is_guard and child.type not in _IDLE:
                 return
     for node in sorted(included, key=lambda found: found.start_byte):
-        yield from include(node, text)
+        yield from read_include(node, text)
 
 
-def typed(node: Node, text: Text) -> Iterator[TypedName]:
+def read_typed(node: Node, text: Text) -> Iterator[TypedName]:
     """Variables, parameters and fields of a class that is not built in."""
     type_ = find_field(node, "type")
     if type_ is None or type_.type in _BUILT_IN:
@@ -210,17 +210,17 @@ def _constant(node: Node, text: Text) -> Iterator[str]:
 
 
 DEFINITIONS = {
-    "function_definition": function,
-    "declaration": declaration,
-    "struct_specifier union_specifier enum_specifier": structure,
-    "type_definition": named_by_typedef,
-    "preproc_function_def": macro,
-    "expression_statement": macro_with_block,
+    "function_definition": define_function,
+    "declaration": define_prototype,
+    "struct_specifier union_specifier enum_specifier": define_structure,
+    "type_definition": define_by_typedef,
+    "preproc_function_def": define_macro,
+    "expression_statement": define_macro_with_block,
 }
 # The hooks of a declaration that both have.
 HOOKS: dict[str, Any] = {
-    "masked": masked,
-    "hiding": unknown_words_reader(unknown),
+    "masked": mask_macros,
+    "hiding": unknown_words_reader(unknown_macros),
     "fields": {"field_declaration": _fields, "enumerator": texts_of_fields("name")},
     "reexports": {"translation_unit": _forwarded_headers},
     "parameters": _parameters,

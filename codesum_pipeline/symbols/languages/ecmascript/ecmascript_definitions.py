@@ -65,7 +65,7 @@ def key_name(node: Node | None) -> str:
     return key if len(key) <= 80 and _KEY.fullmatch(key) and "::" not in key else ""
 
 
-def unwrapped(value: Node | None) -> Node | None:
+def unwrapped_value(value: Node | None) -> Node | None:
     """A value without the parentheses, casts and chained assignments around it."""
     for _ in range(_MAX_AROUND):
         if value is None or value.type not in _AROUND:
@@ -79,7 +79,7 @@ def function_of(node: Node | None) -> Node | None:
     """The function that a node is or binds; None if there is none."""
     if node is None or find_field(node, "parameters") or find_field(node, "parameter"):
         return node
-    return _function_in(unwrapped(find_field(node, "value") or find_field(node, "right")))
+    return _function_in(unwrapped_value(find_field(node, "value") or find_field(node, "right")))
 
 
 def _function_in(value: Node | None) -> Node | None:
@@ -89,7 +89,7 @@ def _function_in(value: Node | None) -> Node | None:
             break
         if not _is_wrapping(find_field(value, "function")):
             return None
-        values = [unwrapped(argument) for argument in field_children(value, "arguments")]
+        values = [unwrapped_value(argument) for argument in field_children(value, "arguments")]
         value = next((v for v in values if v is not None and v.type in (*FUNCTIONS, "call_expression")), None)
     return value if value is not None and value.type in FUNCTIONS else None
 
@@ -103,15 +103,15 @@ def _is_wrapping(callee: Node | None) -> bool:
 def _holds_functions(value: Node) -> bool:
     """Whether functions inside a value are named after its variable: a non-empty object, a call with such an object as
     argument, or a function that is called at once."""
-    called = unwrapped(find_field(value, "function")) if value.type == "call_expression" else None
+    called = unwrapped_value(find_field(value, "function")) if value.type == "call_expression" else None
     objects = field_children(value, "arguments") if value.type == "call_expression" else [value]
     is_run_at_once = called is not None and called.type in FUNCTIONS
     return is_run_at_once or any(one.type == "object" and one.named_child_count > 0 for one in objects)
 
 
-def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
+def define_bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
     """What a value defines under a name; `default` if there is none, and the value has none of its own."""
-    held = unwrapped(value)
+    held = unwrapped_value(value)
     if held is None:
         return None
     defining = held if held.type == "class" else _function_in(held)
@@ -149,12 +149,14 @@ def _member(node: Node) -> DefinitionHead:
 def _variable(node: Node) -> DefinitionHead | None:
     name = find_field(node, "name")
     return (
-        bound((raw_text(name),), find_field(node, "value")) if name is not None and name.type == "identifier" else None
+        define_bound((raw_text(name),), find_field(node, "value"))
+        if name is not None and name.type == "identifier"
+        else None
     )
 
 
 def _field(node: Node) -> DefinitionHead | None:
-    return bound(
+    return define_bound(
         (key_name(find_field(node, "property") or find_field(node, "name") or find_field(node, "key")),),
         find_field(node, "value"),
     )
@@ -162,12 +164,12 @@ def _field(node: Node) -> DefinitionHead | None:
 
 def _assignment(node: Node) -> DefinitionHead | None:
     parts = target_parts(find_field(node, "left"))
-    return bound(parts, find_field(node, "right")) if parts is not None else None
+    return define_bound(parts, find_field(node, "right")) if parts is not None else None
 
 
 def _default_export(node: Node) -> DefinitionHead | None:
     value = find_field(node, "value")
-    return bound((), value) or bound((DEFAULT,), value) if value is not None else None
+    return define_bound((), value) or define_bound((DEFAULT,), value) if value is not None else None
 
 
 def _namespace(node: Node) -> DefinitionHead | None:

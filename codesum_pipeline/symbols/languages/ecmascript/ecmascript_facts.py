@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Parameter
-from codesum_pipeline.symbols.languages.ecmascript.ecmascript_definitions import function_of, key_name, unwrapped
+from codesum_pipeline.symbols.languages.ecmascript.ecmascript_definitions import function_of, key_name, unwrapped_value
 from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, CallSyntax, Code, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
     child_of_type,
@@ -18,7 +18,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     member_text,
     raw_text,
 )
-from codesum_pipeline.symbols.languages.kin import next_of
+from codesum_pipeline.symbols.languages.kin import next_sibling_of
 from codesum_pipeline.symbols.languages.spec import split_words
 
 _WORDS = {"static get"} | split_words("""
@@ -42,7 +42,7 @@ _PIECE = re.compile(r"[\w$]+|\S")
 _LONGEST = 4_000
 
 
-def parameters(node: Node, text: Text) -> Iterator[Parameter]:
+def read_parameters(node: Node, text: Text) -> Iterator[Parameter]:
     """Parameters as written; one that is taken apart has its pattern for a name."""
     function = function_of(node)
     if (single := find_field(function, "parameter")) is not None:
@@ -66,9 +66,9 @@ def return_type(node: Node, text: Text) -> str | None:
     return declared_type(function_of(node), text, "return_type") or None
 
 
-def result(body: Node) -> Node | None:
+def result_of_body(body: Node) -> Node | None:
     """What an arrow function without braces gives."""
-    return None if body.type == "statement_block" else unwrapped(body)
+    return None if body.type == "statement_block" else unwrapped_value(body)
 
 
 def returned_values(value: Node | None) -> Iterator[Node]:
@@ -150,7 +150,7 @@ def cast_type(value: Node, text: Text) -> str:
     return written if written != "const" else ""
 
 
-def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+def read_modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
     """The words before a member's name, and `async` of a function that a name is bound to."""
     name = find_field(node, "name") or find_field(node, "property")
     is_bound = find_field(node, "left") is not None or find_field(node, "key") is not None
@@ -172,12 +172,12 @@ def wrapper_words(wrapper: Node, text: Text) -> Iterator[str]:
         around = find_field(around, "declaration")
 
 
-def bases(node: Node, text: Text) -> Iterator[str]:
+def read_bases(node: Node, text: Text) -> Iterator[str]:
     """What a class extends and implements, an interface extends, a type is joined with or another name of."""
     held = (
         None
         if node.type == "class" or find_field(node, "body")
-        else unwrapped(find_field(node, "value") or find_field(node, "right"))
+        else unwrapped_value(find_field(node, "value") or find_field(node, "right"))
     )
     for child in (held if held is not None and held.type == "class" else node).named_children:
         if child.type == "class_heritage":
@@ -281,14 +281,14 @@ def _made(value: Node | None, text: Text) -> str:
     if value is not None and value.type in ("as_expression", "satisfies_expression"):
         type_ = value.named_children[-1]
         return text(type_) if text(type_) != "const" else ""
-    made = unwrapped(value)
+    made = unwrapped_value(value)
     return field_text(made, "constructor", text) if made is not None and made.type == "new_expression" else ""
 
 
-def field(node: Node, text: Text) -> Iterator[str]:
+def read_field(node: Node, text: Text) -> Iterator[str]:
     """A member that holds data."""
     name, value = key_name(find_field(node, "name") or find_field(node, "property")), find_field(node, "value")
-    if name and (unwrapped(value) is None or function_of(node) is None):
+    if name and (unwrapped_value(value) is None or function_of(node) is None):
         yield member_text(name, declared_type(node, text) or _made(value, text))
 
 
@@ -304,7 +304,7 @@ def enum_members(node: Node, text: Text) -> Iterable[str]:
     return (key_name(find_field(child, "name") or child) for child in code_children(node))
 
 
-def documented(docstring: str) -> Iterator[TypedName]:
+def documented_types(docstring: str) -> Iterator[TypedName]:
     """The parameters whose type a comment gives; an entry without a name is the type of the result."""
     for tag in _TAG.finditer(docstring[:_LONGEST]):
         if tag["result"]:
@@ -319,7 +319,7 @@ def typed_below(comment: Node, text: Text) -> Iterator[TypedName]:
     if "@type" not in comment_text[:_LONGEST] or not comment_text.startswith("/**"):
         return
     tag = next((tag for tag in _TAG.finditer(comment_text[:_LONGEST]) if not (tag["param"] or tag["result"])), None)
-    below = next_of(comment, is_named=True)
+    below = next_sibling_of(comment, is_named=True)
     name = typed_name(below, text) if tag is not None and below is not None else ""
     if tag is not None and name:
         yield TypedName(name, _documented_type(tag["type"]))

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.ecmascript.ecmascript_brackets import GROUP, is_bare_group
 from codesum_pipeline.symbols.languages.hooks import code_children, find_field, spell_number, spell_quoted
-from codesum_pipeline.symbols.languages.kin import following
+from codesum_pipeline.symbols.languages.kin import siblings_after
 from codesum_pipeline.symbols.languages.spec import split_words
 
 _PROPERTIES = {("pair", "key"), ("pair_pattern", "key"), ("field_definition", "property")} | {
@@ -42,7 +42,7 @@ def is_ended_member(member: Node) -> bool:
     One that is a name alone may be read as the beginning of what comes after it, by the language if not by the grammar:
     `get` before a name, any name before a bracket. Then only a mark that is written ends it.
     """
-    after = next((sibling for sibling in following(member) if not sibling.is_extra), None)
+    after = next((sibling for sibling in siblings_after(member) if not sibling.is_extra), None)
     if member.child_count > 1 or after is None or after.type in (";", ",", "}"):
         return True
     return (member.text or b"").decode() not in _MODIFIERS and (after.text or b"")[:1] not in (b"(", b"<")

@@ -18,9 +18,9 @@ from tree_sitter import Node
 from codesum_pipeline.symbols.languages.ecmascript.ecmascript_definitions import (
     DEFAULT,
     FUNCTIONS,
-    bound,
+    define_bound,
     key_name,
-    unwrapped,
+    unwrapped_value,
 )
 from codesum_pipeline.symbols.languages.ecmascript.ecmascript_facts import returned_values, shortened
 from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, Code, ImportSyntax, Text, TypedName
@@ -143,10 +143,10 @@ def read_exports(program: Node, text: Text) -> Iterator[str]:
 
 def _default(value: Node | None) -> str:
     """The default export as it is listed: `default`, or `name as default`."""
-    held = unwrapped(value)
+    held = unwrapped_value(value)
     if held is None:
         return DEFAULT
-    defined = bound((), held)
+    defined = define_bound((), held)
     if held.type == "call_expression" and raw_text(held, "function") == "Object.assign":
         held = next(iter(field_children(held, "arguments")), held)
     name = raw_text(held) if held.type == "identifier" else defined.parts[-1] if defined else raw_text(held, "name")
@@ -182,7 +182,7 @@ def variable_names(pattern: Node | None, text: Text) -> Iterator[str]:
 
 def read_common_exports(node: Node, text: Text) -> Iterator[str]:
     """`exports.x = …` and `module.exports = …`."""
-    value, target = unwrapped(find_field(node, "right")), raw_text(node, "left").replace(" ", "")
+    value, target = unwrapped_value(find_field(node, "right")), raw_text(node, "left").replace(" ", "")
     if not target or value is None:
         return
     owner, _, name = target.rpartition(".")
@@ -205,7 +205,7 @@ def _object_names(exported: Node, text: Text) -> Iterator[str]:
         elif child.type == "method_definition":
             yield raw_text(child, "name")
         elif child.type == "pair" and (name := key_name(find_field(child, "key"))):
-            yield _renamed(unwrapped(find_field(child, "value")), name)
+            yield _renamed(unwrapped_value(find_field(child, "value")), name)
 
 
 def common_exports(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -246,7 +246,7 @@ def read_globals(program: Node, text: Text) -> Iterator[str]:
 
 
 def _is_plain(variable: Node) -> bool:
-    value = unwrapped(find_field(variable, "value"))
+    value = unwrapped_value(find_field(variable, "value"))
     if value is None:
         return True
     while value.type in ("member_expression", "call_expression"):
@@ -254,7 +254,7 @@ def _is_plain(variable: Node) -> bool:
         if inner is None or raw_text(inner) == "require":
             return inner is None
         value = inner
-    defined = bound(("",), find_field(variable, "value"))
+    defined = define_bound(("",), find_field(variable, "value"))
     return value.type not in FUNCTIONS and (defined is None or defined.type is None)
 
 

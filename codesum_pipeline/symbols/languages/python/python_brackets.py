@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.hooks import find_field, first_code_child, is_longer_than_one
-from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, preceding
+from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, siblings_before
 from codesum_pipeline.symbols.languages.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"
@@ -66,7 +66,7 @@ def _follows_soft_word(node: Node) -> bool:
 
 def _before(node: Node) -> Node | None:
     """The node before another, except for comments and broken lines."""
-    return next((before for before in preceding(node) if not before.is_extra), None)
+    return next((before for before in siblings_before(node) if not before.is_extra), None)
 
 
 def _least(node: Node, parent: str, field: str | None) -> int:

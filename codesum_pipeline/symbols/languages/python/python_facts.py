@@ -26,7 +26,7 @@ _ORDER, _SAME = _MODIFIERS["order"].split(), split_words(_MODIFIERS["same"])
 EXCEPTION_ENDINGS = ("Exception", "Error", "Warning", "KeyboardInterrupt", "SystemExit", "ExceptionGroup")
 
 
-def targets(left: Node | None) -> Iterator[Node]:
+def assigned_targets(left: Node | None) -> Iterator[Node]:
     """The names, attributes and items that an assignment's left side assigns, in source order."""
     waiting = [left] if left else []
     while waiting:
@@ -46,7 +46,7 @@ def value_span(statement: Node) -> tuple[int, int]:
     return statement.start_byte + len(word), end
 
 
-def parameters(definition: Node, text: Text) -> Iterator[Parameter]:
+def read_parameters(definition: Node, text: Text) -> Iterator[Parameter]:
     """A function's parameters as written; the first is the receiver if its name says so."""
     node = find_field(definition, "parameters")
     kind, is_first = "positional", True
@@ -71,12 +71,12 @@ def _parameter(node: Node, text: Text, kind: str) -> Parameter:
     return Parameter(text(named).lstrip("*"), type_ or None, default or None, SPLATS.get(named.type, kind))
 
 
-def bases(node: Node, text: Text) -> Iterator[str]:
+def read_bases(node: Node, text: Text) -> Iterator[str]:
     """The bases as written."""
     return (text(argument) for argument in code_children(node, "superclasses") if argument.type != "keyword_argument")
 
 
-def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
+def read_modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
     """The words that hold, in the order of their table; preambles are decorators."""
     found: set[str] = {"async"} if node.children[0].type == "async" else set()
     for decorator in preambles:
@@ -86,7 +86,7 @@ def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str,
         for name in {last, called}:
             found.update(_MODIFIERS["decorators"].get(name, "").split())
     is_class, name = node.type == "class_definition", raw_text(node, "name")
-    for base in bases(node, text):
+    for base in read_bases(node, text):
         last = base.partition("[")[0].partition("(")[0].rpartition(".")[2]
         found.update(_MODIFIERS["bases"].get(last, "").split())
         if last.endswith(EXCEPTION_ENDINGS):
@@ -123,7 +123,7 @@ def read_import(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def read_globals(node: Node, text: Text) -> Iterator[str]:
     """The upper-case names that a module-level assignment binds."""
-    for target in targets(find_field(node, "left")):
+    for target in assigned_targets(find_field(node, "left")):
         if target.type == "identifier" and text(target).isupper():
             yield text(target)
 

@@ -7,7 +7,7 @@ from functools import cache
 from codesum_pipeline.ground.model.document import Level, PurposeSource
 from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.model.symbol import Reexport
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has, languages_with, profiles
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, languages_with, profiles
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
 from codesum_pipeline.texts.summaries.documentation.docstrings import (
     docstring_of,
@@ -76,7 +76,7 @@ def write_class(given: ClassInput) -> ExtractiveText:
         told,
         [
             fact(
-                "Derives" if has(given.language, Trait.DERIVING) else "Extends",
+                "Derives" if has_trait(given.language, Trait.DERIVING) else "Extends",
                 shortened(told_bases, _MAX_BASES),
             ),
             named(
@@ -101,7 +101,7 @@ def _kind(given: ClassInput) -> str:
     """The language's word for a class: class, struct, enum, trait and so on."""
     head = given.signature.replace("(", " ").replace(")", " ").replace("{", " ")
     words = [*given.modifiers, *head.split()[:_HEAD_WORDS]]
-    if has(given.language, Trait.ONLY_CLASSES) or "class" in words:
+    if has_trait(given.language, Trait.ONLY_CLASSES) or "class" in words:
         return "enum" if "enum" in words else "class"
     found = [_KINDS[word] for word in words if word in _KINDS]
     # `type Store struct` is a struct, `type Id = string` a type.
@@ -111,7 +111,7 @@ def _kind(given: ClassInput) -> str:
 def _field_name(field: str, language: str) -> str:
     """The name of a field as written: `Request *http.Request` in Go, `name: string` elsewhere."""
     name = printable(field).partition(":")[0].strip()
-    name = name.partition(" ")[0] if has(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
+    name = name.partition(" ")[0] if has_trait(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
     return "" if name.startswith("__") else name.strip("@$*&")
 
 
@@ -152,7 +152,7 @@ def write_file(given: FileInput) -> ExtractiveText:
             offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
             named("Constants:" if all(map(str.isupper, told_names)) else "Defines", told_names, _MAX_NAMES),
             ""
-            if has(given.language, Trait.MACROS) and not given.name.endswith(_HEADERS)
+            if has_trait(given.language, Trait.MACROS) and not given.name.endswith(_HEADERS)
             else reexported(given.reexports),
             told_more,
             fact("Mentions", literals),
@@ -173,7 +173,9 @@ def _imported(given: FileInput) -> list[str]:
     names = [name.strip("\"'<>") for name in given.imports if not name.startswith((".", "/", '"'))]
     # In PHP a class without a namespace and a function are no packages.
     told = [
-        _package(name, given.language) for name in names if not has(given.language, Trait.NAMESPACED) or "\\" in name
+        _package(name, given.language)
+        for name in names
+        if not has_trait(given.language, Trait.NAMESPACED) or "\\" in name
     ]
     own = {*_LANGUAGE_ROOTS, *(part.lower() for part in given.id.split("/"))}
     return [name for name in dict.fromkeys(told) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
@@ -181,13 +183,13 @@ def _imported(given: FileInput) -> list[str]:
 
 def _package(name: str, language: str) -> str:
     """`node:fs/promises.readFile` gives `node fs`, `@a/b/c` `a b`, `example.com/mail` and `org.mail.Test` `mail`."""
-    if has(language, Trait.PATHS_TO_PACKAGES):
+    if has_trait(language, Trait.PATHS_TO_PACKAGES):
         parts = name.strip("@").split("/")[: 1 + name.startswith("@")]
         return " ".join(parts).partition(".")[0].replace(":", " ")
     parts = name.replace("::", ".").replace("\\", ".").rpartition("/")[2].split(".")
     return (
         parts[-1]
-        if has(language, Trait.LAST_PART_TELLS)
+        if has_trait(language, Trait.LAST_PART_TELLS)
         else next((part for part in parts if part not in _DOMAINS), parts[0])
     )
 
