@@ -41,8 +41,8 @@ class DocComment(Struct, frozen=True):
     lines: tuple[tuple[str, int], ...]
 
 
-class Canonical(Struct, frozen=True):
-    """A file's canonical lines.
+class Canonical(Struct):
+    """A file's canonical lines, added one after the other by `lay_out`.
 
     For each line: its text without indent, its depth (`IN_LITERAL`: never
     indented), and the first byte of the source that it shows. `row_ends` are

@@ -187,20 +187,10 @@ class FileReader:
             end_line = first + 1
         last_byte = tokens.last_byte(end)
         source = canonical.source(first, end_line)
-        words = tuple(declaration.modifiers(node, definition.preambles, self._text))
-        words = (definition.section, *words) if definition.section else words
-        if definition.wrapper is not None:
-            words = (*declaration.wrapper_modifiers(definition.wrapper, self._text), *words)
+        words, signature_start = self._modifiers(definition), self._signature_start(definition)
         docstring, doc_lines = self._docstring(definition)
         # Each clause of a definition has a body that it chooses from.
         bodies = max(1, sum(body is not None for body in definition.bodies))
-        # It is shown without the annotations at its beginning.
-        outer = definition.head or definition.wrapper or node
-        signature_start = outer.start_byte
-        for child in outer.children if declaration.preambles else ():
-            if child.type not in declaration.preambles:
-                break
-            signature_start = child.end_byte
         token = bisect_left(tokens.offsets, signature_start)
         return Symbol(
             id=id_,
@@ -231,6 +221,24 @@ class FileReader:
             has_syntax_errors=any(part.has_error for part in (*definition.preambles, *definition.nodes))
             or is_cut(self._blanked, start, end),
         )
+
+    def _modifiers(self, definition: Definition) -> tuple[str, ...]:
+        """The words before a definition: its wrapper's, the section's that it is in, and its own."""
+        words = tuple(self._declaration.modifiers(definition.nodes[0], definition.preambles, self._text))
+        words = (definition.section, *words) if definition.section else words
+        if definition.wrapper is not None:
+            words = (*self._declaration.wrapper_modifiers(definition.wrapper, self._text), *words)
+        return words
+
+    def _signature_start(self, definition: Definition) -> int:
+        """The byte from which on a definition's head is shown: without the annotations at its beginning."""
+        outer, preambles = definition.head or definition.wrapper or definition.nodes[0], self._declaration.preambles
+        start = outer.start_byte
+        for child in outer.children if preambles else ():
+            if child.type not in preambles:
+                break
+            start = child.end_byte
+        return start
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""

@@ -36,11 +36,12 @@ Follow = dict[int, Step | None]
 Define = Callable[[Node], object | None]
 
 
-class Grammar(Struct, frozen=True):
+class Grammar(Struct):
     """A `LanguageSpec` in the grammar's own numbers, so that a token costs one look-up.
 
     `follow` is indexed by the class of the token before; `follow_in` has the
-    steps that depend on the parent, by (class before, parent, kind).
+    steps that depend on the parent, by (class before, parent, kind). It
+    remembers those that files have needed; nothing else in a grammar changes.
     """
 
     language: Language

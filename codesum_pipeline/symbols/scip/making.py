@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -101,17 +100,12 @@ def drop_made(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-class _IndexMaker(Struct, frozen=True, dict=True):
-    """The command of one entry, and the folder in which its index is kept."""
+class _IndexMaker:
+    """The command of one entry, and the folder in which its index is kept; `shown` is the command as people read it."""
 
-    ws: Workspace
-    mirror: Mirror
-    folder: Path
-
-    @cached_property
-    def shown(self) -> str:
-        """The command line as people read it."""
-        return shortened(one_line(with_shown_locations(self.ws.entry.scip_command)), _LONGEST_COMMAND)
+    def __init__(self, ws: Workspace, mirror: Mirror, folder: Path) -> None:
+        self.ws, self.mirror, self.folder = ws, mirror, folder
+        self.shown = shortened(one_line(with_shown_locations(ws.entry.scip_command)), _LONGEST_COMMAND)
 
     def last(self) -> _Attempt | None:
         """None if nothing is known of an earlier attempt."""

@@ -41,7 +41,8 @@ class PathAliases(Struct, frozen=True):
 
 
 class EcmascriptModules:
-    """Finds modules in one repository."""
+    """Finds modules in one repository, whose files do not change meanwhile: what a specifier names in a folder, the
+    configurations, and the names of packages are read once."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
