@@ -1,4 +1,6 @@
-r'''All that is particular to a language: one module, or one package, for each. This page says how to add the next one.
+r'''All that is particular to a language: one module, or one package, for each.
+
+This page says how to add the next one.
 
 A language is a module with a `DECLARATION`; `language_registry.py` finds it by itself. Beside it are a table of what
 its parser must know (`*.syntax.toml`), and the `Rules` by which its imports are resolved, which languages whose files
