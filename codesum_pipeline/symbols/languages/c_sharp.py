@@ -281,13 +281,13 @@ class CSharpRules(Rules):
     has_overloads = True
     is_merged = True
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()
 
     def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a namespace of the platform."""
         return ExternalValue(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
 

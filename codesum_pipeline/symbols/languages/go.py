@@ -202,13 +202,13 @@ class GoRules(Rules):
                     used.add(target)
         return used
 
-    def use(self, tree: NameTree) -> None:
-        super().use(tree)
+    def use_tree(self, tree: NameTree) -> None:
+        super().use_tree(tree)
         for unit in sorted(tree.units):
             if len(unit) == 1:
                 self._packages[unit[0]] = tree.units[unit][0].package or ""
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         package = file.package or ""
         is_outer_test = package.endswith("_test") and file.path.endswith("_test.go")
         return (file.folder, package) if is_outer_test else (file.folder,)

@@ -336,7 +336,7 @@ class HaskellRules(Rules):
 
     languages = frozenset({"haskell"})
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return (file.package or file.path,)
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:

@@ -220,13 +220,13 @@ class PhpRules(Rules):
             if entry.key[: len(_parts(prefix))] == _parts(prefix)
         )
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return _parts(file.package or "")
 
     def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         return (file.unit, ())
 
-    def whole_name(self, names: Sequence[str]) -> Value:
+    def value_of_full_name(self, names: Sequence[str]) -> Value:
         """A name that begins with `\\` is no namespace's."""
         return ExternalValue(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
 

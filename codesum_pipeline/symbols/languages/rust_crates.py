@@ -60,7 +60,7 @@ class RustRules(Rules):
             if whole is not None and "/" in whole and not whole.startswith(f"{folder}/src/" if folder else "src/"):
                 self._roots.setdefault(whole.rpartition("/")[0], whole)
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         """The crate's root file, then the modules on the way to a file."""
         above_root = next((above for above in folders_above(file.folder) if above in self._roots), None)
         if above_root is not None:
@@ -152,7 +152,7 @@ class RustRules(Rules):
         roots = self._crates.get(name, set())
         return next(iter(roots)) if len(roots) == 1 else None
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         """The first name of a path may be a crate, or a word that says where the path begins."""
         if name in ("crate", "super"):
             unit = scope.file.unit

@@ -218,7 +218,7 @@ class SwiftRules(Rules):
     has_overloads = True
     constructors = ("init",)
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         parts = file.folder.split("/")
         for marker in ("Sources", "Tests"):
             if marker in parts and parts.index(marker) + 1 < len(parts):
