@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.indexes.formats.version_folder import LANES
 from codesum_pipeline.search.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval
-from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.evaluation.report import signed_interval
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights
 
 FILES = ("ndcg@10", "file_mrr@10")
@@ -134,7 +134,7 @@ def print_choices(measure: str, base: Scores, found: Sequence[tuple[Choice, Scor
             f"{min(means):+.4f} … {max(means):+.4f}" if (means := _leaving_out(difference, groups)) else "-"
             for groups in (base.repositories, base.languages)
         ]
-        interval = signed(paired_interval(base.values.tolist(), changed.values.tolist()))
+        interval = signed_interval(paired_interval(base.values.tolist(), changed.values.tolist()))
         print(f"| {choice.knob} | {choice.value} | {changed.mean():.4f} | {interval} | {' | '.join(without)} |")
 
 

@@ -17,20 +17,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.replay import MovingBranch
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.dialects import html_mail
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.delivery.web_links import web_url
 from codesum_pipeline.changes.digests.change_sources import RepositorySource
-from codesum_pipeline.changes.digests.material import items_of
+from codesum_pipeline.changes.digests.digest_items import items_of
 from codesum_pipeline.changes.digests.plain_digest import write_plain
 from codesum_pipeline.changes.intents.intents_file import Intents
 from codesum_pipeline.changes.matching.changed_documents import compare_published
-from codesum_pipeline.changes.matching.grouping import group
-from codesum_pipeline.changes.matching.scores import match, reading
+from codesum_pipeline.changes.matching.grouping import group_matches
+from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
 from codesum_pipeline.ground.model.digest_record import PostId, SummaryResult
 from codesum_pipeline.ground.model.standing_question import Intent, IntentMatch
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -57,7 +57,7 @@ def matches_of(ws: Workspace, intents: Sequence[Intent]) -> tuple[int, list[Inte
     embedder = embedder_of(ws.settings)
     index = PublishedIndex.open(ws.layout.published(ws.key))
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
-        return len(compared.changes), match(compared.changes, intents, index, embedder, reading(blobs))
+        return len(compared.changes), match_changes(compared.changes, intents, index, embedder, make_blob_reader(blobs))
 
 
 def digests_of(
@@ -73,7 +73,7 @@ def digests_of(
         for intent in intents:
             mine = [found for found in matches if found.intent_name == intent.name]
             if mine:
-                items = items_of(group(mine), sources)
+                items = items_of(group_matches(mine), sources)
                 print(
                     f"{day}  {intent.name}: {len(items)} items of {len(mine)} matches of {changed} changes", flush=True
                 )

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from benchmarks.throughput import edit_one_function, gathered, timed_build
 from codesum_pipeline.changes.matching.changed_documents import VersionComparison, compare_published
-from codesum_pipeline.changes.matching.grouping import group
-from codesum_pipeline.changes.matching.scores import match, reading
+from codesum_pipeline.changes.matching.grouping import group_matches
+from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Intent
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
@@ -91,9 +91,9 @@ def measure(folder: Path, *, lines: int, intents: int) -> tuple[Meter, dict[str,
         compared = _compared(workspace)
     with meter.of("match"), BlobReader(workspace.layout.mirror(workspace.key)) as blobs:
         index = PublishedIndex.open(workspace.layout.published(workspace.key))
-        found = match(compared.changes, intents_of(intents), index, embedder, reading(blobs))
+        found = match_changes(compared.changes, intents_of(intents), index, embedder, make_blob_reader(blobs))
     with meter.of("group and keep"):
-        group(found)
+        group_matches(found)
         compared.keep()
     with meter.of("compare again"):
         _compared(workspace)

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 
 MODELS = ("static", "minilm")
 # MiniLM needs a minute for these on one core.

@@ -20,10 +20,10 @@ from pathlib import Path
 from benchmarks.question_fit import opened, repositories
 from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.hits import Hit, ReadTexts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.search.retrieval.searching import answer_query
 
 DRAWN = 30
 SEED = 13
@@ -60,7 +60,7 @@ def main() -> None:
         index, clone = opened(chosen.home, chosen.clones / name), chosen.clones / name
         for literal in drawn(index, clone):
             for is_read, read in ((False, None), (True, reader(clone))):
-                hits = answer([index], literal.query, embedder=embedder, read=read).hits
+                hits = answer_query([index], literal.query, embedder=embedder, read=read).hits
                 ranks.setdefault((literal.is_filled, is_read), []).append(rank_of(literal, hits))
     rows: Table = [["literals", "sources", "asked", "at rank 1", "among 3"]]
     for (is_filled, is_read), found in sorted(ranks.items()):

@@ -36,9 +36,9 @@ import psutil
 from benchmarks.throughput import gathered
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, open_tree
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -143,7 +143,7 @@ def measure_trees(
 
 def check(home: Home, tree: TreeIndex, number: int, names: list[str]) -> None:
     """Its edits are found, and none of another tree; raises `SystemExit`."""
-    hits = search([*tree.parts], " ".join(names[:3]), embedder=embedder_of(home.settings))
+    hits = search_indexes([*tree.parts], " ".join(names[:3]), embedder=embedder_of(home.settings))
     edited = {match for hit in hits for match in re.findall(r"edited_tree_(\d+)", hit.id)}
     if tree.warning or edited != {str(number)}:
         raise SystemExit(f"tree {number} was answered by {edited or tree.warning}")

@@ -44,13 +44,13 @@ from benchmarks.latency_beside import beside
 from benchmarks.latency_tiled import tiled
 from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 LINES = (100_000, 2_000_000)
@@ -156,7 +156,7 @@ def ask(
         walls, cpus = [], []
         for question in questions:
             wall, cpu = time.perf_counter(), time.process_time()
-            search(indexes, question, embedder=embedder)
+            search_indexes(indexes, question, embedder=embedder)
             cpus.append(1000 * (time.process_time() - cpu))
             walls.append(1000 * (time.perf_counter() - wall))
     return (float(np.median(walls)), float(np.percentile(walls, 95))), float(np.median(cpus))
@@ -194,7 +194,7 @@ def cells_row(vectors: Vectors, queries: Vectors) -> Sequence[str]:
         started = time.process_time()
         write_nearest(path, vectors)
         seconds, size = time.process_time() - started, path.stat().st_size
-        cells = NearestVectors.map(path)
+        cells = NearestVectors.map_file(path)
         recalls: dict[int, list[float]] = {10: [], 100: [], 400: []}
         costs: dict[str, list[float]] = {"all": [], "cells": []}
         for query in queries:

@@ -13,14 +13,14 @@ import numpy as np
 
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.throughput import timed_build
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
-from codesum_pipeline.search.evaluation.evaluate import DEPTH, measure
+from codesum_pipeline.search.evaluation.evaluate import DEPTH, measure_hits
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 METRICS = ("ndcg@10", "file_ndcg@10")
@@ -91,7 +91,7 @@ def row_of(name: str, runs: Sequence[tuple[Run, Run]]) -> Sequence[str]:
 
 def quality(run: Run) -> list[float]:
     """The mean of each metric."""
-    measures = [measure(question, hits) for question, hits in zip(run.questions, run.hits, strict=True)]
+    measures = [measure_hits(question, hits) for question, hits in zip(run.questions, run.hits, strict=True)]
     return [float(np.mean([found[name] for found in measures])) for name in METRICS]
 
 
@@ -113,7 +113,7 @@ def run_own(folder: Path, questions: Sequence[Question], embedder: Embedder) -> 
         milliseconds, hits = [], []
         for question in questions:
             start = time.process_time()
-            hits.append(search([index], question.query, embedder=embedder, top=DEPTH))
+            hits.append(search_indexes([index], question.query, embedder=embedder, top=DEPTH))
             milliseconds.append(1000 * (time.process_time() - start))
     return Run(questions, seconds, milliseconds, hits)
 

@@ -119,7 +119,7 @@ def _write(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) 
             level=Level.FUNCTION,
             template_blake3=templates()[Level.FUNCTION].digest,
             prompt=(prompt := prompt_for(Level.FUNCTION, source(number))),
-            shown=AnswerBounds(Level.FUNCTION, line_count=source(number).count("\n")),
+            bounds=AnswerBounds(Level.FUNCTION, line_count=source(number).count("\n")),
             exact_key=f"exact-{number}",
             body_key=f"body-{number}",
             context=None,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.formats.index_files import StringTable
 from codesum_pipeline.indexes.formats.stored_zip import write_npz
 from codesum_pipeline.indexes.lanes.tokens import tokenize

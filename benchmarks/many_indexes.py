@@ -33,9 +33,9 @@ from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.hashing import sha256_hex
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import MANIFEST, manifest_bytes, read_version
-from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.published_bucket import commit
@@ -133,7 +133,7 @@ def _measured(home: str, bound: int) -> dict[str, Any]:
     def ask(question: str, *names: str) -> float:
         start = time.perf_counter()
         indexes = catalogue.open_all(names, tell=print)
-        for hit in answer(indexes, question, embedder=embedder).hits:
+        for hit in answer_query(indexes, question, embedder=embedder).hits:
             digest.update(f"{hit.repo} {hit.id} {hit.score}\n".encode())
         return time.perf_counter() - start
 

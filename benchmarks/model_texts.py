@@ -33,7 +33,7 @@ from codesum_pipeline.indexes.lanes import lane_texts
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.evaluate import ALL, paired_interval
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
-from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.evaluation.report import signed_interval
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
@@ -117,7 +117,7 @@ def _cells(before: Mapping[str, Mapping[str, float]], now: Mapping[str, Mapping[
         values = [now[measure][id_] for id_ in ids]
         cells += [
             f"{sum(values) / len(values):.3f}",
-            signed(paired_interval([before[measure][id_] for id_ in ids], values)),
+            signed_interval(paired_interval([before[measure][id_] for id_ in ids], values)),
         ]
     return cells
 

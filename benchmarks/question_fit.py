@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.search.retrieval.weights import DEFAULT_FIT, FitRule, Likeness
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
@@ -59,7 +59,7 @@ def main() -> None:
     indexes = {name: opened(chosen.home, chosen.clones / name) for name in names}
     embedder = load_embedder("static")
     asked = [
-        Asked(question["repo"], name, answer([index], question["query"], embedder=embedder).likeness)
+        Asked(question["repo"], name, answer_query([index], question["query"], embedder=embedder).likeness)
         for question in questions
         for name, index in indexes.items()
     ]

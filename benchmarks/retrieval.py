@@ -37,18 +37,18 @@ from benchmarks.ablations import ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.stage_settings import ExtraLane
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     DEPTH,
     SYMBOLS,
     EvaluationSetup,
     QuestionResult,
-    evaluate,
+    ask_questions,
     paired_interval,
 )
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
-from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.evaluation.report import signed_interval
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
@@ -183,7 +183,7 @@ def ask(
         if done % len(questions) == 0:
             print(f"asked {done // len(questions)} of {len(setups)} ways", file=sys.stderr)
 
-    return evaluate(indexes, questions, embedder=load_embedder(embedder), setups=setups, progress=progress)
+    return ask_questions(indexes, questions, embedder=load_embedder(embedder), setups=setups, progress=progress)
 
 
 def print_scores(answers: Sequence[QuestionResult], names: Mapping[str, str], published: Mapping[str, Any]) -> None:
@@ -224,7 +224,7 @@ def print_difference(
     for name in (*COLUMNS, *SYMBOL_COLUMNS):
         old, new = by_question(before, name), by_question(after, name)
         if old:
-            rows.append([name, signed(paired_interval([old[id_] for id_ in old], [new[id_] for id_ in old]))])
+            rows.append([name, signed_interval(paired_interval([old[id_] for id_ in old], [new[id_] for id_ in old]))])
     print_table(rows)
 
 

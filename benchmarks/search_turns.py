@@ -55,9 +55,9 @@ import json, sys, time
 from dataclasses import asdict, replace
 from pathlib import Path
 from benchmarks.latency import questions_about
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 embedder, indexes, questions = load_embedder("static"), [], []
 for line in sys.stdin:
     told = json.loads(line)
@@ -75,7 +75,7 @@ for line in sys.stdin:
     told_hits, took = [], []
     for question in questions:
         start = time.process_time()
-        hits = search(indexes, question, embedder=embedder)
+        hits = search_indexes(indexes, question, embedder=embedder)
         took.append(1000 * (time.process_time() - start))
         if told["hits"]:
             told_hits.append([question, [sorted(to_builtins(hit).items()) for hit in hits]])

@@ -18,7 +18,7 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.texts.summaries.extractive.words import split_identifier, spoken
+from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words, split_identifier
 from codesum_pipeline.texts.summaries.outline import read_outline
 
 TEXT_LEVELS = ("docstring", "names", "facts")
@@ -49,7 +49,7 @@ def _with_parts(row: TextRow, parts: str, written: Mapping[str, str], below: Seq
     own = row.id.rpartition("/")[2].replace("::", " ")
     names = [own, *(one.name for one in row.text.inputs), *below]
     words = dict.fromkeys(word for name in names for word in split_identifier(name))
-    return _row(row, WrittenText(" ".join([said, *map(spoken, names)]).strip(), "", tuple(words)))
+    return _row(row, WrittenText(" ".join([said, *map(identifier_in_words, names)]).strip(), "", tuple(words)))
 
 
 def _row(row: TextRow, text: WrittenText) -> TextRow:

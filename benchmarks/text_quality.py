@@ -53,7 +53,9 @@ from codesum_pipeline.texts.summaries.inputs import (
     UpperInput,
     children_of,
 )
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty, write
+from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
+from codesum_pipeline.texts.summaries.writers import write_text
 
 MAX_BYTES = 1_000_000
 # Of a language's clones so many are read, and no larger ones: what is drawn has to come from several.
@@ -87,7 +89,7 @@ class Library:
 
     def add(self, given: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
         """Write one document with the writer that a build would choose."""
-        text = write(given, PLACEHOLDER if is_trivial else EXTRACTIVE)
+        text = write_text(given, PLACEHOLDER if is_trivial else EXTRACTIVE)
         child = ChildText(given.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
         self.documents[given.id] = Document(given, child, text.text, text.purpose_source)
 

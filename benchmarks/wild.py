@@ -29,19 +29,19 @@ from benchmarks.text_levels import TEXT_LEVELS, index_with
 from benchmarks.wild_questions import KINDS, make_questions
 from codesum_pipeline.ground.model.errors import RepositoryUnavailable
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     DEPTH,
     SYMBOLS,
     QuestionResult,
-    evaluate,
-    measure,
+    ask_questions,
+    measure_hits,
     paired_interval,
 )
 from codesum_pipeline.search.evaluation.questions import Question, read_questions, write_questions
-from codesum_pipeline.search.evaluation.report import signed
+from codesum_pipeline.search.evaluation.report import signed_interval
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -112,7 +112,7 @@ def main() -> None:
             continue
         questions += [of_tree(each, repository) for each in written if each.repo == repository.name]
         with index_of(repository, arguments.home, arguments.texts) as index:
-            found = evaluate([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])
+            found = ask_questions([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])
         try:
             theirs = ask_semble(repository, arguments.home, questions, arguments.semble) if arguments.semble else {}
         except subprocess.CalledProcessError as error:
@@ -206,7 +206,7 @@ def joined(
             question,
             by_setup[ALL.name][question.id],
             by_setup[SYMBOLS.name].get(question.id, {}),
-            measure(question, theirs[question.id][:DEPTH]) if question.id in theirs else {},
+            measure_hits(question, theirs[question.id][:DEPTH]) if question.id in theirs else {},
         )
         for question in questions
     ]
@@ -249,7 +249,7 @@ def _print(what: str, asked: Sequence[Asked], parts: Mapping[str, Collection[str
 
 def _row(some: Sequence[Asked]) -> list[str]:
     both = [(each.plain["ndcg@10"], each.theirs["ndcg@10"]) for each in some if each.theirs]
-    difference = signed(paired_interval([b for _, b in both], [a for a, _ in both])) if both else "-"
+    difference = signed_interval(paired_interval([b for _, b in both], [a for a, _ in both])) if both else "-"
     return [
         _mean(each.plain["ndcg@10"] for each in some),
         _mean(each.theirs["ndcg@10"] for each in some if each.theirs),

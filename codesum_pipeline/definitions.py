@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from codesum_pipeline.build.dagster.alerting import STANDING_CHECKS, alerts, verification, verify_indexes
-from codesum_pipeline.build.dagster.assets import ASSETS, CHECKS, index_repository, resources
+from codesum_pipeline.build.dagster.assets import ASSETS, CHECKS, index_repository, make_resources
 from codesum_pipeline.build.dagster.home_jobs import HOME_ASSETS, HOME_JOBS, home_schedules
 from codesum_pipeline.build.dagster.maintenance_job import maintenance, pruning
 from codesum_pipeline.build.dagster.ticks import nightly, pushed_repositories, repository_changes
@@ -19,8 +19,8 @@ from codesum_pipeline.build.home.settings_loading import load_settings
 
 def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """The definitions of one home. `overrides` are settings that win over file and environment, `home` among them."""
-    given = dict(overrides or {})
-    settings = load_settings(given)
+    chosen = dict(overrides or {})
+    settings = load_settings(chosen)
     planner = settings.planner
     return dg.Definitions(
         assets=[*ASSETS, *HOME_ASSETS],
@@ -37,7 +37,7 @@ def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
             pushed_repositories(planner.push_interval_s),
             alerts(settings.alerts.interval_s),
         ],
-        resources=resources(given),
+        resources=make_resources(chosen),
         executor=dg.in_process_executor,
     )
 

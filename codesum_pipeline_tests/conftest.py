@@ -31,10 +31,10 @@ def _one_engine_a_database(create_engine: Callable[..., Engine]) -> Callable[...
 
     @functools.wraps(create_engine)
     def give(url: Any, **options: Any) -> Engine:
-        asked = (str(url), repr(options))
-        if asked not in made:
-            made[asked] = create_engine(url, **options)
-        return made[asked]
+        arguments = (str(url), repr(options))
+        if arguments not in made:
+            made[arguments] = create_engine(url, **options)
+        return made[arguments]
 
     return give
 
@@ -44,10 +44,10 @@ def _migrations_read_once(from_config: Callable[[Config], ScriptDirectory]) -> C
     read: dict[tuple[str | None, str | None], ScriptDirectory] = {}
 
     def give(config: Config) -> ScriptDirectory:
-        asked = (config.config_file_name, config.get_main_option("script_location"))
-        if asked not in read:
-            read[asked] = from_config(config)
-        return read[asked]
+        arguments = (config.config_file_name, config.get_main_option("script_location"))
+        if arguments not in read:
+            read[arguments] = from_config(config)
+        return read[arguments]
 
     return give
 

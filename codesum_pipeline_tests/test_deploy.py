@@ -58,9 +58,9 @@ def test_each_command_exists_with_its_options(arguments: list[str]) -> None:
     assert {each for each in rest if each.startswith("--")} <= known
 
 
-@pytest.mark.parametrize("given", list(variables()), ids=lambda given: f"{len(given)} variables")
-def test_each_variable_is_a_setting_or_a_secret_that_is_read(given: dict[str, str], tmp_path: Path) -> None:
-    ours = {name: FILLED.get(name, value) for name, value in given.items() if name.startswith("CODESUM_")}
+@pytest.mark.parametrize("chosen", list(variables()), ids=lambda chosen: f"{len(chosen)} variables")
+def test_each_variable_is_a_setting_or_a_secret_that_is_read(chosen: dict[str, str], tmp_path: Path) -> None:
+    ours = {name: FILLED.get(name, value) for name, value in chosen.items() if name.startswith("CODESUM_")}
     # A name for browsers is the compose file's own.
     ours.pop("CODESUM_HOST_NAME", None)
 
@@ -81,12 +81,12 @@ def test_each_unit_reads_the_environment_and_starts_again(unit: Path) -> None:
 
 def test_the_compose_file_asks_for_every_password_and_holds_none() -> None:
     text = (DEPLOY / "compose" / "compose.yaml").read_text()
-    asked = set(re.findall(r"\$\{([A-Z_]+):\?", text))
+    required = set(re.findall(r"\$\{([A-Z_]+):\?", text))
     example = (DEPLOY / "compose" / "environment.example").read_text()
 
-    assert asked == {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+    assert required == {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}
     assert set(re.findall(r"\$\{([A-Z_]+)", text)) - {"CODESUM_IMAGE"} <= set(re.findall(r"(?m)^([A-Z_]+)=", example))
-    assert all(f"{name}=\n" in example for name in asked)
+    assert all(f"{name}=\n" in example for name in required)
     assert set(COMPOSE["services"]) == {"postgres", "redis", *OURS}
 
 

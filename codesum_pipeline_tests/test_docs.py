@@ -61,11 +61,11 @@ def channel_table() -> str:
         for name, field in model.model_fields.items():
             default = "" if field.default in (PydanticUndefined, None, "") else f"`{_shown(field.default)}`"
             rows.setdefault((field.alias or name, default, field.description or ""), []).append(kind)
-    said = [
+    lines = [
         (key, ", ".join(have) if len(have) < len(kinds) else "all", default, meaning)
         for (key, default, meaning), have in rows.items()
     ]
-    return "".join(f"| `{key}` | {have} | {default} | {meaning} |\n" for key, have, default, meaning in said)
+    return "".join(f"| `{key}` | {have} | {default} | {meaning} |\n" for key, have, default, meaning in lines)
 
 
 def _shown(value: object) -> str:

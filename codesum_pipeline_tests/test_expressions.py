@@ -61,7 +61,7 @@ def is_anchored(expression: Expression) -> bool:
     signatures = [one.tests.signatures for one in declarations() if one.tests.signatures]
     at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line", "else")]
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
-    return expression.place == "changes/intents/written.py" or expression.pattern in anchored
+    return expression.place == "changes/intents/intent_entries.py" or expression.pattern in anchored
 
 
 def make_expressions() -> None:

@@ -19,14 +19,13 @@ from codesum_pipeline.ground.model.decoding import convert, decode
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.operation_settings import ReadingSettings
 from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
-from codesum_pipeline.ground.store.buckets.reading_copy import open_reading_copy
-from codesum_pipeline.ground.store.layout import reading_copies
+from codesum_pipeline.ground.store.buckets.reading_copy import ReadingCopy
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import connect
-from codesum_pipeline.indexes.embedders import named, static
+from codesum_pipeline.indexes.embedders import embedder_choice, static
 from codesum_pipeline.search.overviews.manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.git.git import resolve
+from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.symbols.languages.python.literals import literal_value
 from codesum_pipeline.texts.summaries.documentation import prose
 from codesum_pipeline.ways_in.serving.audit import AuditLog, read_audit
@@ -85,13 +84,13 @@ def test_a_type_is_learned_by_one_thread() -> None:
     for number in range(ROUNDS):
         part = defstruct(f"Part{number}", [("names", list[dict[str, int]]), ("other", list[str] | None)])
         whole = defstruct(f"Whole{number}", [("parts", list[part]), ("by_name", dict[str, part])])  # type: ignore[valid-type]
-        said = {"parts": [{"names": [{"a": 1}], "other": None}], "by_name": {"b": {"names": [], "other": ["c"]}}}
-        text = json.dumps(said)
+        value = {"parts": [{"names": [{"a": 1}], "other": None}], "by_name": {"b": {"names": [], "other": ["c"]}}}
+        text = json.dumps(value)
 
-        def read(thread: int, whole: type[Any] = whole, said: Any = said, text: str = text) -> Any:
-            return to_builtins(decode(text, whole) if thread % 2 else convert(said, whole))
+        def read(thread: int, whole: type[Any] = whole, value: Any = value, text: str = text) -> Any:
+            return to_builtins(decode(text, whole) if thread % 2 else convert(value, whole))
 
-        assert at_once(read) == [said] * 4
+        assert at_once(read) == [value] * 4
 
 
 def test_types_are_learned_in_one_place() -> None:
@@ -116,9 +115,11 @@ def test_tokens_are_the_same_while_another_thread_begins_a_new_cache(monkeypatch
 
 
 def test_an_embedder_is_made_once() -> None:
-    named.make_embedder.cache_clear()
+    embedder_choice.make_embedder.cache_clear()
 
-    assert len({id(embedder) for embedder in at_once(lambda _: named.load_embedder("static"), threads=8)}) == 1
+    assert (
+        len({id(embedder) for embedder in at_once(lambda _: embedder_choice.load_embedder("static"), threads=8)}) == 1
+    )
 
 
 def test_prose_that_is_read_first_by_several_threads_is_read_in_the_same_way() -> None:
@@ -155,22 +156,19 @@ def test_warnings_are_shown_as_before_when_several_threads_have_read_literals() 
 def test_no_thread_goes_without_the_sources_that_another_one_fetches(tmp_path: Path) -> None:
     home = open_home(built_once(tmp_path, SHOP) / "home")
     home.layout.mirror("shop").rename(tmp_path / "mirror")
-    catalogue = IndexCatalogue.of(home.settings)
     index = PublishedIndex.open(home.layout.published("shop"))
     # The home as the copy of one in a bucket, for which each machine has mirrors of its own.
     folder = home.layout.home
-    open_reading_copy(HomeFiles(f"memory://{tmp_path}", folder), folder, ReadingSettings(), is_offline=True)
-    told: list[str] = []
+    files = ReadingCopy(HomeFiles(f"memory://{tmp_path}", folder), folder, ReadingSettings(), is_offline=True)
+    catalogue = IndexCatalogue(home.settings, replace(home.layout, files=files), home.registry)
+    complaints: list[str] = []
 
     def commit_there(_: int) -> bool:
-        bring_mirror(catalogue, index, tell=told.append)
-        return bool(resolve(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
+        bring_mirror(catalogue, index, tell=complaints.append)
+        return bool(find_object_id(index.commit, git_dir=home.layout.mirror("shop"), timeout_s=60))
 
-    try:
-        assert at_once(commit_there) == [True] * 4
-    finally:
-        del reading_copies[folder]
-    assert told == []
+    assert at_once(commit_there) == [True] * 4
+    assert complaints == []
 
 
 def test_a_follower_is_closed_while_trees_come(tmp_path: Path) -> None:

@@ -235,9 +235,9 @@ class _FileMerger:
 
     def add_calls(self, sites: Sequence[CallRow]) -> None:
         """The calls that a parser has seen, then those that it has not."""
-        said = dict(self._file.content["calls"])
+        keys_by_site = dict(self._file.content["calls"])
         for site in sites:
-            keys = said.get(site.number)
+            keys = keys_by_site.get(site.number)
             target = CompiledTarget(End.UNKNOWN) if keys is None else self._find(keys)
             self._add_call(site, target, is_silent=keys is None)
         for caller, key, count in self._file.content["others"]:

@@ -126,7 +126,7 @@ def folder_of(document_id: str) -> str:
 
 def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
     """The edges that start in a file, independent of the files resolved before."""
-    resolver.forget()
+    resolver.forget_answers()
     table = EdgeTable()
     for class_, base in resolver.bases(file):
         if isinstance(base, ClassValue) and class_.id is not None and base.scope.id is not None:
@@ -137,7 +137,7 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
         table.add_call(CallRow(file.path, number, scope.caller_id, callee, *_outcome_of(value)))
     for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
-    table.aliases = [Alias(file.path, name, target) for name, target in handed_on(resolver, file).items()]
+    table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
     return table
 
 
@@ -157,24 +157,24 @@ def _outcome_of(value: Value) -> tuple[CallOutcome, str | None, Reason | None]:
     return (CallOutcome.AMBIGUOUS if is_ambiguous else CallOutcome.UNKNOWN), None, None
 
 
-def handed_on(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
+def find_reexports(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, str]:
     """The documents that a file re-exports, by their names there; a name with two meanings has none."""
     found: dict[str, str | None] = {}
     waiting, seen = deque([file]), {file.path}
     while waiting:
         current = waiting.popleft()
-        given = [] if current is file else [*_own(current)]
+        exported = [] if current is file else [*_own(current)]
         for row in current.reexports:
-            values = [*resolver.taken(current, row)]
+            values = [*resolver.reexported_values(current, row)]
             if row.name != ALL:
                 targets = {target for value in values if (target := _document(resolver, value)) is not None}
-                given += [(row.name, target) for target in targets]
+                exported += [(row.name, target) for target in targets]
                 continue
             paths = [path for value in values if isinstance(value, ModuleValue) for path in resolver.files_of(value)]
             further = [path for path in dict.fromkeys(paths) if path not in seen][: MAX_FILES - len(seen)]
             seen.update(further)
             waiting.extend(resolver.files[path] for path in further)
-        for name, target in given:
+        for name, target in exported:
             if found.setdefault(name, target) != target:
                 found[name] = None
     return {name: target for name, target in found.items() if target is not None}

@@ -22,7 +22,7 @@ from codesum_pipeline.graph.file_edges import EdgeTable
 from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.python.python_resolver import split_shape
 from codesum_pipeline.graph.python.python_types import parse_annotation
-from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve
+from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve_files
 from codesum_pipeline.ground.model.edge import Alias, CallRow, Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.ground.model.expression import chain_of, type_of
 from codesum_pipeline.ground.model.file import FilePlace, SourceFile
@@ -133,7 +133,7 @@ def _resolved(
     compiled = read_compiled(ws.tables, ws.key)
     loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
-    resolution, found = resolve(
+    resolution, found = resolve_files(
         families, last, loaded.guard, settings=ws.fingerprint(""), compiled=compiled.keys(), progress=progress
     )
     unchanged = [] if last is None else [path for path in resolution.files if path not in found]

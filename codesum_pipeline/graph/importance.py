@@ -40,19 +40,19 @@ Mask = NDArray[np.bool_]
 def graph_stats(ids: Iterable[str], edges: Sequence[Edge]) -> list[GraphStats]:
     """Degrees, PageRank, component and community of every id, sorted by id; edges to anything else are left out."""
     ordered = sorted(ids)
-    pairs = connections(ordered, edges)
+    pairs = find_connections(ordered, edges)
     size = len(ordered)
     columns = (
         np.bincount(pairs[:, 1], minlength=size).tolist(),
         np.bincount(pairs[:, 0], minlength=size).tolist(),
-        [round(rank, DECIMALS) for rank in pagerank(size, pairs).tolist()],
+        [round(rank, DECIMALS) for rank in compute_pagerank(size, pairs).tolist()],
         find_components(size, pairs),
         find_communities(size, pairs),
     )
     return [GraphStats(*row) for row in zip(ordered, *columns, strict=True)]
 
 
-def connections(ordered: Sequence[str], edges: Iterable[Edge]) -> Numbers:
+def find_connections(ordered: Sequence[str], edges: Iterable[Edge]) -> Numbers:
     """Distinct (source, target) numbers of the edges between the given ids, sorted, without loops."""
     number = {node_id: position for position, node_id in enumerate(ordered)}
     pairs = {
@@ -63,7 +63,7 @@ def connections(ordered: Sequence[str], edges: Iterable[Edge]) -> Numbers:
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
-def pagerank(size: int, pairs: Numbers) -> NDArray[np.float64]:
+def compute_pagerank(size: int, pairs: Numbers) -> NDArray[np.float64]:
     """PageRank by power iteration; nodes without an outgoing edge spread theirs evenly. Sums to 1."""
     if size == 0:
         return np.zeros(0)

@@ -46,7 +46,7 @@ class _Interface:
         self._gives_variables = gives_variables
         self._exports = {export.partition(" as ")[0] for export in file.exports or ()}
         self._seen: set[tuple[Scope, str]] = set()
-        self._asked: set[tuple[Scope, str]] = set()
+        self._looked_up: set[tuple[Scope, str]] = set()
         self._waiting: list[tuple[Scope, Any]] = []
 
     def content(self) -> list[Any]:
@@ -69,7 +69,7 @@ class _Interface:
     def _start(self, scope: Scope) -> None:
         """Mark the names of a scope that other files can ask for directly."""
         for name in scope.names:
-            if self._is_asked(scope, name):
+            if self._can_be_looked_up(scope, name):
                 self._see(scope, name)
         for attributes in scope.attributes.values():
             for number, binding in attributes:
@@ -78,10 +78,10 @@ class _Interface:
         self._waiting.extend(scope.results)
         if scope.returns is not None:
             self._waiting.append((scope, scope.returns))
-        elif (given := YIELD if scope.is_generator else RETURN) in scope.names and self._is_python:
-            self._see(scope, given)
+        elif (word := YIELD if scope.is_generator else RETURN) in scope.names and self._is_python:
+            self._see(scope, word)
 
-    def _is_asked(self, scope: Scope, name: str) -> bool:
+    def _can_be_looked_up(self, scope: Scope, name: str) -> bool:
         if scope.is_class:
             return True
         if self._is_python:
@@ -104,12 +104,13 @@ class _Interface:
         else:
             self._waiting.extend((scope, part) for part in binding[1:])
 
-    def _follow(self, scope: Scope, said: Any) -> None:
+    def _follow(self, scope: Scope, expression: Any) -> None:
         """Mark every name around a scope that the words of an expression or type can mean."""
-        for word in _WORD.findall(said) if self._is_python and isinstance(said, str) else _texts(said):
+        is_text = self._is_python and isinstance(expression, str)
+        for word in _WORD.findall(expression) if is_text else _texts(expression):
             around: Scope | None = scope
-            while around is not None and (around, word) not in self._asked:
-                self._asked.add((around, word))
+            while around is not None and (around, word) not in self._looked_up:
+                self._looked_up.add((around, word))
                 if word in around.names:
                     self._see(around, word)
                 around = around.parent
@@ -143,8 +144,8 @@ class _Interface:
         ]
 
 
-def _texts(said: Any) -> Iterator[str]:
-    waiting = [said]
+def _texts(expression: Any) -> Iterator[str]:
+    waiting = [expression]
     while waiting:
         current = waiting.pop()
         if isinstance(current, str):

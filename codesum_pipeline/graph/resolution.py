@@ -7,7 +7,7 @@ build that was killed between two tables invalidates all of it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +19,7 @@ from codesum_pipeline.ground.model.decoding import decode
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.model.scopes import Row
 from codesum_pipeline.ground.store.atomic import write_text_atomically
 from codesum_pipeline.ground.store.workspace import Workspace
 
@@ -66,8 +67,8 @@ class Resolution(Struct, frozen=True):
         except (OSError, MsgspecError):
             return None
         tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}
-        stands = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
-        return found if stands and None not in tables.values() else None
+        is_valid = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
+        return found if is_valid and None not in tables.values() else None
 
     def write(self, ws: Workspace) -> None:
         """Keep it, once all tables are in place."""
@@ -104,7 +105,7 @@ class Coverage(Struct, frozen=True):
         )
 
 
-def resolve(
+def resolve_files(
     families: Sequence[LanguageFamily],
     last: Resolution | None,
     guard: FailureGuard,
@@ -140,6 +141,21 @@ def resolve(
     return Resolution(settings=settings, families=bases, files=files), tables
 
 
+def _hash_facts(row: Row) -> str:
+    exported = canonical_json([row["exports"], row["reexports"]])
+    return sha1_hex(f"{row['language']} {exported}\n{row['references']}")
+
+
+def _read_interfaces(family: LanguageFamily, paths: Iterable[str], guard: FailureGuard) -> dict[str, str]:
+    """The interfaces of files; that of one which cannot be read is empty."""
+    found = {}
+    for path in paths:
+        found[path] = ""
+        with guard.item(path):
+            found[path] = family.interface(path)
+    return found
+
+
 def _resolve_family(
     family: LanguageFamily,
     last: Resolution | None,
@@ -148,32 +164,26 @@ def _resolve_family(
     compiled: Collection[str],
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
-    facts = {}
-    for path, row in family.rows.items():
-        said = canonical_json([row["exports"], row["reexports"]])
-        facts[path] = sha1_hex(f"{row['language']} {said}\n{row['references']}")
+    facts = {path: _hash_facts(row) for path, row in family.rows.items()}
     known = {
         path: file
         for path, file in (last.files if last else {}).items()
         if facts.get(path) == file.facts and file.has_sites == (path in compiled)
     }
     interfaces = {path: file.interface for path, file in known.items()}
-    for path in (path for path in facts if path not in known):
-        interfaces[path] = ""
-        with guard.item(path):
-            interfaces[path] = family.interface(path)
-    told = {path: file.telling for path, file in known.items()}
+    interfaces |= _read_interfaces(family, (path for path in facts if path not in known), guard)
+    telling = {path: file.telling for path, file in known.items()}
     base = hash_of([family.surroundings(), interfaces])
     if last is None or last.families.get(family.name) != base:
         known = {}
     changed = [path for path in facts if path not in known]
-    for path in (path for path in facts if path not in told):
-        told[path] = {}
+    for path in (path for path in facts if path not in telling):
+        telling[path] = {}
         with guard.item(path):
-            told[path] = family.telling_names(path)
+            telling[path] = family.telling_names(path)
     tables: dict[str, EdgeTable] = {}
     if changed:
-        edges_of = family.resolver(told)
+        edges_of = family.resolver(telling)
         for path in changed:
             tell(len(tables))
             with guard.item(path):
@@ -186,7 +196,7 @@ def _resolve_family(
             interface=interfaces[path],
             outcomes=dict(table.outcomes),
             reasons=dict(table.reasons),
-            telling=told[path],
+            telling=telling[path],
             has_sites=path in compiled,
         )
     # Also files that failed while another file was resolved.

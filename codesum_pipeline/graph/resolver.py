@@ -53,24 +53,24 @@ class Resolver(ABC, Generic[Expression, Step]):
     def __init__(self, files: Mapping[str, ScopedFile], telling: TellingNames) -> None:
         self.files = files
         self._telling = telling
-        self._taken_in: dict[str, Set[str]] = {}
+        self._imported_files: dict[str, Set[str]] = {}
         self.depth = 0
         self._kept: list[dict[Any, Any]] = []
-        self._orders: dict[Scope, tuple[Ancestor, ...]] = self.answers()
-        self._values: dict[tuple[Scope, Expression], Value] = self.answers()
+        self._orders: dict[Scope, tuple[Ancestor, ...]] = self.make_answers()
+        self._values: dict[tuple[Scope, Expression], Value] = self.make_answers()
 
-    def answers(self) -> dict[Any, Any]:
+    def make_answers(self) -> dict[Any, Any]:
         """A place for answers that are forgotten before the next file."""
         self._kept.append({})
         return self._kept[-1]
 
-    def forget(self) -> None:
+    def forget_answers(self) -> None:
         """Begin with a file as if none had been resolved before, or had failed half-way."""
         self.depth = 0
         for answers in self._kept:
             answers.clear()
 
-    def once(
+    def answer_once(
         self, answers: dict[Any, Any], key: Any, find: Callable[..., Answer], *about: Any, meanwhile: Any = NONE
     ) -> Answer:
         """An answer that is found once; `meanwhile` is what it adds to itself, and one that rests on too many others is
@@ -110,9 +110,9 @@ class Resolver(ABC, Generic[Expression, Step]):
         method = self.only_method(name) if name in self._telling else None
         if method is None:
             return UNKNOWN
-        if file.path not in self._taken_in:
-            self._taken_in[file.path] = self.taken_in(file)
-        is_seen = method.file is file or method.file.path in self._taken_in[file.path]
+        if file.path not in self._imported_files:
+            self._imported_files[file.path] = self.imported_files(file)
+        is_seen = method.file is file or method.file.path in self._imported_files[file.path]
         return FunctionValue(method, Reason.UNIQUE_NAME) if is_seen else UNKNOWN
 
     @abstractmethod
@@ -120,7 +120,7 @@ class Resolver(ABC, Generic[Expression, Step]):
         """The method of a name, if the name has no other meaning in the family."""
 
     @abstractmethod
-    def taken_in(self, file: ScopedFile) -> Set[str]:
+    def imported_files(self, file: ScopedFile) -> Set[str]:
         """The files that a file imports."""
 
     def agreed(self, scope: Scope, expressions: list[Expression]) -> Value:
@@ -164,14 +164,14 @@ class Resolver(ABC, Generic[Expression, Step]):
     def _follow(self, scope: Scope, expression: Expression) -> Value:
         """The value of an expression, step by step."""
         steps = self.steps(expression)
-        value = self.first(scope, steps[0]) if steps else UNKNOWN
+        value = self.first_value(scope, steps[0]) if steps else UNKNOWN
         for step in steps[1:]:
             if value in (UNKNOWN, AMBIGUOUS):
                 break
             if isinstance(value, OneOf):
-                value = agree([self.further(scope, one, step) for one in value.values])
+                value = agree([self.next_value(scope, one, step) for one in value.values])
             else:
-                value = self.further(scope, value, step)
+                value = self.next_value(scope, value, step)
         return value
 
     @abstractmethod
@@ -179,11 +179,11 @@ class Resolver(ABC, Generic[Expression, Step]):
         """What an expression starts from, and its steps."""
 
     @abstractmethod
-    def first(self, scope: Scope, step: Step) -> Value:
+    def first_value(self, scope: Scope, step: Step) -> Value:
         """What an expression starts from."""
 
     @abstractmethod
-    def further(self, scope: Scope, value: Value, step: Step) -> Value:
+    def next_value(self, scope: Scope, value: Value, step: Step) -> Value:
         """What a step leads to from a value."""
 
     @abstractmethod
@@ -191,7 +191,7 @@ class Resolver(ABC, Generic[Expression, Step]):
         """The files of the repository that a file imports, and the packages outside with True."""
 
     @abstractmethod
-    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+    def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         """The values that a file re-exports from another; a module stands for all its contents."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.graph.graph_step import rank_and_sample
-from codesum_pipeline.graph.resolution import Coverage, resolve
+from codesum_pipeline.graph.resolution import Coverage, resolve_files
 from codesum_pipeline.ground.model.edge import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.ground.model.file import FileStatus, SourceFile
 from codesum_pipeline.ground.model.guard import Failure
@@ -42,7 +42,7 @@ def make_graph(
 ) -> Graph:
     """The whole graph from the facts alone."""
     families = families_of(loaded, files, indexed_paths(files), root=root)
-    resolution, tables = resolve(families, None, loaded.guard, settings="")
+    resolution, tables = resolve_files(families, None, loaded.guard, settings="")
     edges = sorted(
         (edge for table in tables.values() for edge in table.edges()),
         key=lambda edge: (edge.src_id, edge.dst, edge.is_external, edge.kind),

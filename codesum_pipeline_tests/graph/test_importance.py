@@ -7,7 +7,13 @@ import networkx
 import numpy as np
 import pytest
 
-from codesum_pipeline.graph.importance import connections, find_communities, find_components, graph_stats, pagerank
+from codesum_pipeline.graph.importance import (
+    compute_pagerank,
+    find_communities,
+    find_components,
+    find_connections,
+    graph_stats,
+)
 from codesum_pipeline.ground.model.edge import Edge, EdgeKind
 
 Pairs = list[tuple[int, int]]
@@ -49,7 +55,7 @@ def test_pagerank_is_that_of_networkx(size: int, count: int) -> None:
     graph.add_edges_from(pairs)
 
     expected = networkx.pagerank(graph, alpha=0.85, tol=1e-12 / size, max_iter=1000)
-    ranks = pagerank(size, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    ranks = compute_pagerank(size, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
     assert ranks == pytest.approx([expected[node] for node in range(size)], abs=1e-9)
     assert ranks.sum() == pytest.approx(1.0)
@@ -95,7 +101,7 @@ def test_recursion_repetition_and_what_lies_outside_do_not_count() -> None:
         edge("a", "gone"),
     ]
 
-    assert connections(["a", "b"], edges).tolist() == [[0, 1]]
+    assert find_connections(["a", "b"], edges).tolist() == [[0, 1]]
     assert [(row.id, row.in_degree, row.out_degree) for row in graph_stats(["b", "a"], edges)] == [
         ("a", 0, 1),
         ("b", 1, 0),

@@ -9,10 +9,10 @@ from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.edge import Edge, EdgeKind
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -112,7 +112,7 @@ def test_a_constant_that_is_handed_on_finds_its_file(built: Callable[..., Worksp
     workspace = built(files)
     index = PublishedIndex.open(workspace.layout.published(workspace.key))
 
-    assert search([index], "pkg.LIMIT", embedder=embedder)[0].id == "pkg/cart.ts"
+    assert search_indexes([index], "pkg.LIMIT", embedder=embedder)[0].id == "pkg/cart.ts"
 
 
 def test_a_star_hands_on_what_a_module_exports_and_nothing_else(
@@ -126,8 +126,8 @@ def test_a_star_hands_on_what_a_module_exports_and_nothing_else(
     workspace = built(files)
     names = PublishedIndex.open(workspace.layout.published(workspace.key)).names
 
-    assert names.exactly("pkg.total") != []
-    assert names.exactly("pkg.weigh") == []
+    assert names.rows_named("pkg.total") != []
+    assert names.rows_named("pkg.weigh") == []
 
 
 def test_files_that_hand_on_each_others_names_end(built: Callable[..., Workspace]) -> None:
@@ -177,7 +177,7 @@ def test_a_name_that_is_handed_on_finds_its_definition_first(
     workspace = built_once(language)
     index = PublishedIndex.open(workspace.layout.published(workspace.key))
 
-    hits = search([index], query, embedder=embedder)
+    hits = search_indexes([index], query, embedder=embedder)
 
     assert hits[0].id == expected
     assert {document for document in index.ids if "::" in document} == {
@@ -200,7 +200,7 @@ def test_a_file_that_only_hands_on_comes_after_what_defines_it(
     workspace = built(HEAVY)
     index = PublishedIndex.open(workspace.layout.published(workspace.key))
 
-    hits = search([index], "total of the items of a cart", embedder=embedder, levels=[Level.FILE])
+    hits = search_indexes([index], "total of the items of a cart", embedder=embedder, levels=[Level.FILE])
 
     assert hits[0].id == "store/cart.py"
     lowered = next(hit for hit in hits if hit.id == "store/__init__.py")
@@ -215,6 +215,6 @@ def test_a_file_that_only_hands_on_is_not_lowered_where_its_name_is_written(
     workspace = built(HEAVY)
     index = PublishedIndex.open(workspace.layout.published(workspace.key))
 
-    hits = search([index], query, embedder=embedder, levels=[Level.FILE])
+    hits = search_indexes([index], query, embedder=embedder, levels=[Level.FILE])
 
     assert not any("re-exports" in hit.why for hit in hits)

@@ -43,7 +43,7 @@ def test_what_is_written_is_mapped_again_and_scipy_reads_it(tmp_path: Path) -> N
     index = build(TEXTS, [0] * 6)
     index.write(tmp_path / "index.npz")
 
-    assert Bm25Index.map(tmp_path / "index.npz").score(["tax"]).tolist() == index.score(["tax"]).tolist()
+    assert Bm25Index.map_file(tmp_path / "index.npz").score(["tax"]).tolist() == index.score(["tax"]).tolist()
     matrix = scipy.sparse.load_npz(tmp_path / "index.npz")
     column = index.vocabulary.find("tax")
     assert matrix.shape == (6, len(index.vocabulary))
@@ -54,4 +54,4 @@ def test_what_is_written_is_mapped_again_and_scipy_reads_it(tmp_path: Path) -> N
 def test_nothing_to_index_gives_an_index_that_answers(texts: list[str], tmp_path: Path) -> None:
     build(texts, [0] * len(texts)).write(tmp_path / "index.npz")
 
-    assert Bm25Index.map(tmp_path / "index.npz").score(["price"]).tolist() == [0.0] * len(texts)
+    assert Bm25Index.map_file(tmp_path / "index.npz").score(["price"]).tolist() == [0.0] * len(texts)

@@ -67,7 +67,7 @@ def test_callers_of_several_are_those_of_each(calls: set[tuple[int, int]], wante
 def test_nothing_to_call_has_no_callers(tmp_path: Path) -> None:
     build_callers([], pa.array([], pa.string())).write(tmp_path / "callers.npz")
 
-    assert len(Callers.map(tmp_path / "callers.npz")) == 0
+    assert len(Callers.map_file(tmp_path / "callers.npz")) == 0
 
 
 def test_what_is_written_is_what_is_mapped(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_what_is_written_is_what_is_mapped(tmp_path: Path) -> None:
     built = build_callers([to_table(edges, Edge).select(OF_EDGES)], pa.array(IDS, pa.string()))
 
     built.write(tmp_path / "callers.npz")
-    mapped = Callers.map(tmp_path / "callers.npz")
+    mapped = Callers.map_file(tmp_path / "callers.npz")
 
     assert (mapped.rows.tolist(), mapped.indptr.tolist()) == ([1, 2], [0, 2, 2, 2, 2])
     assert {str(mapped.rows.dtype), str(mapped.indptr.dtype)} == {"int32"}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.errors import BrokenStore
 from codesum_pipeline.ground.store import tables as store
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.formats.version_folder import PROVENANCE_FIELDS, Version, read_version
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import with_name
@@ -102,8 +102,8 @@ def test_row_k_of_the_embeddings_is_the_document_that_the_index_map_says(shop: V
 
     texts = []
     for document in (documents[id_] for id_ in index_map):
-        said = with_name(document["id"].replace("::", "/").rpartition("/")[2], document["summary"])
-        texts.append(f"{document['qualified_name'] or document['file_path']}\n{document['business_intent']}\n{said}")
+        summary = with_name(document["id"].replace("::", "/").rpartition("/")[2], document["summary"])
+        texts.append(f"{document['qualified_name'] or document['file_path']}\n{document['business_intent']}\n{summary}")
     assert np.array_equal(embeddings, load_embedder("static").embed(texts))
     assert {id_ for id_ in documents if id_ not in index_map} == {"shop/auth.py::get_user"}
 

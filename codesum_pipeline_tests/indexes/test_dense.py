@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.settings.stage_settings import ExtraLane
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders import static
-from codesum_pipeline.indexes.embedders.named import embedder_of, load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, load_embedder
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.lanes.dense import embed_documents, matrix_of
@@ -154,8 +154,8 @@ def test_a_long_summary_is_cut_and_name_and_intent_never(tmp_path: Path) -> None
         vectors[limit] = vector_of(workspace, "a.py::calculate_everything_at_once", "summary")
 
     assert vectors[1] == embedder.embed([head])[0].tolist()
-    told = f"{head}calculate everything at once. {wordy.summary}"
-    assert vectors[30] == embedder.embed([embedder.truncate(told, 30)])[0].tolist()
+    text = f"{head}calculate everything at once. {wordy.summary}"
+    assert vectors[30] == embedder.embed([embedder.truncate(text, 30)])[0].tolist()
 
 
 def test_a_repository_without_documents_has_no_vectors(tmp_path: Path) -> None:

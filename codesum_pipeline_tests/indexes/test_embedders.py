@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import BATCH_SIZE, STATIC_MODEL_FOLDER, StaticEmbedder
 
 TEXTS = (
@@ -134,10 +134,10 @@ def test_what_follows_the_longest_text_is_ignored(static):
 
 
 def test_progress_adds_up_to_the_number_of_texts(static):
-    told: list[int] = []
-    static.embed(["a word"] * (BATCH_SIZE + 3), progress=told.append)
+    steps: list[int] = []
+    static.embed(["a word"] * (BATCH_SIZE + 3), progress=steps.append)
 
-    assert told == [BATCH_SIZE, 3]
+    assert steps == [BATCH_SIZE, 3]
 
 
 def test_a_file_name_that_is_not_utf8_can_be_embedded(static):
@@ -207,7 +207,7 @@ def test_a_file_that_the_checksums_do_not_list_is_refused(model_copy):
 def test_embedding_a_query_imports_no_deep_learning_library():
     script = (
         "import sys\n"
-        "from codesum_pipeline.indexes.embedders.named import load_embedder\n"
+        "from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder\n"
         "load_embedder('static').embed(['where is the cache?'])\n"
         "print(sorted({'torch', 'transformers', 'sentence_transformers', 'model2vec'} & set(sys.modules)))\n"
     )

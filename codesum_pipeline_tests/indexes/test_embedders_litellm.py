@@ -15,8 +15,8 @@ from werkzeug import Request, Response
 
 from codesum_pipeline.ground.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
 from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.indexes.embedders.embedder_choice import make_embedder
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
-from codesum_pipeline.indexes.embedders.named import make_embedder
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables
@@ -56,14 +56,14 @@ class Server:
     def __init__(self, http: HTTPServer) -> None:
         self.base = http.url_for("/v1")
         self.answers: list[Answer] = []
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
         self.bodies: list[dict[str, Any]] = []
         http.expect_request(PATH).respond_with_handler(self._handle)
 
     def _handle(self, request: Request) -> Response:
         body = json.loads(request.data)
         self.bodies.append(body)
-        self.asked.append(body["input"])
+        self.batches.append(body["input"])
         return self.answers.pop(0)(body["input"]) if self.answers else answer(body["input"])
 
 
@@ -85,21 +85,21 @@ def embedder_at(server: Server, *, offline: bool = False, model: str = "openai/m
 
 def test_texts_come_back_as_unit_vectors_in_their_order(server: Server) -> None:
     texts = [f"text {number}" * (number % 5 + 1) for number in range(100)]
-    embedder, told = embedder_at(server), []
+    embedder, steps = embedder_at(server), []
 
-    vectors = embedder.embed(texts, progress=told.append)
+    vectors = embedder.embed(texts, progress=steps.append)
 
     expected = np.array([vector_of(text) for text in texts])
     assert vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
-    assert (vectors.dtype, told, embedder.billed_tokens, embedder.dimensions) == (np.float32, [96, 4], 1000, 3)
-    assert server.asked == [texts[:96], texts[96:]]
+    assert (vectors.dtype, steps, embedder.billed_tokens, embedder.dimensions) == (np.float32, [96, 4], 1000, 3)
+    assert server.batches == [texts[:96], texts[96:]]
     assert server.bodies[0] == {"model": "m", "input": texts[:96], "encoding_format": "float"}
 
 
 def test_a_request_holds_no_more_bytes_than_a_provider_takes(server: Server) -> None:
     embedder_at(server).embed(["x" * 150_000, "y" * 150_000, "z"])
 
-    assert [len(batch) for batch in server.asked] == [1, 2]
+    assert [len(batch) for batch in server.batches] == [1, 2]
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
@@ -107,7 +107,7 @@ def test_what_passes_by_itself_is_tried_again(server: Server, status: int) -> No
     server.answers = [lambda _: refuse(status), lambda _: refuse(status, **{"retry-after": "0"})]
 
     assert embedder_at(server).embed(["a"]).shape == (1, 3)
-    assert len(server.asked) == 3
+    assert len(server.batches) == 3
 
 
 def test_after_five_failures_it_is_left_for_later(server: Server) -> None:
@@ -115,7 +115,7 @@ def test_after_five_failures_it_is_left_for_later(server: Server) -> None:
 
     with pytest.raises(EmbedderUnavailable, match="'litellm/openai/m': 5 requests failed, the last with"):
         embedder_at(server).embed(["a"])
-    assert len(server.asked) == 5
+    assert len(server.batches) == 5
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_what_stays_wrong_is_said_once_and_without_the_key(
     with pytest.raises(ConfigurationError, match=message) as raised:
         embedder_at(server).embed(["a"])
 
-    assert len(server.asked) == 1
+    assert len(server.batches) == 1
     assert raised.value.__cause__ is None
     assert "verysecret" not in str(raised.value)
     assert "verysecret" not in caplog.text
@@ -167,7 +167,7 @@ def test_a_missing_key_is_named(server: Server, monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(ConfigurationError, match=r"its key is not set: put it into the environment \(OPENAI_API_KEY\)"):
         embedder_at(server).embed(["a"])
-    assert server.asked == []
+    assert server.batches == []
 
 
 def test_a_model_without_a_provider_is_refused(server: Server) -> None:
@@ -178,7 +178,7 @@ def test_a_model_without_a_provider_is_refused(server: Server) -> None:
 def test_offline_nobody_is_asked(server: Server) -> None:
     with pytest.raises(ConfigurationError, match="offline is set and the model is asked over the network"):
         embedder_at(server, offline=True).embed(["a"])
-    assert server.asked == []
+    assert server.batches == []
 
 
 @pytest.mark.parametrize(("model", "price"), [("text-embedding-3-small", 2e-08), ("openai/m", None), ("gpt-4o", None)])
@@ -193,11 +193,11 @@ def settings_at(server: Server, model: str = "text-embedding-3-small") -> Settin
 
 
 @pytest.mark.parametrize(
-    ("model", "cost", "said"),
+    ("model", "cost", "announced"),
     [("text-embedding-3-small", 10 * TEXTS * 2e-08, r"\$0\.00"), ("litellm/openai/m", None, "price unknown")],
 )
 def test_a_build_says_before_and_after_what_it_pays(
-    server: Server, tmp_path: Path, model: str, cost: float | None, said: str
+    server: Server, tmp_path: Path, model: str, cost: float | None, announced: str
 ) -> None:
     seen: list[str] = []
     workspace = make_index_workspace(tmp_path, settings=settings_at(server, model))
@@ -207,8 +207,8 @@ def test_a_build_says_before_and_after_what_it_pays(
 
     assert (report.embedded, report.dimensions, report.billed_tokens) == (TEXTS, 3, 10 * TEXTS)
     assert report.cost_usd == pytest.approx(cost) if cost else report.cost_usd is None
-    assert re.fullmatch(rf"embedding texts \(about [\d,]+ tokens, {said}\d*\)", seen[0])
-    assert (again.embedded, again.billed_tokens, again.cost_usd, len(server.asked)) == (0, 0, 0.0, 1)
+    assert re.fullmatch(rf"embedding texts \(about [\d,]+ tokens, {announced}\d*\)", seen[0])
+    assert (again.embedded, again.billed_tokens, again.cost_usd, len(server.batches)) == (0, 0, 0.0, 1)
 
 
 def test_what_was_paid_for_is_kept_when_the_provider_fails(server: Server, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_what_was_paid_for_is_kept_when_the_provider_fails(server: Server, tmp_p
     server.answers = [answer, lambda _: refuse(401)]
     with pytest.raises(ConfigurationError):
         embed_documents(workspace)
-    paid = len(server.asked[0])
+    paid = len(server.batches[0])
 
     report = embed_documents(workspace)
     clean = embed_documents(make_index_workspace(tmp_path / "clean", many, settings=settings_at(server)))
@@ -248,7 +248,7 @@ def test_a_forced_build_and_a_damaged_file_pay_for_everything_anew(server: Serve
     assert (embed_documents(workspace).embedded, finished.exists()) == (TEXTS, False)
 
     assert embed_documents(replace(workspace, force=True)).embedded == TEXTS
-    assert [len(batch) for batch in server.asked] == [TEXTS, TEXTS]
+    assert [len(batch) for batch in server.batches] == [TEXTS, TEXTS]
 
 
 BAD = "shop/cart.py::add_item"
@@ -276,9 +276,9 @@ def test_a_text_that_gets_no_vector_fails_alone_and_is_tried_again(
     server.answers = [treated] * 100
     report = embed_documents(workspace)
     vectors = {(row["id"], row["lane"]): row["vector"] for row in workspace.tables.read("vectors", "shop").to_pylist()}
-    server.asked.clear()
+    server.batches.clear()
     again = embed_documents(workspace)
-    asked = {text for batch in server.asked for text in batch}
+    sent = {text for batch in server.batches for text in batch}
     server.answers = []
     healed = embed_documents(workspace)
     clean = embed_documents(make_index_workspace(tmp_path / "clean", settings=settings_at(server)))
@@ -287,7 +287,7 @@ def test_a_text_that_gets_no_vector_fails_alone_and_is_tried_again(
     assert (report.failed, report.rows, report.embedded) == (1, TEXTS, TEXTS - 2)
     assert [name for name, vector in vectors.items() if not any(vector)] == [(BAD, "fused"), (BAD, "summary")]
     assert (again.failed, again.embedded, again.table_hash) == (1, 0, report.table_hash)
-    assert {text for text in asked if not is_bad(text)} == {"text"}
+    assert {text for text in sent if not is_bad(text)} == {"text"}
     assert (healed.failed, healed.embedded, healed.table_hash) == (0, 2, clean.table_hash)
 
 
@@ -298,7 +298,7 @@ def test_a_provider_that_refuses_every_text_ends_the_build_at_once(server: Serve
     with pytest.raises(ConfigurationError, match="the request was refused"):
         embed_documents(make_index_workspace(tmp_path, settings=settings_at(server)))
 
-    assert [len(batch) for batch in server.asked] == [TEXTS, 1]
+    assert [len(batch) for batch in server.batches] == [TEXTS, 1]
 
 
 def test_a_model_that_gives_no_vector_for_any_text_ends_the_build_at_once(server: Server, tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_a_model_that_gives_no_vector_for_any_text_ends_the_build_at_once(server
     with pytest.raises(TypeError):
         embed_documents(make_index_workspace(tmp_path, settings=settings_at(server)))
 
-    assert [len(batch) for batch in server.asked] == [TEXTS, 1]
+    assert [len(batch) for batch in server.batches] == [TEXTS, 1]
 
 
 def test_what_was_paid_for_beside_a_bad_text_is_kept(server: Server, tmp_path: Path) -> None:

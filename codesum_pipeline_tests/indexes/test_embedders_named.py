@@ -11,7 +11,7 @@ import pytest
 
 from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER, StaticEmbedder
 
 
@@ -54,7 +54,7 @@ def test_a_model_at_another_place_is_another_model() -> None:
 
 _LOAD = """
 import sys
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.ground.model.errors import ConfigurationError
 try:
     print(load_embedder(sys.argv[1], offline=sys.argv[2] == "offline").model_id)
@@ -100,9 +100,9 @@ def test_a_model_of_the_hub_is_taken_from_the_local_cache(tmp_path: Path) -> Non
 
 
 def test_offline_a_model_that_is_not_in_the_cache_is_refused_with_the_way_to_get_it(tmp_path: Path) -> None:
-    said = load("sentence-transformers/all-mpnet-base-v2", "offline", HF_HOME=str(tmp_path))
+    message = load("sentence-transformers/all-mpnet-base-v2", "offline", HF_HOME=str(tmp_path))
 
-    assert said[0] == (
+    assert message[0] == (
         "embedder 'sentence-transformers/all-mpnet-base-v2': sentence-transformers/all-mpnet-base-v2 is not in the "
         "local cache and offline is set: run `hf download sentence-transformers/all-mpnet-base-v2` where there is a "
         "network, or name a folder that holds the model"

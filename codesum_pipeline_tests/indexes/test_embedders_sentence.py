@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder, make_embedder
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
-from codesum_pipeline.indexes.embedders.named import load_embedder, make_embedder
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
@@ -54,14 +54,14 @@ def model_of(minilm_folder: Path, tmp_path: Path) -> Callable[..., Path]:
 @pytest.mark.slow
 def test_minilm_gives_the_vectors_of_its_authors_in_any_order_and_with_any_neighbours(minilm_folder: Path) -> None:
     embedder = load_embedder("minilm")
-    told: list[int] = []
+    steps: list[int] = []
 
-    vectors = embedder.embed(TEXTS, progress=told.append)
+    vectors = embedder.embed(TEXTS, progress=steps.append)
 
     assert embedder.embed(TEXTS[::-1])[::-1].tobytes() == vectors.tobytes()
     assert np.stack([embedder.embed([text])[0] for text in TEXTS]).tobytes() == vectors.tobytes()
     assert embedder.embed_query(TEXTS[0]).tobytes() == vectors[0].tobytes()
-    assert (vectors.dtype, vectors.shape, sum(told)) == (np.float32, (len(TEXTS), 384), len(TEXTS))
+    assert (vectors.dtype, vectors.shape, sum(steps)) == (np.float32, (len(TEXTS), 384), len(TEXTS))
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
     from sentence_transformers import SentenceTransformer
 
@@ -140,6 +140,6 @@ def test_an_index_by_minilm_answers_queries_by_minilm_and_no_others(tmp_path: Pa
     assert again == replace(report, embedded=0, carried=24)
     assert static.model != report.model
     assert index.version.manifest["embedder"]["model_id"] == "minilm@53aa51172d14"
-    assert search([index], "total price", embedder=load_embedder("minilm"))[0].id == "shop/cart.py::total_price"
+    assert search_indexes([index], "total price", embedder=load_embedder("minilm"))[0].id == "shop/cart.py::total_price"
     with pytest.raises(ConfigurationError, match="set embedder to 'minilm', or run `codesum index shop`"):
-        search([index], "total price", embedder=load_embedder("static"))
+        search_indexes([index], "total price", embedder=load_embedder("static"))

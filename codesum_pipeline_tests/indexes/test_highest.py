@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.formats.nearest_vectors import Numbers, highest, highest_above_zero
+from codesum_pipeline.indexes.formats.nearest_vectors import Numbers, find_highest, highest_above_zero
 
 NUMBERS = st.lists(st.integers(-3, 9)).map(lambda numbers: np.array(numbers, dtype=np.int64))
 
@@ -12,7 +12,7 @@ def test_the_highest_are_all_that_are_as_good_as_the_last_one_kept(numbers: Numb
     scores = numbers.astype(np.float64)
     lowest = sorted(scores.tolist(), reverse=True)[:limit][-1:]
 
-    assert highest(scores, limit).tolist() == [place for place, score in enumerate(scores) if score >= lowest[0]]
+    assert find_highest(scores, limit).tolist() == [place for place, score in enumerate(scores) if score >= lowest[0]]
 
 
 @given(NUMBERS, st.integers(1, 5))
@@ -20,7 +20,7 @@ def test_the_highest_above_zero_are_the_highest_of_what_is_above_zero(numbers: N
     scores = numbers.astype(np.float64)
     positive = (scores > 0).nonzero()[0]
 
-    assert highest_above_zero(scores, limit).tolist() == positive[highest(scores[positive], limit)].tolist()
+    assert highest_above_zero(scores, limit).tolist() == positive[find_highest(scores[positive], limit)].tolist()
 
 
 @given(

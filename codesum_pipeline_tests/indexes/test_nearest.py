@@ -25,7 +25,7 @@ def vectors() -> Vectors:
 def nearest(vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> NearestVectors:
     path = tmp_path_factory.mktemp("nearest") / "vectors.ivf"
     write_nearest(path, vectors)
-    return NearestVectors.map(path)
+    return NearestVectors.map_file(path)
 
 
 def test_the_same_vectors_give_the_same_bytes_on_any_number_of_threads(tmp_path: Path, vectors: Vectors) -> None:
@@ -74,7 +74,7 @@ def test_where_fewer_pass_than_are_asked_for_these_are_all(nearest: NearestVecto
 def test_a_file_stays_readable_when_it_is_deleted(tmp_path: Path, vectors: Vectors) -> None:
     path = tmp_path / "vectors.ivf"
     write_nearest(path, vectors)
-    opened = NearestVectors.map(path)
+    opened = NearestVectors.map_file(path)
     path.unlink()
 
     assert len(opened) == len(vectors)

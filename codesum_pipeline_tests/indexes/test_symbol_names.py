@@ -34,7 +34,7 @@ def test_a_prefix_finds_what_a_look_at_every_name_finds(
 def test_a_name_finds_all_documents_that_have_it(documents: list[tuple[str | None, str]], name: str) -> None:
     having = [row for row, document in enumerate(documents) if name.lower() in names_of(*document)]
 
-    assert build_symbol_names(documents).exactly(name) == having
+    assert build_symbol_names(documents).rows_named(name) == having
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9])

@@ -57,7 +57,7 @@ def test_both_directions_say_the_same(found: set[tuple[int, int, EdgeKind]]) -> 
 def test_what_is_written_is_what_is_mapped(tmp_path: Path) -> None:
     uses_of([call_edge("a.py", "a.py::f"), call_edge("a.py::g", "a.py::f")]).write(tmp_path / "uses.npz")
 
-    assert names(Uses.map(tmp_path / "uses.npz").users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py"]
+    assert names(Uses.map_file(tmp_path / "uses.npz").users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py"]
 
 
 def test_uses_that_a_compilers_index_confirms_are_told_apart(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_uses_that_a_compilers_index_confirms_are_told_apart(tmp_path: Path) -> 
     uses_of(edges).write(tmp_path / "uses.npz")
     uses_of(edges[::-1]).write(tmp_path / "again.npz")
 
-    uses = Uses.map(tmp_path / "uses.npz")
+    uses = Uses.map_file(tmp_path / "uses.npz")
     assert names(uses.users_of(0, EdgeKind.CALL)) == ["a.py::g", "a.py", "b.py"]
     assert names(uses.confirmed.users_of(0, EdgeKind.CALL)) == ["a.py::g"]
     assert uses.confirmed.users_of(0, EdgeKind.IMPORT) == []

@@ -279,7 +279,7 @@ def test_a_vector_of_another_length_is_found(workspace: Workspace) -> None:
 
 def test_a_hit_that_would_show_something_else_than_the_document_is_found(workspace: Workspace) -> None:
     def move(folder: Path) -> None:
-        shown = ShownFields.map(folder / SHOWN_FIELDS)
+        shown = ShownFields.map_file(folder / SHOWN_FIELDS)
         replace(shown, lines=shown.lines + 1).write(folder / SHOWN_FIELDS)
 
     sign_again(workspace, move)
@@ -289,7 +289,7 @@ def test_a_hit_that_would_show_something_else_than_the_document_is_found(workspa
 
 def test_fields_of_other_documents_are_found(workspace: Workspace) -> None:
     def shorten(folder: Path) -> None:
-        shown = ShownFields.map(folder / SHOWN_FIELDS)
+        shown = ShownFields.map_file(folder / SHOWN_FIELDS)
         replace(shown, lines=shown.lines[:-1]).write(folder / SHOWN_FIELDS)
 
     sign_again(workspace, shorten)

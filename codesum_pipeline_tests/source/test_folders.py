@@ -101,7 +101,7 @@ def test_the_ids_are_those_that_git_gives(folder: Path, mirror: Mirror) -> None:
 
     assert set(scan.files) == set(WEIRD_NAMES)
     assert names_in(mirror, head.commit) == set(WEIRD_NAMES)
-    assert head.commit == scan.commit
+    assert head.commit == scan.commit_id()
     tree = git_output(mirror.git_dir, "rev-parse", f"{head.commit}^{{tree}}").decode().strip()
     assert tree == folder_commits.tree_id(scan.files)
     git_output(mirror.git_dir, "fsck")

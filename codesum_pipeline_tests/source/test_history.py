@@ -349,10 +349,10 @@ def test_a_history_that_lacks_objects_says_whose_and_what_to_do(
     ws = make_source_workspace(long_repo.path)
     commit = take_snapshot(ws).commit
 
-    said = history_of(ws, commit, commits=300).short_because
+    reason = history_of(ws, commit, commits=300).short_because
 
-    assert said.startswith(
+    assert reason.startswith(
         f"repos.yaml: 'project': path {long_repo.path} cannot be fetched: commits before {commit[:12]}"
     )
-    assert LACKS in said
-    assert f"run `git -C {long_repo.path} fetch --refetch --no-filter origin`" in said
+    assert LACKS in reason
+    assert f"run `git -C {long_repo.path} fetch --refetch --no-filter origin`" in reason

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.source.git.git import start_git, stop
+from codesum_pipeline.source.git.git import start_git, stop_git
 from codesum_pipeline.source.git.mirror import Mirror, make_scratch
 from codesum_pipeline_tests.source.conftest import git_output
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -86,12 +86,12 @@ def test_a_branch_tag_or_commit_can_be_asked_for(ref: str, git_repo: MakeRepo, m
     repo.git("tag", "-a", "v1-annotated", "-m", "one")
     if "main" not in ref:
         repo.commit({"a.py": "x = 2\n"})
-    asked = {"full": commit, "short": commit[:9]}.get(ref, ref)
+    wanted = {"full": commit, "short": commit[:9]}.get(ref, ref)
 
-    head = mirror.update(entry_of(repo, asked))
+    head = mirror.update(entry_of(repo, wanted))
 
-    assert (head.commit, head.ref) == (commit, asked)
-    assert mirror.head_commit(entry_of(repo, asked)) == commit
+    assert (head.commit, head.ref) == (commit, wanted)
+    assert mirror.head_commit(entry_of(repo, wanted)) == commit
 
 
 def test_a_branch_stands_before_a_tag_of_its_name(git_repo: MakeRepo, mirror: Mirror) -> None:
@@ -288,7 +288,7 @@ def test_a_fetch_killed_at_any_time_leaves_a_usable_mirror(git_repo: MakeRepo, m
         process = start_git(arguments, git_dir=mirror.git_dir, stderr=subprocess.DEVNULL)
         time.sleep(0.004 * round_number)
         os.killpg(process.pid, signal.SIGKILL)
-        stop(process)
+        stop_git(process)
 
         assert mirror.update(entry_of(repo)).commit == commit
         git_output(mirror.git_dir, "fsck", "--connectivity-only", commit)

@@ -36,11 +36,11 @@ def test_the_last_look_of_each_repository_is_kept_and_what_left_the_registry_is_
         state.keep_polls([first, Poll("gone", "place", polled_at=1.0, due_at=2.0)])
         state.keep_polls([later])
         state.mark_due(["a", "gone"])
-        state.keep_told({"a": "away", "gone": "away"})
+        state.keep_reported_problems({"a": "away", "gone": "away"})
 
         state.forget_others(["a"])
 
-        assert (state.polls(), list(state.marks()), state.told()) == ({"a": later}, ["a"], {"a": "away"})
+        assert (state.polls(), list(state.marks()), state.reported_problems()) == ({"a": later}, ["a"], {"a": "away"})
 
 
 def test_a_host_that_answers_again_is_forgotten(tmp_path: Path) -> None:
@@ -66,15 +66,15 @@ def test_what_follows_is_found_in_portions_of_any_size(
 ) -> None:
     monkeypatch.setattr(poll_state, "_PORTION", portion)
     seen = {"a": "1", "b": "2", "c": "3"}
-    asked: list[list[str]] = []
+    portions: list[list[str]] = []
 
     def derive(keys: Sequence[str]) -> dict[str, str | None]:
-        asked.append([*keys])
+        portions.append([*keys])
         return {key: f"of {key}" for key in keys}
 
     with open_poll_state(HomeLayout(tmp_path)) as state:
         found = [state.derived("heads", seen, derive, give_up_at=math.inf) for _ in range(2)]
 
     assert found == [{"a": "of a", "b": "of b", "c": "of c"}] * 2
-    assert [key for keys in asked for key in keys] == ["a", "b", "c"]
-    assert max(map(len, asked)) == min(portion, 3)
+    assert [key for keys in portions for key in keys] == ["a", "b", "c"]
+    assert max(map(len, portions)) == min(portion, 3)

@@ -35,13 +35,13 @@ class FakeRemotesPoller(Poller, frozen=True):
     """Hosts that answer from a table, and remember what they were asked."""
 
     answers: Mapping[str, str | Exception] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    polled_keys: list[str] = field(default_factory=list)
     at_once: dict[str, int] = field(default_factory=dict)
     most_at_once: dict[str, int] = field(default_factory=dict)
 
     def head(self, entry: RepositoryEntry) -> str:
         host = self.host(entry)
-        self.asked.append(entry.key)
+        self.polled_keys.append(entry.key)
         self.at_once[host] = self.at_once.get(host, 0) + 1
         self.most_at_once[host] = max(self.most_at_once.get(host, 0), self.at_once[host])
         time.sleep(0.002)
@@ -61,7 +61,7 @@ def poller(home: Path, *, at: float = NOW, policy: PlannerSettings = POLICY, **o
 
 
 def look(asker: Poller, state: PollState, *entries: RepositoryEntry, **options: Any) -> Looks:
-    return asker.look(entries, state, give_up_at=time.monotonic() + 30, **options)
+    return asker.look_at_due(entries, state, give_up_at=time.monotonic() + 30, **options)
 
 
 def test_a_remote_is_asked_when_its_time_has_come_and_its_last_head_is_known_meanwhile(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_remote_is_asked_when_its_time_has_come_and_its_last_head_is_known_mea
         assert look(early, state, remote("a")).polls["a"].head == "head of a"
         look(late, state, remote("a"))
 
-        assert (early.asked, late.asked) == ([], ["a"])
+        assert (early.polled_keys, late.polled_keys) == ([], ["a"])
 
 
 def test_a_mark_makes_a_remote_due_at_once(tmp_path: Path) -> None:
@@ -100,14 +100,14 @@ def test_a_round_asks_no_more_than_its_limit_and_those_that_waited_longest(tmp_p
 
 def test_every_remote_has_its_turn_within_as_many_rounds_as_the_limit_needs(tmp_path: Path) -> None:
     entries = [remote(f"r{number}") for number in range(10)]
-    asked: list[str] = []
+    polled_keys: list[str] = []
     with open_poll_state(HomeLayout(tmp_path)) as state:
         for tick in range(5):
             one = poller(tmp_path, at=NOW + tick, policy=changed(POLICY, polls_per_tick=2))
             look(one, state, *entries)
-            asked += one.asked
+            polled_keys += one.polled_keys
 
-    assert sorted(asked) == sorted(each.key for each in entries)
+    assert sorted(polled_keys) == sorted(each.key for each in entries)
 
 
 def test_one_host_is_never_asked_by_more_lanes_than_allowed_while_others_go_on(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_one_host_is_never_asked_by_more_lanes_than_allowed_while_others_go_on(t
     assert len(looks.looked_at) == 36
     assert max(asker.most_at_once.values()) <= 2
     # The hosts take turns: none waits until another is done.
-    assert {key[0] for key in asker.asked[:12]} == {"x", "y", "z"}
+    assert {key[0] for key in asker.polled_keys[:12]} == {"x", "y", "z"}
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_a_host_that_asks_for_fewer_requests_rests_with_all_its_repositories(tmp
         look(later, state, *entries)
 
         # Two lanes were on their way; the repositories themselves did not fail.
-        assert len([key for key in strict.asked if key != "other"]) <= 2
+        assert len([key for key in strict.polled_keys if key != "other"]) <= 2
         assert looks.looked_at == {"other"}
         assert [rest.failures for rest in looks.rests] == [1]
-        assert (patient.asked, len(later.asked), state.hosts()) == ([], 20, {})
+        assert (patient.polled_keys, len(later.polled_keys), state.hosts()) == ([], 20, {})
 
 
 def test_a_rest_doubles_up_to_a_day() -> None:
@@ -210,7 +210,7 @@ def test_a_host_rests_no_longer_once_the_clock_went_back(tmp_path: Path) -> None
         asker = poller(tmp_path, at=NOW - 3_600)
         look(asker, state, remote("a"))
 
-    assert asker.asked == ["a"]
+    assert asker.polled_keys == ["a"]
 
 
 def test_a_local_repository_is_asked_again_only_where_its_refs_look_otherwise(
@@ -273,10 +273,10 @@ def test_two_askers_do_not_ask_for_the_same_build_at_one_moment(tmp_path: Path) 
 
 
 def test_what_was_derived_is_derived_again_where_its_origin_is_another(tmp_path: Path) -> None:
-    asked: list[list[str]] = []
+    derivations: list[list[str]] = []
 
     def derive(keys: Any) -> dict[str, str | None]:
-        asked.append(list(keys))
+        derivations.append(list(keys))
         return {key: key.upper() for key in keys}
 
     end = time.monotonic() + 30
@@ -285,4 +285,4 @@ def test_what_was_derived_is_derived_again_where_its_origin_is_another(tmp_path:
         found = state.derived("kind", {"a": "1", "b": "2"}, derive, give_up_at=end)
         late = state.derived("kind", {"a": "1", "b": "3"}, derive, give_up_at=time.monotonic() - 1)
 
-    assert (asked, found, late) == ([["a", "b"], ["b"]], {"a": "A", "b": "B"}, {"a": "A"})
+    assert (derivations, found, late) == ([["a", "b"], ["b"]], {"a": "A", "b": "B"}, {"a": "A"})

@@ -261,7 +261,7 @@ def test_an_index_lies_relative_to_a_local_repository_and_else_to_the_registry(
 
 
 @pytest.mark.parametrize(
-    ("field", "said"),
+    ("field", "message"),
     [
         ("scip: ['']", "scip '': give the path of a SCIP index"),
         ("scip: index.scip", "scip = 'index.scip': Input should be a valid list"),
@@ -285,10 +285,10 @@ def test_an_index_lies_relative_to_a_local_repository_and_else_to_the_registry(
         "no program",
     ],
 )
-def test_an_index_or_command_that_cannot_be_is_named(registry: Registry, field: str, said: str) -> None:
+def test_an_index_or_command_that_cannot_be_is_named(registry: Registry, field: str, message: str) -> None:
     write(registry, f"repositories: {{bad: {{path: ., {field}}}}}\n")
 
     with pytest.raises(ConfigurationError) as error:
         registry.get("bad")
 
-    assert said in str(error.value)
+    assert message in str(error.value)

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.steps.reuse import carry_out
@@ -10,7 +12,7 @@ from codesum_pipeline.build.steps.step_list import STEPS
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.heads import head_name, read_head
 from codesum_pipeline.ground.store.buckets.objects import Objects
-from codesum_pipeline.ground.store.lease import check_is_held, commit_held, hold_repository
+from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import empty_serving_file, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -28,9 +30,8 @@ def workspace_at(worker: Home, repo: GitRepo, *, run_id: str = "run", force: boo
 
 def build_in_bucket(worker: Home, repo: GitRepo, *, run_id: str = "run") -> set[str]:
     """Build as the assets do, while the repository is held; the steps that had to be run."""
-    with hold_repository(worker.layout, "shop", run_id=run_id):
-        workspace = workspace_at(worker, repo, run_id=run_id)
-        return run_steps(workspace)
+    with hold_repository(worker.layout, "shop", run_id=run_id) as record:
+        return run_steps(replace(workspace_at(worker, repo, run_id=run_id), record=record))
 
 
 def run_steps(workspace: Workspace) -> set[str]:
@@ -38,11 +39,11 @@ def run_steps(workspace: Workspace) -> set[str]:
     ran = set()
     with empty_serving_file():
         for step in STEPS:
-            check_is_held(workspace.layout, workspace.key)
+            workspace.record.check()
             if not carry_out(step, workspace).is_reused:
                 ran.add(step.name)
             if step.name == "published_index":
-                commit_held(workspace.layout, workspace.key)
+                workspace.record.commit()
     return ran
 
 

@@ -19,7 +19,7 @@ from codesum_pipeline.changes.compaction.compactable_rows import (
     PromptTexts,
 )
 from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE, Compactor
-from codesum_pipeline.changes.compaction.signatures import load_key, sign
+from codesum_pipeline.changes.compaction.signatures import load_key, sign_message
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy, WrittenText
@@ -228,5 +228,5 @@ class OldHome:
 def signed(attestation: Attestation, *, data: bytes | None = None, key: str = "plain_key") -> SignedAttestation:
     """An attestation as the operator signs it; `data` instead of its own bytes."""
     private = load_key(KEYS / key, lambda: "a test passphrase")
-    signature = sign(attestation.to_bytes(), private, namespace=NAMESPACE)
+    signature = sign_message(attestation.to_bytes(), private, namespace=NAMESPACE)
     return SignedAttestation(attestation, data or attestation.to_bytes(), signature)

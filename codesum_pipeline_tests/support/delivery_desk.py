@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.delivery.sending import OutboxSender
 from codesum_pipeline.ground.model.digest_record import DigestCitation, PostId, SummaryResult
 from codesum_pipeline.ground.settings.channel_settings import DeliverySettings

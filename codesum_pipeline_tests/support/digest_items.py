@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.changes.digests.hunks import hunk_of
-from codesum_pipeline.changes.digests.material import Item
 from codesum_pipeline.ground.model.digest_record import DigestCitation
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, Intent

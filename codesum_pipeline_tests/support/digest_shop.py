@@ -13,7 +13,7 @@ from codesum_pipeline.changes.delivery.sending import OutboxSender
 from codesum_pipeline.changes.digests.desk import DigestDesk, one_at_a_time
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickRow
 from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.digests.tick import tick
+from codesum_pipeline.changes.digests.tick import make_tick
 from codesum_pipeline.changes.intents.intents_file import Intents
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, Intent, IntentMatch
@@ -123,7 +123,7 @@ class Shop:
 
     def tick(self, intent: Intent = INTENT, **of: Any) -> TickRow:
         with open_digests(self.desk.layout.digests, now=self.now) as store, one_at_a_time(store, intent.name):
-            return tick(self.desk, store, intent, **of)
+            return make_tick(self.desk, store, intent, **of)
 
     def pending(self, intent: Intent = INTENT) -> int:
         with open_digests(self.desk.layout.digests, now=self.now) as store:

@@ -15,9 +15,9 @@ from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
-from codesum_pipeline.texts.llm.marking import enclose, numbered
+from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.templates import PLACEHOLDERS, TemplateKind, resolve
+from codesum_pipeline.texts.llm.templates import PLACEHOLDERS, TemplateKind, resolve_template
 from codesum_pipeline_tests.support.llm_server import ScriptedServer
 from codesum_pipeline_tests.support.settings import changed
 
@@ -33,7 +33,7 @@ CHILDREN = "- total (function): Adds up prices.\n- Basket.add (function): Adds a
 @cache
 def templates() -> Templates:
     """The packaged ones."""
-    return {level: resolve(None, level, language="English") for level in LEVELS}
+    return {level: resolve_template(None, level, language="English") for level in LEVELS}
 
 
 def settings_for(server: ScriptedServer, **changes: Any) -> LlmSettings:
@@ -46,7 +46,7 @@ def prompt_for(level: Level, source: str = SOURCE) -> str:
     """A user's turn as the packaged template gives it."""
     fields = dict.fromkeys(PLACEHOLDERS[TemplateKind.INSTRUCTION], "")
     shown: Mapping[str, str] = (
-        {"body": enclose(numbered(source), "source")}
+        {"body": enclose(number_lines(source), "source")}
         if level is Level.FUNCTION
         else {"children": enclose(CHILDREN, "children")}
     )

@@ -126,7 +126,7 @@ class AlertBook(SqliteFile):
         """The conditions for which an expression of SQL holds: `is_bad` (now), or `UNTOLD`."""
         return self.select(Condition, f"FROM conditions WHERE {which} ORDER BY kind, name, subject")
 
-    def mark_told(self, conditions: Sequence[Condition], *, counted: bool = True) -> None:
+    def mark_reported(self, conditions: Sequence[Condition], *, counted: bool = True) -> None:
         """Record that people were notified. `counted`: about this very condition, not about its cause."""
         moment = self.moment()
         day_before = iso_moment(self.now() - timedelta(days=1))
@@ -137,7 +137,7 @@ class AlertBook(SqliteFile):
             [(moment, day_before, counted, each.kind, each.name, each.subject) for each in conditions],
         )
 
-    def told_causes(self) -> set[str]:
+    def reported_causes(self) -> set[str]:
         """The causes that people were notified of."""
         return {cause for (cause,) in self.connection.execute("SELECT cause FROM causes")}
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from codesum_pipeline.build.alerts.alert_book import UNTOLD, AlertBook, Condition, ConditionKind, Message
-from codesum_pipeline.changes.delivery.channels import Post, PostKind
+from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.changes.delivery.sending import OutboxSender
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.moments import iso_moment
@@ -44,9 +44,9 @@ def note_absence(book: AlertBook, settings: AlertSettings) -> None:
             )
 
 
-def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:
+def announce_changes(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:
     """Put the messages that are due into the outbox; returns how many."""
-    decide(book, settings)
+    decide_messages(book, settings)
     messages = book.select(Message, "FROM messages ORDER BY created_at, id")
     channels = settings.channels or sender.settings.operator_channels
     for each in messages:
@@ -58,7 +58,7 @@ def announce(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> 
     return len(messages)
 
 
-def decide(book: AlertBook, settings: AlertSettings) -> None:
+def decide_messages(book: AlertBook, settings: AlertSettings) -> None:
     """Decide what is reported now, and store the messages."""
     with book.together():
         ripe = [each for each in book.conditions(UNTOLD) if _is_ripe(each, settings, book.now())]
@@ -68,7 +68,7 @@ def decide(book: AlertBook, settings: AlertSettings) -> None:
         else:
             for each in alone:
                 _keep(book, *_notice(each), of=[each])
-        book.mark_told(alone)
+        book.mark_reported(alone)
 
 
 def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bool:
@@ -83,18 +83,18 @@ def _is_ripe(condition: Condition, settings: AlertSettings, now: datetime) -> bo
 def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSettings) -> list[Condition]:
     """Store messages for causes that many conditions share; returns the conditions that are reported one by one."""
     bad = Counter(each.cause for each in book.conditions("is_bad") if each.cause)
-    told = book.told_causes()
+    reported = book.reported_causes()
     groups: dict[str, list[Condition]] = defaultdict(list)
     alone: list[Condition] = []
     for each in ripe:
-        is_shared = each.cause and (each.cause in told or bad[each.cause] > settings.digest_above)
+        is_shared = each.cause and (each.cause in reported or bad[each.cause] > settings.digest_above)
         (groups[each.cause] if is_shared else alone).append(each)
     for cause, members in groups.items():
-        if cause not in told:
+        if cause not in reported:
             _keep(book, *_cause_notice(cause, members, bad[cause]), of=members)
             book.mark_cause(cause, is_bad=True)
-        book.mark_told(members, counted=False)
-    for cause in sorted(told):
+        book.mark_reported(members, counted=False)
+    for cause in sorted(reported):
         if not bad[cause] and not any(each.cause == cause for each in book.conditions(UNTOLD)):
             _keep(book, f"Recovered: {cause}", f"{cause} can be read again, and all repositories on it.")
             book.mark_cause(cause, is_bad=False)
@@ -104,10 +104,10 @@ def _by_cause(book: AlertBook, ripe: Sequence[Condition], settings: AlertSetting
 def _notice(condition: Condition) -> tuple[str, str]:
     if not condition.is_bad:
         return f"Recovered: {condition.title}", f"{condition.title}: in order again since {_minute(condition.since)}."
-    said = one_line(condition.detail)[:_DETAIL_CHARS] or "no further word"
+    detail = one_line(condition.detail)[:_DETAIL_CHARS] or "no further word"
     return (
         f"Failing: {condition.title}",
-        f"{condition.title}: {said}\n\nFailing since {_minute(condition.since)}. {_WAYS_OUT[condition.kind]}",
+        f"{condition.title}: {detail}\n\nFailing since {_minute(condition.since)}. {_WAYS_OUT[condition.kind]}",
     )
 
 
@@ -153,6 +153,6 @@ def _digest(conditions: Sequence[Condition]) -> tuple[str, str]:
 
 def _keep(book: AlertBook, subject: str, text: str, *, of: Sequence[Condition] = ()) -> None:
     """Store a message. Its id is made of the moment, the words and the changes, so that the outbox has it once."""
-    said = "\0".join((subject, text, book.moment(), *(f"{each.title} {each.since}" for each in of)))
-    id_ = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    identity = "\0".join((subject, text, book.moment(), *(f"{each.title} {each.since}" for each in of)))
+    id_ = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     book.insert("messages", Message(f"alert-{id_}", f"codesum: {subject}", text, book.moment()), or_else="OR IGNORE")

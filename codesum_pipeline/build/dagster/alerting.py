@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from codesum_pipeline.build.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
-from codesum_pipeline.build.alerts.announcing import announce, note_absence
+from codesum_pipeline.build.alerts.announcing import announce_changes, note_absence
 from codesum_pipeline.build.dagster.asset_steps import (
     JOB,
     OWNER,
@@ -43,6 +43,7 @@ from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.operation_settings import CheckName
 from codesum_pipeline.ground.store.buckets.heads import broken_parts
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_unless_held
 from codesum_pipeline.indexes.publishing.verify import IndexFault, verify_index
 from codesum_pipeline.source.git.locations import host_of, is_url
@@ -76,8 +77,8 @@ def alerts(interval_s: int) -> dg.SensorDefinition:
     """The sensor, looking every `interval_s` seconds; it starts no run."""
 
     def look_for_alerts(context: dg.SensorEvaluationContext, home: Home) -> str:
-        told = look(home, context.instance, context.log)
-        return f"{told} alerts" if told else "nothing changed that has to be told"
+        count = look_for_conditions(home, context.instance, context.log)
+        return f"{count} alerts" if count else "nothing changed that has to be told"
 
     says = (
         "Tells the channels of `alerts.channels` of checks, builds, remotes and parts of the daemon that fail or "
@@ -86,7 +87,7 @@ def alerts(interval_s: int) -> dg.SensorDefinition:
     return sensor_of(NAME, interval_s, says, look_for_alerts)
 
 
-def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
+def look_for_conditions(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
     """Record changes of conditions and send alerts; returns the number of messages."""
     sender = home.digest_desk().sender
     with open_book(home.settings.home, now=utc_now) as book:
@@ -94,14 +95,14 @@ def look(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
         note_runs(home, instance, book)
         note_daemon(instance, book)
         book.keep_only(_registered(home))
-        told = announce(book, home.settings.alerts, sender)
-    if told:
+        count = announce_changes(book, home.settings.alerts, sender)
+    if count:
         thread = threading.Thread(target=sender.send_due, name="alerts", daemon=True)
         thread.start()
         thread.join(SENDING_S)
         if thread.is_alive():
             log.warning("a channel takes long; sending goes on")
-    return told
+    return count
 
 
 def _registered(home: Home) -> set[str] | None:
@@ -167,8 +168,8 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
             while error and error.cause:
                 error = error.cause
             subject = f"{'sensor' if state.instigator_type.value == 'SENSOR' else 'schedule'} {state.instigator_name}"
-            said, is_bad = str(error.message).strip() if error else "", last.status.value == "FAILURE"
-            observed.append(ConditionState(ConditionKind.DAEMON, subject, is_bad, said))
+            detail, is_bad = str(error.message).strip() if error else "", last.status.value == "FAILURE"
+            observed.append(ConditionState(ConditionKind.DAEMON, subject, is_bad, detail))
     book.note(observed)
 
 
@@ -190,8 +191,8 @@ def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg
         failures = book.note_run(run.run_id, subject, failed=failed)
         if failures is not None:
             is_bad = failures >= home.settings.alerts.failed_builds
-            said = f"{failures} runs in a row failed; the last one: {complaint}" if failed else ""
-            book.note([ConditionState(ConditionKind.BUILDS, subject, is_bad, said), *judged])
+            detail = f"{failures} runs in a row failed; the last one: {complaint}" if failed else ""
+            book.note([ConditionState(ConditionKind.BUILDS, subject, is_bad, detail), *judged])
 
 
 def _judged(home: Home, events: Sequence[dg.DagsterEvent]) -> Iterator[ConditionState]:
@@ -228,13 +229,15 @@ def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
         since = book.behind_since(key)
     allowed = timedelta(hours=home.settings.checks.behind_hours)
     is_late = since is not None and datetime.fromisoformat(since) <= utc_now() - allowed
-    said = f"behind its repository since {since}" if since else "at the newest commit that a tick has seen"
-    return _fresh(home, key, passed=not is_late, said=said)
+    description = f"behind its repository since {since}" if since else "at the newest commit that a tick has seen"
+    return _fresh(home, key, passed=not is_late, description=description)
 
 
-def _fresh(home: Home, key: str, *, passed: bool, said: str) -> dg.AssetCheckEvaluation:
+def _fresh(home: Home, key: str, *, passed: bool, description: str) -> dg.AssetCheckEvaluation:
     severity, hours = severity_of(home, CheckName.FRESH), home.settings.checks.behind_hours
-    return published_check(CheckName.FRESH, key, passed=passed, said=said, severity=severity, allowed_hours=hours)
+    return published_check(
+        CheckName.FRESH, key, passed=passed, description=description, severity=severity, allowed_hours=hours
+    )
 
 
 def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
@@ -242,14 +245,16 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     with stage_failures():
         findings = _findings(home, key, run_id)
     severity, state = severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
-    said = "no fault"
+    description = "no fault"
     if findings:
-        told = [f"{each.check}: {each.subject}: {each.detail}" for each in findings]
-        said = f"{some_of(told, _NAMED, mark='; ')} (`codesum index {key} --force` writes it anew)"
+        faults = [f"{each.check}: {each.subject}: {each.detail}" for each in findings]
+        description = f"{some_of(faults, _NAMED, mark='; ')} (`codesum index {key} --force` writes it anew)"
     elif findings is None:
-        severity, state, said = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
+        severity, state, description = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
     numbers = {"wrong": len(findings or ()), STATE: state}
-    return published_check(CheckName.VERIFIED, key, passed=state == OK, said=said, severity=severity, **numbers)
+    return published_check(
+        CheckName.VERIFIED, key, passed=state == OK, description=description, severity=severity, **numbers
+    )
 
 
 def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
@@ -261,7 +266,8 @@ def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
     layout = home.layout
     if layout.bucket is not None:
         try:
-            parts = broken_parts(layout.bucket, key, near=layout.home)
+            objects, transfers = OPENED_HOMES.objects(layout.bucket), layout.bucket.storage.transfers
+            parts = broken_parts(objects, key, near=layout.home, transfers=transfers)
         except BrokenStore as error:
             return [IndexFault("bucket", key, str(error))]
         if parts:
@@ -360,9 +366,12 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
             }
             name = CheckName.FRESH.value
             if home.settings.alerts.severity == "WARN" or name in home.settings.checks.errors:
-                book.note(ConditionState(ConditionKind.CHECK, key, True, said, name) for key, said in late.items())
+                book.note(
+                    ConditionState(ConditionKind.CHECK, key, True, description, name)
+                    for key, description in late.items()
+                )
             book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in found.in_time)
-    for key, said in late.items():
-        report_check(instance, _fresh(home, key, passed=False, said=said))
+    for key, description in late.items():
+        report_check(instance, _fresh(home, key, passed=False, description=description))
     for key in found.in_time:
-        report_check(instance, _fresh(home, key, passed=True, said="at the repository's newest commit again"))
+        report_check(instance, _fresh(home, key, passed=True, description="at the repository's newest commit again"))

@@ -105,7 +105,7 @@ def run_step(
         for finding in done.findings:
             if finding.name == NOT_WORSE and not finding.passed:
                 # The published index is behind, which nothing that comes after the gate will say.
-                context.log_event(published_check(AT_HEAD, key, passed=False, said=finding.description or ""))
+                context.log_event(published_check(AT_HEAD, key, passed=False, description=finding.description or ""))
                 tags[_HELD_TAG] = run_id
         if tags:
             context.instance.add_run_tags(run_id, tags)
@@ -143,7 +143,7 @@ def published_check(
     key: str,
     *,
     passed: bool,
-    said: str,
+    description: str,
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
     **metadata: Any,
 ) -> dg.AssetCheckEvaluation:
@@ -154,7 +154,7 @@ def published_check(
         check_name=str(check),
         passed=passed,
         severity=severity,
-        description=said,
+        description=description,
         metadata=metadata,
         partition=key,
     )

@@ -53,9 +53,11 @@ _OF_STEPS: dict[str, dict[str, str]] = {
 }
 # Dagster stores names, and no enumeration of ours.
 OWN_CHECKS = tuple(
-    dg.AssetCheckSpec(str(name), asset=asset, partitions_def=codesum_repos, description=said, blocking=name in BLOCKING)
+    dg.AssetCheckSpec(
+        str(name), asset=asset, partitions_def=codesum_repos, description=description, blocking=name in BLOCKING
+    )
     for asset, checks in _OF_STEPS.items()
-    for name, said in checks.items()
+    for name, description in checks.items()
 )
 
 # By step: its group, what it is made with, and what it is.
@@ -135,7 +137,7 @@ def _asset(name: str, group: str, kinds: str, description: str) -> dg.AssetsDefi
     return step
 
 
-ASSETS = tuple(_asset(name, *said) for name, said in _STEPS.items())
+ASSETS = tuple(_asset(name, *definition) for name, definition in _STEPS.items())
 
 
 def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
@@ -195,10 +197,10 @@ index_repository = dg.define_asset_job(
 )
 
 
-def resources(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What assets and sensors work with; `given` are settings that win over file and environment, `home` among them."""
+def make_resources(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """What assets and sensors work with; `overrides` are settings that win over file and environment."""
     return {
-        "codesum": CodesumResource(host=RunHost(given), duckdb=IN_MEMORY),
+        "codesum": CodesumResource(host=RunHost(overrides), duckdb=IN_MEMORY),
         "request": BuildRequest.configure_at_launch(),
         # No step hands a value to another, and Dagster's own default takes a folder from the run config.
         "io_manager": dg.mem_io_manager,
@@ -211,7 +213,7 @@ def resolve_job() -> dg.JobDefinition:
         assets=ASSETS,
         asset_checks=CHECKS,
         jobs=[index_repository],
-        resources=resources({}),
+        resources=make_resources({}),
         executor=dg.in_process_executor,
     )
     return defs.resolve_job_def(JOB)

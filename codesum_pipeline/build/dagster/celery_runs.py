@@ -16,16 +16,19 @@ from typing import Any
 from celery import Celery
 from celery.exceptions import CeleryError, OperationalError
 from dagster import DagsterRun, Field, Float, StringSource
-
-# Private: a launcher is a class that Dagster makes from its configuration, and that hands over its messages.
-from dagster._core.launcher import CheckRunHealthResult, LaunchRunContext, WorkerStatus
-from dagster._grpc.types import ExecuteRunArgs
-from dagster._serdes import ConfigurableClassData, pack_value
 from dagster_celery.config import TASK_EXECUTE_JOB_NAME
 from dagster_celery.defaults import task_default_queue
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tasks import create_execute_job_task
 
+from codesum_pipeline.build.dagster.private_names import (
+    CheckRunHealthResult,
+    ConfigurableClassData,
+    ExecuteRunArgs,
+    LaunchRunContext,
+    WorkerStatus,
+    pack_value,
+)
 from codesum_pipeline.build.dagster.resource import holder_of
 from codesum_pipeline.build.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
 
@@ -63,7 +66,7 @@ class CeleryRuns(CeleryRunLauncher):
         super().__init__(
             default_queue=task_default_queue, broker=broker, backend=broker, config_source=_OPTIONS, inst_data=inst_data
         )
-        self._sightings = Sightings(lambda: carried_out(self.celery), lost_after_s=lost_after_s)
+        self._sightings = Sightings(lambda: find_tasks_in_hand(self.celery), lost_after_s=lost_after_s)
 
     @classmethod
     def config_type(cls) -> Mapping[str, Any]:
@@ -109,8 +112,8 @@ class CeleryRuns(CeleryRunLauncher):
             # `codesum index` carries it out, in the same instance and without a launcher.
             holder = holder_of(run)
             if holder and holder.is_gone():
-                said = f"process {holder.pid} on {holder.host} ended without a word"
-                return CheckRunHealthResult(WorkerStatus.FAILED, said)
+                reason = f"process {holder.pid} on {holder.host} ended without a word"
+                return CheckRunHealthResult(WorkerStatus.FAILED, reason)
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         seen = self._sightings.of(run.run_id)
         if seen is WorkerReport.LOST:
@@ -122,7 +125,7 @@ class CeleryRuns(CeleryRunLauncher):
     def _has_ended(self, run_id: str) -> bool:
         try:
             return self.celery.AsyncResult(run_id).state in ("SUCCESS", "FAILURE", "REVOKED")
-        except unreachable(self.celery):
+        except errors_of_broker(self.celery):
             return False
 
     def get_run_worker_debug_info(self, run: DagsterRun, include_container_logs: bool | None = True) -> str | None:
@@ -173,17 +176,17 @@ class Sightings:
             return WorkerReport.LOST
 
 
-def carried_out(app: Celery) -> frozenset[str] | None:
+def find_tasks_in_hand(app: Celery) -> frozenset[str] | None:
     """The ids of the tasks that workers have in hand; None if the broker cannot be asked."""
     try:
-        asked = app.control.inspect(timeout=ANSWER_S)
-        answers = [asked.active() or {}, asked.reserved() or {}]
-    except unreachable(app) as error:
+        workers = app.control.inspect(timeout=ANSWER_S)
+        answers = [workers.active() or {}, workers.reserved() or {}]
+    except errors_of_broker(app) as error:
         logger.warning("the workers cannot be asked what they carry out: %s", type(error).__name__)
         return None
     return frozenset(task["id"] for answer in answers for tasks in answer.values() for task in tasks)
 
 
-def unreachable(app: Celery) -> tuple[type[BaseException], ...]:
+def errors_of_broker(app: Celery) -> tuple[type[BaseException], ...]:
     """The errors raised if Redis cannot be reached."""
     return (OSError, CeleryError, OperationalError, *app.backend.connection_errors)

@@ -13,12 +13,12 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from codesum_pipeline.build.dagster.instance_file import apply_engine
 from codesum_pipeline.build.dagster.recorder import Recorder, has_dagster, taken_recorder
 from codesum_pipeline.build.reports.build_values import BLOCKING, CHECKED_AFTER, BuildOptions, RunOutcome, StepOutcome
 from codesum_pipeline.build.reports.exchange import (
+    BuilderMethod,
     BuilderRequest,
     BuildSignal,
     FailureMessage,
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 # How long an interrupted run may take to write that it was canceled.
 CANCEL_S = 10.0
-_TERMS = BuilderRequest("perform", "sparse_index")
-_CANDIDATE = BuilderRequest("perform", "index_candidate")
+_TERMS = BuilderRequest(BuilderMethod.PERFORM, "sparse_index")
+_CANDIDATE = BuilderRequest(BuilderMethod.PERFORM, "index_candidate")
 # Builds one repository in the run with this id, and reports to the progress.
 BuildOne = Callable[[str, str, Progress | None], RunOutcome]
 
@@ -65,8 +65,8 @@ def index_repositories(
     apply_engine(home.layout, home.settings.engine)
     with (_builds_here if has_dagster() else _builds_beside)(home, keys, options) as build_one:
         for key in keys:
-            told = _about(key, progress) if progress and len(keys) > 1 else progress
-            outcomes.append(build_one(key, str(uuid.uuid4()), told))
+            shown = _about(key, progress) if progress and len(keys) > 1 else progress
+            outcomes.append(build_one(key, str(uuid.uuid4()), shown))
             if on_outcome:
                 on_outcome(outcomes[-1])
     return outcomes
@@ -115,7 +115,8 @@ class _RunServer(Struct):
         until_end = ExitStack()
         try:
             database = until_end.enter_context(connect())
-            serving = cls(replace(builder, new_connection=database.cursor), recorder, until_end)
+            builder.new_connection = database.cursor
+            serving = cls(builder, recorder, until_end)
             try:
                 return serving.serve()
             except KeyboardInterrupt:
@@ -158,7 +159,7 @@ class _RunServer(Struct):
         """Hold the repository's lease until the run has ended."""
         home, key = self.builder.home, self.builder.key
         lease = hold_repository(home.layout, key, run_id=self.builder.run_id, wait_s=home.settings.lease_wait_s)
-        self.until_end.enter_context(lease)
+        self.builder.record = self.until_end.enter_context(lease)
 
     def _work_ahead(self) -> Any:
         """Answer in the order of the steps, while the child says nothing: it speaks first where it cannot go on.
@@ -183,10 +184,10 @@ class _RunServer(Struct):
 
     def _may_be_beside(self, request: BuilderRequest) -> bool:
         """Whether a request may run beside a step."""
-        if request.method == "check" or request == _TERMS:
+        if request.method is BuilderMethod.CHECK or request == _TERMS:
             documents = self.outcomes.get("summary_documents")
             return documents is not None and may_run_beside(documents.rows)
-        return request.method == "show"
+        return request.method is BuilderMethod.SHOW
 
     @contextmanager
     def _second_thread(self, beside: Sequence[Future[Any]]) -> Iterator[ThreadPoolExecutor]:
@@ -208,22 +209,21 @@ class _RunServer(Struct):
     def _answer_beside(self, request: BuilderRequest) -> Any:
         """As `_answer`, in the second thread, whose progress nobody sees."""
 
-        def go_on(*_: object) -> None:
+        def go_on(doing: str = "", done: int = 0, total: int = 0) -> None:
             if self.is_stopped.is_set():
                 raise CancelledError
 
         go_on()
         done = self.outcomes.get(request.about)
         # The last preview of an unchanged table is still valid, and Dagster has it.
-        if request.method == "show" and done and done.is_reused:
+        if request.method is BuilderMethod.SHOW and done and done.is_reused:
             return None
-        return self._answer(request, replace(self.builder, progress=go_on))
+        return self._answer(request, self.builder.beside(go_on))
 
     def _answer(self, request: BuilderRequest, builder: "Build") -> Any:
         """Send the result of a request, and return it."""
-        asked = self if request.method == "hold" else builder
         try:
-            value = getattr(asked, request.method)(*filter(None, [request.about]))
+            value = self._result(request, builder)
         except Exception as error:
             value = FailureMessage.of(error)
         if isinstance(value, StepOutcome):
@@ -232,17 +232,31 @@ class _RunServer(Struct):
             self.recorder.send(Reply(request, value))
         return value
 
+    def _result(self, request: BuilderRequest, builder: "Build") -> Any:
+        match request.method:
+            case BuilderMethod.HOLD:
+                self.hold()
+                return None
+            case BuilderMethod.BUILT_FROM:
+                return builder.built_from()
+            case BuilderMethod.PERFORM:
+                return builder.perform(request.about)
+            case BuilderMethod.SHOW:
+                return builder.show(request.about)
+            case BuilderMethod.CHECK:
+                return builder.check(request.about)
+
 
 def _in_order() -> Iterator[BuilderRequest]:
-    yield BuilderRequest("hold")
+    yield BuilderRequest(BuilderMethod.HOLD)
     steps = list(STAGE_FACTS.get().assets)
     # Begun before the vectors, beside which they are found.
     steps.insert(steps.index("dense_index"), steps.pop(steps.index(_TERMS.about)))
     for step in steps:
-        yield BuilderRequest("perform", step)
-        yield BuilderRequest("show", step)
+        yield BuilderRequest(BuilderMethod.PERFORM, step)
+        yield BuilderRequest(BuilderMethod.SHOW, step)
         if check := CHECKED_AFTER.get(step):
-            yield BuilderRequest("check", check)
+            yield BuilderRequest(BuilderMethod.CHECK, check)
 
 
 def _stops(answer: Any) -> bool:

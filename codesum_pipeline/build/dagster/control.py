@@ -13,9 +13,14 @@ from msgspec import Struct
 from codesum_pipeline.build.dagster import resource
 from codesum_pipeline.build.dagster.asset_steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
 from codesum_pipeline.build.dagster.assets import ASSETS
-from codesum_pipeline.build.dagster.dagster_records import mend, open_instance, reference_of, writing_records
+from codesum_pipeline.build.dagster.dagster_records import (
+    mend_record_files,
+    open_instance,
+    reference_of,
+    writing_records,
+)
 from codesum_pipeline.build.dagster.instance_file import apply_engine
-from codesum_pipeline.build.dagster.maintenance_job import Tell, maintain
+from codesum_pipeline.build.dagster.maintenance_job import Tell, maintain_everything
 from codesum_pipeline.build.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.build.dagster.runs import STARTED_BY_TAG, note_recorded
 from codesum_pipeline.build.home.wiring import Home
@@ -44,7 +49,7 @@ def mend_records(home: Home) -> list[str]:
     """Mend Dagster's records and register all repositories there again; returns what `mend` says."""
     apply_engine(home.layout, home.settings.engine)
     with writing_records(home.layout):
-        mended = mend(reference_of(home.layout), home.layout.dagster_home)
+        mended = mend_record_files(reference_of(home.layout), home.layout.dagster_home)
     if mended:
         with opened_instance(home) as instance:
             add_partitions(instance, [entry.key for entry in home.registry.survey().entries])
@@ -104,4 +109,4 @@ def maintain_home(home: Home, *, is_dry_run: bool, has_secrets: bool, tell: Tell
     """Prune everything that the settings do not keep, as the job `maintenance` does; with `has_secrets`, also what
     earlier versions stored of secrets."""
     with opened_instance(home) as instance, writing_records(home.layout):
-        return maintain(home, instance, is_dry_run=is_dry_run, has_secrets=has_secrets, tell=tell)
+        return maintain_everything(home, instance, is_dry_run=is_dry_run, has_secrets=has_secrets, tell=tell)

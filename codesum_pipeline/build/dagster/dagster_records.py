@@ -23,25 +23,23 @@ import yaml
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from msgspec import Struct
+from sqlalchemy.pool import NullPool
 
-# Private: nothing public makes a reference with other output, says what belongs in a file, or makes or stamps one.
-from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
-from dagster._core.storage.runs.schema import RunStorageSqlMetadata
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
-from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
-from dagster._core.storage.sql import (
+from codesum_pipeline.build.dagster.instance_file import LOCK, NO_LOGS, OUTPUT, ensure_dagster_home
+from codesum_pipeline.build.dagster.private_names import (
+    InstanceRef,
+    RunStorageSqlMetadata,
+    ScheduleStorageSqlMetadata,
+    SqlEventLogStorageMetadata,
+    SqliteEventLogStorage,
+    SqliteRunStorage,
+    SqliteScheduleStorage,
     check_alembic_revision,
     get_alembic_config,
     run_alembic_upgrade,
     stamp_alembic_rev,
 )
-from msgspec import Struct
-from sqlalchemy.pool import NullPool
-
-from codesum_pipeline.build.dagster.instance_file import LOCK, NO_LOGS, OUTPUT, ensure_dagster_home
 from codesum_pipeline.build.dagster.sqlite_records import with_open_records
 from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.ground.store.atomic import write_text_atomically, writing
@@ -250,7 +248,7 @@ def _is_breakage(error: BaseException) -> bool:
     return code in _BROKEN_CODES or any(words in str(error) for words in _BROKEN_WORDS)
 
 
-def mend(reference: InstanceRef, folder: Path) -> list[str]:
+def mend_record_files(reference: InstanceRef, folder: Path) -> list[str]:
     """Mend the broken files of an instance; returns a sentence for each: what was wrong, and what was done."""
     files = storage_files(reference)
     # The log of each run is a file of its own.

@@ -23,7 +23,12 @@ from codesum_pipeline.build.dagster.resource import CodesumResource, add_partiti
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import StepOutcome
 from codesum_pipeline.build.steps.known_facts import STAGE_FACTS
-from codesum_pipeline.build.steps.scheduled_digests import roll_up, rollups_wanted, tell_due, wanted_now
+from codesum_pipeline.build.steps.scheduled_digests import (
+    explain_due_digests,
+    find_due_rollups,
+    tell_due_digests,
+    write_rollups,
+)
 from codesum_pipeline.ground.model.errors import CodesumError
 
 # Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
@@ -71,13 +76,13 @@ scheduled_digests = _asset(
     "scheduled_digests",
     "The answers to daily and weekly questions, over all repositories, and another try for what was held or not sent. "
     "One row is one digest.",
-    tell_due,
+    tell_due_digests,
     deps=["intent_matches"],
 )
 digest_rollups = _asset(
     "digest_rollups",
     "The digests of a month in one, for each question that had some. One row is one of these.",
-    roll_up,
+    write_rollups,
     deps=["intent_digests", "scheduled_digests"],
 )
 HOME_ASSETS = (scheduled_digests, digest_rollups)
@@ -165,7 +170,7 @@ def home_schedules(*, digests_cron: str, sync_cron: str) -> list[dg.ScheduleDefi
 def _look_for_digests(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     """After days without a look there is one, and so one digest."""
     at = context.scheduled_execution_time
-    wanted = wanted_now(home, now=lambda: at)
+    wanted = explain_due_digests(home, now=lambda: at)
     if not wanted:
         return "no digest is due"
     if _goes_on(home, context.instance, send_digests.name):
@@ -176,7 +181,7 @@ def _look_for_digests(context: dg.ScheduleEvaluationContext, home: Home) -> list
 
 def _look_for_rollups(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     at = context.scheduled_execution_time
-    is_wanted = rollups_wanted(home, now=lambda: at)
+    is_wanted = find_due_rollups(home, now=lambda: at)
     return [dg.RunRequest()] if is_wanted else "the month before is rolled up, or has too few digests"
 
 

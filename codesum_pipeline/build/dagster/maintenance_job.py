@@ -21,17 +21,19 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
-
-# Private: the public `delete_run` leaves tags, checks and files behind, one transaction for each run.
-from dagster._core.storage.event_log import SqlEventLogStorage
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
-from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from msgspec import Struct, to_builtins
 
 from codesum_pipeline.build.dagster.asset_steps import OWNER, metadata_of, schedule_of, stage_failures
 from codesum_pipeline.build.dagster.dagster_records import StorageFile, storage_files
+from codesum_pipeline.build.dagster.private_names import (
+    AssetCheckExecutionsTable,
+    RunsTable,
+    RunTagsTable,
+    SqlEventLogStorage,
+    SqlEventLogStorageTable,
+    SqliteEventLogStorage,
+    SqliteRunStorage,
+)
 from codesum_pipeline.build.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import PreviewRows
@@ -197,7 +199,7 @@ def _unlink(paths: Collection[Path]) -> None:
             path.unlink(missing_ok=True)
 
 
-def give_back(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[Found]:
+def compact_records_file(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[Found]:
     """Write a file anew without its free pages, where these are many.
 
     Readers continue meanwhile; writers wait. If SQLite is killed, the file stays as it is.
@@ -225,7 +227,7 @@ def give_back(file: StorageFile, *, is_dry_run: bool = False) -> Iterator[Found]
         yield SkippedUpkeep(RemovalKind.RECORDS, "", f"{file}: {error}")
 
 
-def maintain(
+def maintain_everything(
     home: Home,
     instance: dg.DagsterInstance,
     *,
@@ -262,7 +264,7 @@ def _parts(files: MaintainedHome, instance: dg.DagsterInstance, *, is_dry_run: b
     except (CodesumError, OSError, sql.exc.SQLAlchemyError) as error:
         yield SkippedUpkeep(RemovalKind.RUNS, "", f"{type(error).__name__}: {error}")
     for file in storage_files(instance.get_ref()):
-        yield from give_back(file, is_dry_run=is_dry_run)
+        yield from compact_records_file(file, is_dry_run=is_dry_run)
 
 
 @dg.op(out=dg.Out(dg.Nothing), description="Prune what the settings below `maintenance` let go, and say what that was.")
@@ -275,7 +277,7 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
             context.log.warning("%s: left as it is: %s", found.repository or "the home", found.because)
 
     with stage_failures():
-        done = maintain(codesum.open_home(), context.instance, tell=log)
+        done = maintain_everything(codesum.open_home(), context.instance, tell=log)
     # The total that was removed and by kind, the largest removals, and what was skipped.
     largest = sorted(done.freed, key=lambda each: (-each.size, each.kind, each.repository))
     shown: dict[str, Sequence[Found]] = {

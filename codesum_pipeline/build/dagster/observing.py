@@ -14,15 +14,12 @@ from itertools import takewhile
 from pathlib import Path
 
 import dagster as dg
-
-# Private: which database has the records, and where its files are.
-from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.runs import SqlRunStorage
 from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG, PUBLISHED_INDEX
-from codesum_pipeline.build.dagster.planner import Observation, next_in_turn, with_left_overs
+from codesum_pipeline.build.dagster.planner import Observation, add_left_overs, next_in_turn
+from codesum_pipeline.build.dagster.private_names import SqliteEventLogStorage, SqlRunStorage
 from codesum_pipeline.build.dagster.resource import PARTITION_TAG, PORTION, UNFINISHED
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.errors import BrokenStore
@@ -32,6 +29,7 @@ from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import state_of
 from codesum_pipeline.ground.store.buckets.heads import StateFile, head_infos, part_name, read_head, read_manifest
 from codesum_pipeline.ground.store.buckets.objects import Objects
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.layout import BucketPlace
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.evaluation_step import hold_again, standing_hold
@@ -61,7 +59,7 @@ class Sight(Struct, frozen=True):
     rests: tuple[HostRest, ...]
 
 
-def observe(
+def observe_repositories(
     home: Home,
     instance: dg.DagsterInstance,
     state: PollState,
@@ -81,7 +79,7 @@ def observe(
     waiting = [entry for entry in in_turn if entry.key not in active]
     timeout_s = min(home.settings.planner.ls_remote_timeout_s, TICK_S / ASKED_TWICE)
     policy = home.settings.planner.model_copy(update={"ls_remote_timeout_s": timeout_s})
-    looks = Poller(home.layout, policy, home.settings.offline).look(
+    looks = Poller(home.layout, policy, home.settings.offline).look_at_due(
         waiting, state, now_due=now_due, give_up_at=began + max(TICK_S - ASKED_TWICE * timeout_s, 1.0)
     )
     give_up_at = began + TICK_S
@@ -94,7 +92,7 @@ def observe(
         _observation(home, entry, heads[entry.key] or "", recorded[entry.key], builds[entry.key])
         for entry in takewhile(lambda _: time.monotonic() < give_up_at, known)
     ]
-    seen = with_left_overs(home, seen, readable)
+    seen = add_left_overs(home, seen, readable)
     found = {each.key: each for each in seen if each.is_up_to_date and not each.left_over}
     behind = [each for each in seen if each.key not in found]
     found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=give_up_at))
@@ -161,8 +159,8 @@ def with_attempts(instance: dg.DagsterInstance, seen: Sequence[Observation], *, 
     tried: set[str] = set()
     targets = [each.target for each in seen]
     for start in range(0, len(targets), PORTION):
-        asked = dg.RunsFilter(tags={FINGERPRINT_TAG: targets[start : start + PORTION]})
-        tried.update(run.partition for run in instance.run_storage.get_run_partition_data(asked))
+        runs_filter = dg.RunsFilter(tags={FINGERPRINT_TAG: targets[start : start + PORTION]})
+        tried.update(run.partition for run in instance.run_storage.get_run_partition_data(runs_filter))
     counted = []
     for each in seen:
         if each.key not in tried:
@@ -226,7 +224,7 @@ def is_held(home: Home, key: str, build: StandingBuild, *, fingerprint: str) -> 
 def _in_bucket(
     home: Home, state: PollState, keys: Sequence[str], place: BucketPlace, *, give_up_at: float
 ) -> dict[str, StandingBuild]:
-    objects = place.objects(most_retry_s=_RETRY_S)
+    objects = OPENED_HOMES.objects(place, most_retry_s=_RETRY_S)
     tags = {key: info.etag for key, info in head_infos(objects)}
 
     def read_heads(some: Sequence[str]) -> Mapping[str, str | None]:

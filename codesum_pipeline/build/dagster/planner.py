@@ -28,6 +28,7 @@ from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.bucket_record import spending_of_all
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
@@ -177,7 +178,7 @@ def next_in_turn(keys: Sequence[str], last: str) -> list[str]:
     return sorted(keys, key=lambda key: (key <= last, key))
 
 
-def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
+def add_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[RepositoryEntry]) -> list[Observation]:
     """The observations, with what a model has left to write of repositories that are up to date.
 
     Of a home in a bucket only a worker that built a repository knows it, from its own copy. Where there is no time
@@ -191,11 +192,11 @@ def with_left_overs(home: Home, seen: Sequence[Observation], entries: Sequence[R
     for each in takewhile(lambda _: time.monotonic() <= give_up_at, (*seen[start:], *seen[:start])):
         is_at_hand = home.layout.bucket is None or home.layout.published(each.key).is_symlink()
         if each.is_up_to_date and each.wanted is not None and is_at_hand:
-            found[each.key] = left_over(home, by_key[each.key], each.wanted)
+            found[each.key] = name_left_over(home, by_key[each.key], each.wanted)
     return [replace(each, left_over=found.get(each.key)) for each in seen]
 
 
-def left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
+def name_left_over(home: Home, entry: RepositoryEntry, fingerprint: str) -> str | None:
     """A name of what a build would go on from; None if nothing is left over, or nothing may be spent on it."""
     if not _may_go_on(home) or not has_left_over(home.workspace(entry, run_id="look")):
         return None
@@ -216,7 +217,7 @@ def usd_left_today(home: Home, instance: dg.DagsterInstance, *, statuses: list[d
         return 0.0
     now, most = utc_now(), home.settings.llm.max_cost_usd_per_day
     if bucket := home.layout.bucket:
-        return most - spending_of_all(bucket.objects(), day=now.date())
+        return most - spending_of_all(OPENED_HOMES.objects(bucket), day=now.date())
     midnight, spent = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp(), 0.0
     for entry in home.registry.survey().entries:
         ledger = home.layout.state(entry.key)

@@ -4,12 +4,10 @@
 SQLAlchemy 2.1 it means psycopg 3. Here the driver is named, whatever the address says.
 """
 
-# Private: a storage is a class that Dagster makes from its configuration.
-from dagster._core.storage.config import PostgresStorageConfig
-from dagster._serdes import ConfigurableClassData
 from dagster_postgres import DagsterPostgresStorage
 from dagster_postgres.utils import pg_url_from_config
 
+from codesum_pipeline.build.dagster.private_names import ConfigurableClassData, PostgresStorageConfig
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.operation_settings import POSTGRES_VARIABLE
 

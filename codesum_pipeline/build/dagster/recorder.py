@@ -114,9 +114,8 @@ def _import_dagster() -> None:
     """Import Dagster, which needs nothing from the parent."""
     import dagster_duckdb  # noqa: F401
 
-    # Private: imported ahead of time, as opening the instance would.
-    from dagster._core.instance.ref import InstanceRef
-    from dagster._core.storage.sqlite_storage import DagsterSqliteStorage  # noqa: F401
+    # With it come Dagster's storages, as opening the instance would import them.
+    from codesum_pipeline.build.dagster.private_names import InstanceRef
 
     # No asset here keeps a state, and its folder is opened by fsspec, which takes long to import.
     InstanceRef.defs_state_storage = None  # type: ignore[assignment, method-assign]

@@ -26,6 +26,7 @@ from codesum_pipeline.ground.model.ids import check_repository_key
 from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import OF_A_PROCESS, Holder, current_holder, hold_repository, this_process
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -172,6 +173,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     _open: ExitStack = PrivateAttr(default_factory=ExitStack)
     _home: "Home | None" = PrivateAttr(default=None)
     _database: "DuckDBPyConnection | None" = PrivateAttr(default=None)
+    _record: RepositoryRecord = PrivateAttr(default=FOLDER_RECORD)
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["CodesumResource"]:
@@ -206,7 +208,15 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
 
         progress = self.host.progress or LoggedProgress(context.log)
         key, run_id = context.partition_key, context.run.run_id
-        return Build(self.open_home(), key, run_id, options, progress=progress, new_connection=self._connect)
+        return Build(
+            self.open_home(),
+            key,
+            run_id,
+            options,
+            progress=progress,
+            new_connection=self._connect,
+            record=self._record,
+        )
 
     def _connect(self) -> "DuckDBPyConnection":
         """A connection of its user to the one database in memory of the run: another database takes 20 ms."""
@@ -231,7 +241,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
         # A verification looks at the bucket before, and then holds the repository itself.
         if run.job_name != VERIFY_JOB:
             lease = hold_repository(home.layout, key, run_id=run.run_id, wait_s=home.settings.lease_wait_s)
-            self._open.enter_context(lease)
+            self._record = self._open.enter_context(lease)
 
 
 def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:

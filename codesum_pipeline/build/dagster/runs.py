@@ -12,6 +12,12 @@ import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import EVALUATION, JOB, PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.build.dagster.assets import resolve_job
 from codesum_pipeline.build.dagster.dagster_records import open_instance, writing_records
+from codesum_pipeline.build.dagster.private_names import (
+    LoadableTargetOrigin,
+    ManagedGrpcPythonEnvCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
 from codesum_pipeline.build.dagster.resource import (
     IN_MEMORY,
     CodesumResource,
@@ -30,8 +36,6 @@ from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import Holder
 
 if TYPE_CHECKING:
-    # Private: the type of what `_origin` makes.
-    from dagster._core.remote_origin import RemoteJobOrigin
     from dagster_shared.error import SerializableErrorInfo
 
 # Where Dagster's own processes load the definitions from.
@@ -182,11 +186,7 @@ class _WithoutRepeats:
         return getattr(self._stream, name)
 
 
-def _origin() -> "RemoteJobOrigin":
+def _origin() -> RemoteJobOrigin:
     """The job as the UI's processes load it."""
-    # Private: the UI's timeline looks runs up by it, and `execute_in_process` gives none.
-    from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
-    from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
-
     location = ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=MODULE), location_name=MODULE)
     return RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(JOB)

@@ -6,25 +6,28 @@ private; a test builds with this storage and reads with Dagster's.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import sqlalchemy as sql
-
-# Private: the storage that this one is: its connections are exchanged, and no setting does that.
-from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
-from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
-from dagster._serdes import ConfigurableClassData
+from msgspec import Struct, field
 from sqlalchemy.pool import StaticPool
 
+from codesum_pipeline.build.dagster.private_names import (
+    INDEX_SHARD_NAME,
+    SQLITE_BUSY_TIMEOUT_SECONDS,
+    ConfigurableClassData,
+    DagsterSqliteStorage,
+    InstanceRef,
+    SqlEventLogStorageMetadata,
+    SqliteEventLogStorage,
+    SqliteRunStorage,
+    SqliteScheduleStorage,
+    create_db_conn_string,
+)
 from codesum_pipeline.ground.store.atomic import temporary_beside
 
 
@@ -75,6 +78,19 @@ class _Runs(SqliteRunStorage):
         self._engine.dispose()
 
 
+class _AssetReads(Struct):
+    """What was read of an asset since this process wrote its last event, by the arguments it was read with. Of an asset
+    that this process writes nothing of, nothing is kept: others may."""
+
+    record: Any = None
+    tags: dict[tuple[Any, ...], Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    materializations: dict[tuple[Any, ...], dg.EventRecordsResult] = field(default_factory=dict)
+
+
+def _as_key(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
+
+
 class _Events(SqliteEventLogStorage):
     """A connection for the index and for each run that is written; a lock lets one user at a time through."""
 
@@ -82,8 +98,7 @@ class _Events(SqliteEventLogStorage):
         self._engines: dict[str, sql.Engine] = {}
         # Partitions, tables and columns that are there.
         self._known: set[tuple[str, ...]] = set()
-        # What was read of an asset since this process wrote its last event.
-        self._read: dict[dg.AssetKey, dict[str, Any]] = {}
+        self._assets: dict[dg.AssetKey, _AssetReads] = {}
         super().__init__(base_dir)
 
     @contextmanager
@@ -109,41 +124,63 @@ class _Events(SqliteEventLogStorage):
         look = super()._has_asset_key_col_on_connection
         return self._is_known(("", "", column_name), lambda: look(conn, column_name))
 
-    def _is_known(self, asked: tuple[str, ...], look: Callable[[], bool]) -> bool:
-        if asked not in self._known and look():
-            self._known.add(asked)
-        return asked in self._known
+    def _is_known(self, name: tuple[str, ...], look: Callable[[], bool]) -> bool:
+        if name not in self._known and look():
+            self._known.add(name)
+        return name in self._known
 
     def store_event(self, event: dg.EventLogEntry) -> None:
         super().store_event(event)
         if event.dagster_event and event.dagster_event.asset_key:
-            self._read[event.dagster_event.asset_key] = {}
+            self._assets[event.dagster_event.asset_key] = _AssetReads()
 
-    def get_latest_tags_by_partition(self, asset_key: dg.AssetKey, *given: Any, **named: Any) -> Any:
+    def get_latest_tags_by_partition(
+        self,
+        asset_key: dg.AssetKey,
+        event_type: dg.DagsterEventType,
+        tag_keys: Sequence[str],
+        asset_partitions: Sequence[str] | None = None,
+        before_cursor: int | None = None,
+        after_cursor: int | None = None,
+    ) -> Mapping[str, Mapping[str, str]]:
         """Each step asks this of every asset that it reads."""
-        look = super().get_latest_tags_by_partition
-        return self._reading(asset_key, ("tags", given, named), lambda: look(asset_key, *given, **named))
+        reads = self._assets.get(asset_key, _AssetReads())
+        query = (event_type, (*tag_keys,), _as_key(asset_partitions), before_cursor, after_cursor)
+        if query not in reads.tags:
+            reads.tags[query] = super().get_latest_tags_by_partition(
+                asset_key, event_type, tag_keys, asset_partitions, before_cursor, after_cursor
+            )
+        return reads.tags[query]
 
-    def fetch_materializations(self, records_filter: Any, *given: Any, **named: Any) -> Any:
+    def fetch_materializations(
+        self,
+        records_filter: dg.AssetKey | dg.AssetRecordsFilter,
+        limit: int,
+        cursor: str | None = None,
+        ascending: bool = False,
+    ) -> dg.EventRecordsResult:
         """So does each check, of the asset that it looks at."""
-        look, key = super().fetch_materializations, getattr(records_filter, "asset_key", records_filter)
-        return self._reading(key, (records_filter, given, named), lambda: look(records_filter, *given, **named))
-
-    def _reading(self, asset_key: dg.AssetKey, asked: Any, look: Callable[[], Any]) -> Any:
-        read, question = self._read.get(asset_key, {}), repr(asked)
-        if question not in read:
-            read[question] = look()
-        return read[question]
+        if isinstance(records_filter, dg.AssetKey):
+            records_filter = dg.AssetRecordsFilter(records_filter)
+        reads = self._assets.get(records_filter.asset_key, _AssetReads())
+        conditions = records_filter._replace(
+            asset_partitions=_as_key(records_filter.asset_partitions), storage_ids=_as_key(records_filter.storage_ids)
+        )
+        query = (*conditions, limit, cursor, ascending)
+        if query not in reads.materializations:
+            found = super().fetch_materializations(records_filter, limit, cursor, ascending)
+            reads.materializations[query] = found
+        return reads.materializations[query]
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[Any]:
         """So does each step."""
-        known = {key: found for key in asset_keys or () if (found := self._read.get(key, {}).get("record"))}
+        known = [reads.record for key in asset_keys or () if (reads := self._assets.get(key)) and reads.record]
         if asset_keys and len(known) == len(asset_keys):
-            return list(known.values())
+            return known
         records = super().get_asset_records(asset_keys)
         for record in records:
-            if record.asset_entry.asset_key in self._read:
-                self._read[record.asset_entry.asset_key]["record"] = record
+            if reads := self._assets.get(record.asset_entry.asset_key):
+                reads.record = record
         return records
 
     def dispose(self) -> None:

@@ -17,7 +17,7 @@ from codesum_pipeline.build.dagster.asset_steps import (
     sensor_of,
 )
 from codesum_pipeline.build.dagster.assets import index_repository
-from codesum_pipeline.build.dagster.observing import ACTIVE, Sight, active_keys, observe
+from codesum_pipeline.build.dagster.observing import ACTIVE, Sight, active_keys, observe_repositories
 from codesum_pipeline.build.dagster.planner import (
     GOES_ON_TAG,
     NAMED,
@@ -86,7 +86,7 @@ def take_tick(
         marks = state.marks()
         if only is None:
             state.forget_others([entry.key for entry in enabled] + list(problems))
-        sight = observe(home, instance, state, entries, last=last, now_due=marks.keys())
+        sight = observe_repositories(home, instance, state, entries, last=last, now_due=marks.keys())
         registered = {entry.key for entry in enabled}
         state.drop_marks(marks[key] for key in marks if key in sight.looked_at or key not in registered)
         refused = [Observation(key, wanted=None, complaint=str(problem)) for key, problem in problems.items()]
@@ -120,7 +120,7 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
         for key, verdict in plan.verdicts.items()
         if verdict in (BuildDecision.UNREADABLE, BuildDecision.EXHAUSTED)
     }
-    before = state.told()
+    before = state.reported_problems()
     new = {key: text for key, text in now.items() if before.get(key) != text}
     if unreadable := plan.unreadable(new.keys()):
         log.warning("unreadable: %s", unreadable)
@@ -131,7 +131,7 @@ def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> No
         )
     for rest in (rest for rest in sight.rests if rest.failures == 1):
         log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)
-    state.keep_told({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
+    state.keep_reported_problems({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
 
 
 def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorResult:
@@ -140,7 +140,9 @@ def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorR
         if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
             why = "the repository, its settings or an algorithm is newer than the published index"
             tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
-            report_check(context.instance, published_check(AT_HEAD, request.key, passed=False, said=why, **tried))
+            report_check(
+                context.instance, published_check(AT_HEAD, request.key, passed=False, description=why, **tried)
+            )
     return dg.SensorResult(
         run_requests=tick.run_requests,
         skip_reason=None if tick.run_requests else dg.SkipReason(tick.plan.summary()),

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.layout import BucketPlace, HomeLayout
 from codesum_pipeline.source.git.git import try_git
 
 _TOKEN_BYTES = 32
@@ -184,11 +184,12 @@ def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: 
     Offline it is as it was when the bucket was looked at last. Raises `ConfigurationError` for a folder that others
     can write, or where there is no copy yet, and `BucketUnavailable`.
     """
-    from codesum_pipeline.ground.store.buckets.home_files import open_home_files
+    # It imports the code of buckets, which a home in a folder does without.
+    from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 
     folder = cache_folder(url, environ)
     _make_private(folder)
-    files = open_home_files(url, folder)
+    files = OPENED_HOMES.home_files(url, folder)
     if is_offline and not files.is_copied:
         raise ConfigurationError(f"{url}: nothing was copied from this bucket yet: call once without --offline")
     if not is_offline:
@@ -204,8 +205,7 @@ def for_reading(settings: Settings) -> Settings:
     """
     if settings.bucket is None:
         return settings
-    from codesum_pipeline.ground.store.buckets.home_files import open_home_files
-    from codesum_pipeline.ground.store.buckets.reading_copy import open_reading_copy
+    from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 
     folder = settings.home / _READING
     _make_private(folder)
@@ -214,9 +214,19 @@ def for_reading(settings: Settings) -> Settings:
             # Another process may be as far.
             with suppress(FileExistsError):
                 (folder / name).symlink_to(Path("..") / name)
-    files = open_home_files(settings.bucket, settings.home)
-    open_reading_copy(files, folder, settings.reading, is_offline=settings.offline).look()
+    files = OPENED_HOMES.home_files(settings.bucket, settings.home)
+    OPENED_HOMES.reading_copy(files, folder, settings.reading, is_offline=settings.offline).look()
     return settings.model_copy(update={"home": folder})
+
+
+def layout_of(settings: Settings) -> HomeLayout:
+    """The paths of the home that these settings are of, with its files as this process has opened them."""
+    if settings.bucket is None:
+        return HomeLayout(settings.home)
+    from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
+
+    place = BucketPlace(settings.bucket, settings.storage)
+    return HomeLayout(settings.home, place, OPENED_HOMES.local_files(settings.bucket, settings.home))
 
 
 def _make_private(folder: Path) -> None:

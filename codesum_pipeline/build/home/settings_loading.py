@@ -47,10 +47,10 @@ def load_settings(
     """
     check_is_settable_by_run(run or {})
     environ = os.environ if environ is None else environ
-    given = {name: value for name, value in (flags or {}).items() if value is not None}
-    address = given.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
+    flags_in_use = {name: value for name, value in (flags or {}).items() if value is not None}
+    address = flags_in_use.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
     bucket = bucket_of(str(address))
-    is_offline = given.get("offline") or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
+    is_offline = flags_in_use.get("offline") or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
     home = open_copy(bucket, environ, is_offline=bool(is_offline)) if bucket else Path(address).expanduser().absolute()
     if "?" in str(home):
         # DuckDB takes what follows for a query and cannot write its file.
@@ -59,7 +59,7 @@ def load_settings(
         if path.exists() and not path.is_dir():
             what = "is a file" if path == home else f"lies below the file {path}"
             raise ConfigurationError(f"home {str(home)!r} {what}: name a folder with --home or CODESUM_HOME")
-    named = given.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE")
+    named = flags_in_use.pop("settings_file", None) or environ.get("CODESUM_SETTINGS_FILE")
     file = Path(named or home / SETTINGS_FILE).expanduser()
     if named and not file.is_file():
         raise ConfigurationError(f"settings file {str(file)!r}: there is no such file")
@@ -67,7 +67,7 @@ def load_settings(
     for source, values in (
         (str(file), _read_file(file)),
         ("the environment", _read_environment(environ)),
-        ("the command line", given),
+        ("the command line", flags_in_use),
         ("the run config", run or {}),
     ):
         for key, field, known in _fields_of(values):

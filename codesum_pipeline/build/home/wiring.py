@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.build.home.home_folders import layout_of
 from codesum_pipeline.changes.digests.digest_store import kept_digests
 from codesum_pipeline.changes.intents.intents_file import Intents
 from codesum_pipeline.graph.graph_step import GRAPH_VERSION
@@ -21,9 +21,10 @@ from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import Cadence
 from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.layout import HomeLayout, layout_of
+from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.ground.store.workspace import (
     Connect,
     Workspace,
@@ -33,9 +34,9 @@ from codesum_pipeline.ground.store.workspace import (
     state_of,
     write_serving_file,
 )
-from codesum_pipeline.indexes.embedders.named import check_embedder, embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import check_embedder, embedder_of
 from codesum_pipeline.indexes.formats.version_folder import INDEX_SCHEMA_VERSION
-from codesum_pipeline.indexes.lanes.embedding import discard
+from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
 from codesum_pipeline.source.files.path_rules import RULES_VERSION
@@ -49,17 +50,18 @@ from codesum_pipeline.texts.llm.marking import MASKING_VERSION
 from codesum_pipeline.texts.summaries.by_model.choosing import templates_of, writer_of
 from codesum_pipeline.texts.summaries.documents_step import DOCUMENTS_VERSION
 from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.texts.summaries.writers import PLACEHOLDER_VERSION
+from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION
 
 if TYPE_CHECKING:
     from codesum_pipeline.changes.digests.desk import DigestDesk
     from codesum_pipeline.source.code_hosts.syncing import Syncer
 
 
-class Home(Struct, frozen=True, dict=True):
-    """One `$CODESUM_HOME` with its settings."""
+class Home:
+    """One `$CODESUM_HOME` with its settings. What is opened, and the versions, are found out once and stay."""
 
-    settings: Settings
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     @cached_property
     def layout(self) -> HomeLayout:
@@ -67,16 +69,16 @@ class Home(Struct, frozen=True, dict=True):
 
     @cached_property
     def registry(self) -> Registry:
-        return Registry(self.settings.repos_file)
+        return Registry(self.settings.repos_file, self.layout.files)
 
     @cached_property
     def tables(self) -> TableStore:
-        return TableStore(self.layout.warehouse)
+        return tables_of(self.layout)
 
     @property
     def intents(self) -> Intents:
         """The standing questions."""
-        return Intents(self.settings.digests.intents_file)
+        return Intents(self.settings.digests.intents_file, self.layout.files)
 
     def digest_desk(self, *, now: Callable[[], datetime] = utc_now) -> "DigestDesk":
         """The desk that writes and sends digests; the keys of channels are in this process's environment."""
@@ -153,8 +155,12 @@ class Home(Struct, frozen=True, dict=True):
         usd_left: float | None = None,
         now: Callable[[], datetime] = utc_now,
         new_connection: Connect = connect,
+        record: RepositoryRecord = FOLDER_RECORD,
     ) -> Workspace:
-        """The workspace of one repository's build; a key is looked up in the registry: raises `UnknownRepository`."""
+        """The workspace of one repository's build, whose holder has the `record`.
+
+        A key is looked up in the registry: raises `UnknownRepository`.
+        """
         entry = self.registry.get(repository) if isinstance(repository, str) else repository
         return Workspace(
             entry=entry,
@@ -169,6 +175,7 @@ class Home(Struct, frozen=True, dict=True):
             is_confirmed=is_confirmed,
             usd_left=usd_left,
             new_connection=new_connection,
+            record=record,
         )
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
@@ -211,11 +218,11 @@ class Home(Struct, frozen=True, dict=True):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (layout.hold(key), layout.outages(key), layout.recorded(key), *layout.indexes_beside_mirror(key)):
             file.unlink(missing_ok=True)
-        discard(layout.finished_vectors(key))
+        discard_kept_vectors(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
         with kept_digests(layout.digests, now=utc_now) as digests:
             if digests:
-                digests.purge(key)
+                digests.purge_repository(key)
         self.tables.drop(key)
         write_serving_file(self.tables, layout.duckdb_file)
 
@@ -223,5 +230,8 @@ class Home(Struct, frozen=True, dict=True):
 def preview_of(workspace: Workspace, scratch: Path) -> Workspace:
     """The same build, writing below `scratch` instead of the home: it reads what is there and changes nothing."""
     return replace(
-        workspace, layout=HomeLayout(scratch), tables=TableStore(scratch / "warehouse", base=workspace.tables.root)
+        workspace,
+        layout=HomeLayout(scratch),
+        tables=TableStore(scratch / "warehouse", base=workspace.tables),
+        record=FOLDER_RECORD,
     )

@@ -9,7 +9,7 @@ Messages go over an inherited pair of sockets, pickled: no other process can wri
 
 import pickle
 import traceback
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -47,10 +47,21 @@ class RunRequest(Struct, frozen=True):
     process: Holder
 
 
-class BuilderRequest(Struct, frozen=True):
-    """A request of an asset or a check to its builder: a method and its argument, if it has one."""
+class BuilderMethod(StrEnum):
+    """The requests that a builder answers: it holds the repository, says from what it builds, carries out a step, shows
+    a step's table, and makes a check."""
 
-    method: str
+    HOLD = "hold"
+    BUILT_FROM = "built_from"
+    PERFORM = "perform"
+    SHOW = "show"
+    CHECK = "check"
+
+
+class BuilderRequest(Struct, frozen=True):
+    """A request of an asset or a check to its builder; `about` is a step's or a check's name, where there is one."""
+
+    method: BuilderMethod
     about: str = ""
 
 
@@ -97,21 +108,21 @@ class RemoteBuilder:
 
     def hold(self) -> None:
         """Wait until the builder holds the repository's lease; raises `LeaseHeld`."""
-        self._ask("hold")
+        self._ask(BuilderMethod.HOLD)
 
     def built_from(self) -> str:
-        return cast(str, self._ask("built_from"))
+        return cast(str, self._ask(BuilderMethod.BUILT_FROM))
 
     def perform(self, step: str) -> StepOutcome:
-        return cast(StepOutcome, self._ask("perform", step))
+        return cast(StepOutcome, self._ask(BuilderMethod.PERFORM, step))
 
     def show(self, step: str) -> Values:
-        return cast(Values, self._ask("show", step))
+        return cast(Values, self._ask(BuilderMethod.SHOW, step))
 
     def check(self, name: str) -> list[CheckFinding]:
-        return cast(list[CheckFinding], self._ask("check", name))
+        return cast(list[CheckFinding], self._ask(BuilderMethod.CHECK, name))
 
-    def _ask(self, method: str, about: str = "") -> Any:
+    def _ask(self, method: BuilderMethod, about: str = "") -> Any:
         """The answer that was sent or will be; the second time, another one."""
         request = BuilderRequest(method, about)
         try:

@@ -19,7 +19,7 @@ from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.graph.graph_step import GraphReport
 from codesum_pipeline.ground.model.document import Gate, Level
 from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.markdown import table
+from codesum_pipeline.ground.model.markdown import markdown_table
 from codesum_pipeline.ground.model.model_call import AvoidanceReason, CallTotals
 from codesum_pipeline.symbols.parsing.symbols_step import CompiledReport, ParseReport
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, PlanPrice
@@ -40,21 +40,21 @@ PREFIX = "model_"
 
 def report_values(report: Struct) -> dict[str, Value]:
     """One entry per field of a report that has something to say; the table's hash is the data version."""
-    given = asdict(report)
-    given.pop("table_hash", None)
+    fields = asdict(report)
+    fields.pop("table_hash", None)
     others: dict[str, Value] = {}
     # A model's work, done or planned, has entries of its own, as have the findings of compilers' indexes.
     match report:
         case LevelReport():
-            others = asked_values(given.pop("asked"))
+            others = values_of_calls(fields.pop("asked"))
         case PlanReport():
-            others = forecast_values(given.pop("forecast"), given.pop("predicted_usd_with_cache") or 0.0)
+            others = forecast_values(fields.pop("forecast"), fields.pop("predicted_usd_with_cache") or 0.0)
         case ParseReport():
-            others = compiled_values(given.pop("compiled"))
+            others = compiled_values(fields.pop("compiled"))
         case GraphReport():
             edges = report.calls + report.imports + report.inherits
-            others = disagreement_values(given.pop("compiled"), edges=edges)
-    found = {name: _value(value) for name, value in given.items()}
+            others = disagreement_values(fields.pop("compiled"), edges=edges)
+    found = {name: _value(value) for name, value in fields.items()}
     return {name: value for name, value in found.items() if value is not None} | others
 
 
@@ -108,7 +108,7 @@ def _number(value: float) -> int | float:
 def index_values(indexes: Iterable[IndexFile]) -> dict[str, Value]:
     """The indexes that were found, in their order."""
     rows = [(one.origin, one.root or ".", f"{one.size:,}", one.problem or "taken in") for one in indexes]
-    return {"scip_files": Markdown(table(["index", "of folder", "bytes", "state"], rows))} if rows else {}
+    return {"scip_files": Markdown(markdown_table(["index", "of folder", "bytes", "state"], rows))} if rows else {}
 
 
 def compiled_values(found: CompiledReport) -> dict[str, Value]:
@@ -125,7 +125,11 @@ def compiled_values(found: CompiledReport) -> dict[str, Value]:
         "index_stale_examples": (["file of another text", "why its document does not count"], found.ignored),
         "index_problems": (["index", "problem"], found.problems),
     }
-    shown = {name: Markdown(table(heads, [*rows][:_MOST_EXAMPLES])) for name, (heads, rows) in tables.items() if rows}
+    shown = {
+        name: Markdown(markdown_table(heads, [*rows][:_MOST_EXAMPLES]))
+        for name, (heads, rows) in tables.items()
+        if rows
+    }
     return {**values, **shown}
 
 
@@ -149,35 +153,35 @@ def disagreement_values(found: Disagreement, *, edges: int) -> dict[str, Value]:
         "edges_trusted": found.trusted_edges,
         "edges_doubtful": found.doubtful_edges,
         "edges_of_syntax": edges - found.trusted_edges - found.doubtful_edges,
-        "index_and_syntax": Markdown(table(["language", *Agreement, "of all, agree"], rows)),
-        "index_and_syntax_plot": Markdown(bars("calls, imports and bases", every)),
-        "index_disagreements": Markdown(table(["language", "verdict", "cause", "count"], causes[:MAX_ROWS])),
+        "index_and_syntax": Markdown(markdown_table(["language", *Agreement, "of all, agree"], rows)),
+        "index_and_syntax_plot": Markdown(draw_bars("calls, imports and bases", every)),
+        "index_disagreements": Markdown(markdown_table(["language", "verdict", "cause", "count"], causes[:MAX_ROWS])),
     }
 
 
-def asked_values(asked: LevelCalls | None) -> dict[str, Value]:
+def values_of_calls(calls: LevelCalls | None) -> dict[str, Value]:
     """One entry per number; what a level did not have says nothing."""
-    if asked is None:
+    if calls is None:
         return {}
-    given = asdict(asked)
-    numbers: dict[str, int | float] = {name: value for name, value in given.items() if isinstance(value, int | float)}
-    numbers["cached_share"] = numbers.pop("cached_tokens") / asked.input_tokens if asked.input_tokens else 0.0
-    if asked.predicted_usd_with_cache:
-        numbers["prediction_error"] = asked.cost_usd / asked.predicted_usd_with_cache - 1
-    spared = [saving for cause, saving in asked.avoided.items() if cause is not AvoidanceReason.ASKED]
+    fields = asdict(calls)
+    numbers: dict[str, int | float] = {name: value for name, value in fields.items() if isinstance(value, int | float)}
+    numbers["cached_share"] = numbers.pop("cached_tokens") / calls.input_tokens if calls.input_tokens else 0.0
+    if calls.predicted_usd_with_cache:
+        numbers["prediction_error"] = calls.cost_usd / calls.predicted_usd_with_cache - 1
+    spared = [saving for cause, saving in calls.avoided.items() if cause is not AvoidanceReason.NOT_AVOIDED]
     numbers |= {f"avoided_{name}": value for name, value in to_builtins(sum(spared, CallTotals())).items()}
     found: dict[str, Value] = {PREFIX + name: _number(value) for name, value in numbers.items()}
     for name in ("failures", "gates", "secrets_masked"):
-        if counts := given[name]:
-            found[PREFIX + name] = Markdown(table(["what", "count"], counts.items()))
-    if asked.avoided:
+        if counts := fields[name]:
+            found[PREFIX + name] = Markdown(markdown_table(["what", "count"], counts.items()))
+    if calls.avoided:
         rows = [
             (cause.value, saving.calls, saving.input_tokens + saving.output_tokens, f"{saving.usd:.4f}")
-            for cause, saving in asked.avoided.items()
+            for cause, saving in calls.avoided.items()
         ]
-        found[f"{PREFIX}avoided"] = Markdown(table(["cause", "calls", "tokens", "US dollars"], rows))
-    if Gate.NO_CREDENTIALS in asked.gates:
-        found[f"{PREFIX}no_credentials"] = asked.gates[Gate.NO_CREDENTIALS]
+        found[f"{PREFIX}avoided"] = Markdown(markdown_table(["cause", "calls", "tokens", "US dollars"], rows))
+    if Gate.NO_CREDENTIALS in calls.gates:
+        found[f"{PREFIX}no_credentials"] = calls.gates[Gate.NO_CREDENTIALS]
         found["skipped_reason"] = Gate.NO_CREDENTIALS.value
     return found
 
@@ -186,7 +190,7 @@ def forecast_values(forecast: Mapping[Level, PlanPrice], usd_with_cache: float) 
     """What a model would do, by level, and its price as numbers; nothing if none writes."""
     if not forecast:
         return {}
-    asked, stopped, waiting = (
+    wanted, stopped, waiting = (
         sum((getattr(one, what) for one in forecast.values()), CallTotals())
         for what in ("asked", "all_stopped", "waiting")
     )
@@ -206,35 +210,38 @@ def forecast_values(forecast: Mapping[Level, PlanPrice], usd_with_cache: float) 
         for every, held in [(one.asked + one.all_stopped, one.all_stopped - one.waiting)]
     ]  # fmt: skip
     numbers = {
-        "predicted_calls": asked.calls,
-        "predicted_usd": asked.usd,
+        "predicted_calls": wanted.calls,
+        "predicted_usd": wanted.usd,
         "predicted_usd_with_cache": usd_with_cache,
         "would_summarize": (stopped - waiting).calls,
         "would_usd": (stopped - waiting).usd,
     }
     if waiting.calls:
         numbers |= {"waiting_for_trust": waiting.calls, "waiting_for_trust_usd": waiting.usd}
-    return {"forecast": Markdown(table(heads, rows)), **{name: _number(value) for name, value in numbers.items()}}
+    return {
+        "forecast": Markdown(markdown_table(heads, rows)),
+        **{name: _number(value) for name, value in numbers.items()},
+    }
 
 
-def bars(name: str, counts: Mapping[str, int]) -> str:
+def draw_bars(name: str, counts: Mapping[str, int]) -> str:
     """A horizontal bar chart, largest first; `name` says what is counted."""
     return _chart(name, sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def histogram(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
+def draw_histogram(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
     """One bar for each range between `edges`, in order."""
     ranges = [f"{left:,.0f} to {right:,.0f}" for left, right in pairwise(edges)]
     return _chart(name, list(zip(ranges, counts, strict=True)))
 
 
-def lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
+def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
     """Values between 0 and 1, oldest first, as one row of columns for each series, with the last value."""
     rows = []
     for label, values in series.items():
         heights = (min(int(max(value, 0.0) * len(_HEIGHTS)), len(_HEIGHTS) - 1) for value in values)
         rows.append((label, "".join(_HEIGHTS[height] for height in heights), f"{values[-1]:.3f}"))
-    return table([name, "0 to 1, oldest first", "last"], rows)
+    return markdown_table([name, "0 to 1, oldest first", "last"], rows)
 
 
 def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
@@ -244,4 +251,4 @@ def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
     for label, count in counts:
         eighths = max(1, round(8 * WIDTH * count / most)) if count else 0
         rows.append((label, "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), f"{count:,}"))
-    return table([name, "", "count"], rows)
+    return markdown_table([name, "", "count"], rows)

@@ -17,8 +17,8 @@ from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.build.reports.report_values import rows_of
 from codesum_pipeline.build.steps.reuse import PUBLISHED, keep_failures
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickOutcome, TickRow
 from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests, open_digests
 from codesum_pipeline.changes.intents.intents_file import IntentSurvey
@@ -27,7 +27,7 @@ from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.markdown import code, plain, table
+from codesum_pipeline.ground.model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.ground.model.standing_question import Intent, IntentMatch
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -112,8 +112,8 @@ class StepNotes(Struct):
                 ]
                 if rows:
                     self.values["not_sent"] = rows_of(rows)
-                said = "{post} on {channel}: {state} after {tries} tries: {answer}"
-                self.warnings += [said.format(**row) for row in rows]
+                template = "{post} on {channel}: {state} after {tries} tries: {answer}"
+                self.warnings += [template.format(**row) for row in rows]
 
     def outcome(self, *, built_from: str = "") -> StepOutcome:
         """All of it."""
@@ -171,7 +171,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """The digests that go out with each build, and another try for what the outbox has."""
     with telling.guarded(home.intents.file.name):
         if ws.layout.digests.exists():
-            from codesum_pipeline.changes.digests.running import run_after_build
+            from codesum_pipeline.changes.digests.due_ticks import run_after_build
 
             desk = home.digest_desk(now=ws.now)
             telling.note_ticks(desk, run_after_build(desk, ws.key))
@@ -223,7 +223,7 @@ def show_digest_step(step: str, ws: Workspace) -> Values:
     if step != "intent_matches":
         return {PREVIEW: show_digests(digests)}
     heads = ["standing question", "waiting", "document", "place", "change", "score"]
-    return {PREVIEW: Markdown(table(heads, rows) if rows else "No change waits for a digest.")}
+    return {PREVIEW: Markdown(markdown_table(heads, rows) if rows else "No change waits for a digest.")}
 
 
 def show_digests(digests: Sequence[DigestRow]) -> Markdown:
@@ -242,14 +242,14 @@ def _move_on(ws: Workspace) -> None:
 
 
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
-    from codesum_pipeline.changes.matching.scores import match, reading
-    from codesum_pipeline.indexes.embedders.named import embedder_of
+    from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
+    from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
     from codesum_pipeline.search.retrieval.published_index import PublishedIndex
     from codesum_pipeline.source.git.git import BlobReader
 
     index = PublishedIndex.of_version(comparison.version.folder)
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
-        return match(comparison.changes, asking, index, embedder_of(ws.settings), reading(blobs))
+        return match_changes(comparison.changes, asking, index, embedder_of(ws.settings), make_blob_reader(blobs))
 
 
 def _best(store: DigestStore, question: str, repository: str) -> Iterator[tuple[object, ...]]:
@@ -270,13 +270,14 @@ def _best(store: DigestStore, question: str, repository: str) -> Iterator[tuple[
 
 def _shown(row: DigestRow) -> str:
     """Under what it is, the words of a digest as a chat would get them: without links and HTML."""
-    from codesum_pipeline.changes.delivery.dialects import CHAT, written
+    from codesum_pipeline.changes.delivery.dialects import CHAT, write_body
 
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
-    writer = plain(row.model) if row.model else "no model"
-    state = f"{row.state.value} for {plain(', '.join(row.channels))}" if row.channels else "no channel"
+    writer = escape_text(row.model) if row.model else "no model"
+    state = f"{row.state.value} for {escape_text(', '.join(row.channels))}" if row.channels else "no channel"
     return (
-        f"**{plain(row.intent_name)}** about {plain(', '.join(row.repositories))}, written {plain(row.created_at)} by "
-        f"{writer}, ${row.cost_usd:.4f}\n\nchanges: {row.matches:,}, items: {row.items:,}, {state}, {code(row.id)}"
-        f"\n\n{written(post, CHAT, limit=_DIGEST_CHARS)}"
+        f"**{escape_text(row.intent_name)}** about {escape_text(', '.join(row.repositories))}, "
+        f"written {escape_text(row.created_at)} by {writer}, ${row.cost_usd:.4f}\n\n"
+        f"changes: {row.matches:,}, items: {row.items:,}, {state}, {code_span(row.id)}"
+        f"\n\n{write_body(post, CHAT, limit=_DIGEST_CHARS)}"
     )

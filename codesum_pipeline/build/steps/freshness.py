@@ -108,7 +108,9 @@ class Comparison(Struct, frozen=True):
         return IndexState.CHANGED if self.has_same_indexes else IndexState.OTHER_INDEXES
 
 
-def compare(ws: Workspace, *, commit: str | None, fingerprint: str | None, head: str | None = None) -> Comparison:
+def compare_fingerprints(
+    ws: Workspace, *, commit: str | None, fingerprint: str | None, head: str | None = None
+) -> Comparison:
     """Commit and fingerprint are those of what is published. Dagster is not asked: what it recorded counts as right."""
     snapshots = ws.tables.read_rows_or_empty("snapshot", ws.key, Snapshot)
     snapshot = snapshots[0] if snapshots else None
@@ -139,7 +141,7 @@ class Judgement(Struct, frozen=True):
     holder: Holder | None = None
 
 
-def judge(ws: Workspace, *, head: str | None = None) -> Judgement:
+def judge_freshness(ws: Workspace, *, head: str | None = None) -> Judgement:
     """Judge how current an index is; every caller uses this. `head` is the repository's commit, None if unknown."""
     entry, name = ws.entry, ws.layout.published(ws.key)
     holder = current_holder(ws.layout.state(ws.key))
@@ -157,7 +159,7 @@ def judge(ws: Workspace, *, head: str | None = None) -> Judgement:
     if problem:
         return Judgement(IndexState.BROKEN, problem, manifest, holder)
     commit, fingerprint = (manifest["commit"], manifest["fingerprint"]) if manifest else (None, None)
-    found = compare(ws, commit=commit, fingerprint=fingerprint, head=head)
+    found = compare_fingerprints(ws, commit=commit, fingerprint=fingerprint, head=head)
     why = found.hold.because if found.hold and found.state is IndexState.HELD else ""
     return Judgement(found.state, why, manifest, holder)
 

@@ -2,11 +2,9 @@
 
 import time
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import pyarrow.parquet as pq
-from msgspec import Struct
 
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import (
@@ -28,30 +26,52 @@ from codesum_pipeline.build.steps.step_list import REPO_OVERVIEW, STEPS
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.file import Snapshot
 from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.lease import check_is_held, commit_held
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.workspace import Connect, Workspace, connect
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import held_back
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
 
 # Readers of a home in a bucket see the new version once it is committed.
 _PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 
 
-class Build(Struct, frozen=True, dict=True):
-    """A build in this process; its caller holds the repository's lease."""
+class Build:
+    """A build in this process; its caller holds the repository's lease.
 
-    home: Home
-    key: str
-    run_id: str
-    options: BuildOptions
-    progress: Progress = no_progress
-    new_connection: Connect = connect
+    Its workspace is made when it is first asked for, and stays: what the settings and the registry said then holds for
+    the whole build.
+    """
 
-    @cached_property
+    def __init__(
+        self,
+        home: Home,
+        key: str,
+        run_id: str,
+        options: BuildOptions,
+        *,
+        progress: Progress = no_progress,
+        new_connection: Connect = connect,
+        record: RepositoryRecord = FOLDER_RECORD,
+    ) -> None:
+        self.home = home
+        self.key = key
+        self.run_id = run_id
+        self.options = options
+        self.progress = progress
+        self.new_connection = new_connection
+        self.record = record
+        self._workspace: Workspace | None = None
+
+    @property
     def workspace(self) -> Workspace:
         """Raises `ConfigurationError` for a key that is missing or disabled."""
+        if self._workspace is None:
+            self._workspace = self._open_workspace()
+        return self._workspace
+
+    def _open_workspace(self) -> Workspace:
         self.home.check_choices(is_building=True)
         workspace = self.home.workspace(
             self.key,
@@ -60,10 +80,23 @@ class Build(Struct, frozen=True, dict=True):
             is_confirmed=self.options.confirm_llm,
             usd_left=self.options.llm_usd_left,
             new_connection=self.new_connection,
+            record=self.record,
         )
         if not workspace.entry.enabled:
             raise ConfigurationError(f"repository {self.key!r} is disabled: `codesum add {self.key}` enables it")
         return workspace
+
+    def beside(self, progress: Progress) -> "Build":
+        """The same build for another thread, with a progress of its own."""
+        return Build(
+            self.home,
+            self.key,
+            self.run_id,
+            self.options,
+            progress=progress,
+            new_connection=self.new_connection,
+            record=self.record,
+        )
 
     def built_from(self) -> str:
         """The fingerprint of the current snapshot under the current settings."""
@@ -76,24 +109,24 @@ class Build(Struct, frozen=True, dict=True):
         ws.layout.recorded(self.key).unlink(missing_ok=True)
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, ws, built_from=self.built_from())
-        check_is_held(ws.layout, self.key)
+        self.record.check()
         before = indexed_files(ws) if step == "repo_snapshot" else None
         start = time.perf_counter()
         done = carry_out(_STEPS[step], ws, progress=self.progress)
         if step == _PUBLISHING:
-            commit_held(ws.layout, self.key)
+            self.record.commit()
         seconds = time.perf_counter() - start
         # The changes as soon as they are known, and the whole run once the index is published.
-        told = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
+        notes = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
         # Advice for a person who reads the run's log.
-        held = step == "summary_plan" and held_back(self.home.tables, self.key, self.home.settings)
+        held = step == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
         return StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
             rows=int(pq.read_metadata(ws.tables.path(STAGE_FACTS.get().assets[step].table, self.key)).num_rows),
-            values={**told, **report_values(done.report)},
+            values={**notes, **report_values(done.report)},
             failures=tuple(done.failures),
             warnings=(f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else (),
             findings=tuple(self._findings(step, done.report)),
@@ -124,12 +157,12 @@ class Build(Struct, frozen=True, dict=True):
         names = ("compared", "published_score", "candidate_score", "gain_low", "gain_high")
         scores = {name: getattr(report, name) for name in names if report.compared}
         if report.held_because is not None:
-            said = "; ".join([report.held_because, *self._outages()])
+            description = "; ".join([report.held_because, *self._outages()])
         elif not self.workspace.settings.evaluation.gate:
-            said = "switched off: evaluation.gate is false"
+            description = "switched off: evaluation.gate is false"
         else:
-            said = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
-        return CheckFinding(NOT_WORSE, report.held_because is None, said or None, scores)
+            description = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
+        return CheckFinding(NOT_WORSE, report.held_because is None, description or None, scores)
 
     def _answered(self) -> CheckFinding:
         outages = self._outages()
@@ -139,8 +172,10 @@ class Build(Struct, frozen=True, dict=True):
         carry_out(REPO_OVERVIEW, self.workspace, progress=self.progress)
         for step in DIGEST_STEPS:
             self.perform(step)
-        said = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
-        return CheckFinding(ANSWERED, passed=False, description=f"{said} (`codesum index {self.key}` asks again)")
+        description = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
+        return CheckFinding(
+            ANSWERED, passed=False, description=f"{description} (`codesum index {self.key}` asks again)"
+        )
 
     def _outages(self) -> list[str]:
         """Why a model gave nothing at a level."""

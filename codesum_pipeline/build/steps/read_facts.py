@@ -18,7 +18,7 @@ from codesum_pipeline.search.evaluation.evaluation_step import EVALUATION_VERSIO
 from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.source.files.path_rules import RULES_VERSION
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 # The version of matching and reporting changes; no index depends on it.
 DIGESTS_VERSION = "1"
@@ -63,9 +63,9 @@ def _columns(table: str, schema: pa.Schema) -> tuple[Column, ...]:
     """Some schemas say themselves what their columns hold."""
     columns = []
     for field in schema:
-        own = (field.metadata or {}).get(b"description")
-        said = own.decode() if own else describe_column(table, field.name)
-        columns.append(Column(field.name, _type_name(field.type), said, field.nullable))
+        own_description = (field.metadata or {}).get(b"description")
+        description = own_description.decode() if own_description else describe_column(table, field.name)
+        columns.append(Column(field.name, _type_name(field.type), description, field.nullable))
     return tuple(columns)
 
 

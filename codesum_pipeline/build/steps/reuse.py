@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import pyarrow as pa
-from msgspec import DecodeError, Struct, field, json
+from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.decoding import decode
@@ -44,12 +44,14 @@ HOLD = "hold"
 _FAILURES = ".failures.json"
 
 
-class RecordingStore(TableStore, frozen=True):
+class RecordingStore(TableStore):
     """The tables of one root folder, and which of them were touched, by several threads: of those read also the
     columns, None if they may have been all."""
 
-    _reads: dict[str, set[str | None]] = field(default_factory=dict)
-    _writes: set[str] = field(default_factory=set)
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._reads: dict[str, set[str | None]] = {}
+        self._writes: set[str] = set()
 
     def reads(self) -> Mapping[str, frozenset[str] | None]:
         """The tables that were read and not written: what a step writes itself it may also take over from."""

@@ -9,11 +9,11 @@ from codesum_pipeline.build.reports.build_values import PREVIEW, StepOutcome
 from codesum_pipeline.build.steps.digest_steps import DIGESTS_SHOWN, StepNotes, show_digests
 from codesum_pipeline.changes.delivery.channels import open_channel
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver
+from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests
 from codesum_pipeline.changes.digests.digest_rows import DigestKind
 from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests
+from codesum_pipeline.changes.digests.due_ticks import is_due, run_after_build, run_due
 from codesum_pipeline.changes.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
-from codesum_pipeline.changes.digests.running import is_due, run_after_build, run_due
 from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.hashing import hash_of
@@ -25,12 +25,12 @@ _log = logging.getLogger(__name__)
 HELD_AGAIN_AFTER = timedelta(hours=1)
 
 
-def wanted_now(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
+def explain_due_digests(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
     """Why a run would do something now; empty if it would not. Looks at two small files at most."""
     return "; ".join(_reasons(home, home.digest_desk(now=now)))
 
 
-def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
+def tell_due_digests(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
     """One digest of each question that is due, over all its repositories, and of each that a build held; then what
     the outbox has is sent."""
     telling, desk = StepNotes(), home.digest_desk(now=now)
@@ -44,12 +44,12 @@ def tell_due(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcom
             for repository in held:
                 ticks += run_after_build(desk, repository)
         if (home.settings.home / OUTBOX_FILE).exists():
-            deliver(desk)
+            deliver_digests(desk)
         telling.note_ticks(desk, ticks)
     return _with_preview(telling, desk)
 
 
-def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
+def find_due_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
     """The questions whose previous month needs a roll-up; empty if it exists, or if there is too little."""
     desk = home.digest_desk(now=now)
     with kept_digests(desk.layout.digests, now=now) as store:
@@ -57,7 +57,7 @@ def rollups_wanted(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
         return ", ".join(each.name for each in asking if store and _is_to_be_rolled_up(desk, store, each))
 
 
-def roll_up(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
+def write_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
     """The digests of the month before in one, of each question that had at least two and no roll-up yet."""
     telling, desk = StepNotes(), home.digest_desk(now=now)
     with telling.guarded(desk.intents.file.name):

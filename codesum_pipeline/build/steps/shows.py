@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from codesum_pipeline.build.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
-from codesum_pipeline.build.reports.report_values import bars, histogram, index_values, lines
+from codesum_pipeline.build.reports.report_values import draw_bars, draw_histogram, draw_lines, index_values
 from codesum_pipeline.build.steps.step_checks import known_share
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent
 from codesum_pipeline.ground.model.edge import IndexFile
 from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.markdown import code, plain, table
+from codesum_pipeline.ground.model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason
 from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
 from codesum_pipeline.ground.store.schemas import texts_table
@@ -52,8 +52,8 @@ class TablePreview(Struct, frozen=True):
         with ws.connect(*self.tables) as connection:
             rows = connection.execute(f"{self.query} LIMIT {self.limit}").fetchall()
             counts = dict(connection.execute(self.bars).fetchall()) if self.bars else {}
-        preview = Markdown(table(self.heads, rows))
-        return {PREVIEW: preview} | ({PLOT: Markdown(bars(self.counted, counts))} if counts else {})
+        preview = Markdown(markdown_table(self.heads, rows))
+        return {PREVIEW: preview} | ({PLOT: Markdown(draw_bars(self.counted, counts))} if counts else {})
 
 
 _FILES = TablePreview(
@@ -91,7 +91,7 @@ def _show_documents(ws: Workspace) -> Values:
     counts = dict(lengths)
     steps = range(max(counts) + 1)
     edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
-    plot = histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
+    plot = draw_histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
     return {**_DOCUMENTS(ws), PLOT: Markdown(plot)}
 
 
@@ -118,7 +118,7 @@ def _show_candidate(ws: Workspace) -> Values:
     digest = ws.tables.read("candidate", ws.key).column("digest")[0].as_py()
     files = read_version(ws.layout.versions(ws.key) / digest).manifest["files"]
     rows = [(name, entry["bytes"], entry["sha256"][:12]) for name, entry in sorted(files.items())]
-    return {PREVIEW: Markdown(table(["file", "bytes", "sha256"], rows))}
+    return {PREVIEW: Markdown(markdown_table(["file", "bytes", "sha256"], rows))}
 
 
 def _show_overview(ws: Workspace) -> Values:
@@ -145,12 +145,12 @@ def _show_evaluation(ws: Workspace) -> Values:
                 [NDCG, _EVALUATIONS_SHOWN],
             ).fetchall()
         )
-    figures = Markdown(table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
+    figures = Markdown(markdown_table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
     shown: dict[str, Value] = {PREVIEW: figures}
     if (lift := last_lift(ws)).rows:
         shown["lift"] = Markdown(lift_markdown(lift))
     if drawn := {setup.name: series[setup.name] for setup in (ALL, CODE_ONLY, *EACH_LANE) if setup.name in series}:
-        shown[PLOT] = Markdown(lines("nDCG@10", drawn))
+        shown[PLOT] = Markdown(draw_lines("nDCG@10", drawn))
     return shown
 
 
@@ -201,7 +201,7 @@ def show_run(ws: Workspace) -> dict[str, Value]:
         )
         why = "**Why.** No text was written again."
         if texts:
-            rows = table(["level", "what", "cause", "texts"], texts[:_MOST_CAUSES])
+            rows = markdown_table(["level", "what", "cause", "texts"], texts[:_MOST_CAUSES])
             why = f"**Why.** Texts by what happened to them, and for which cause:\n\n{rows}"
         parts = [
             f"**What changed.** {_changed(ws)}",
@@ -215,15 +215,15 @@ def show_run(ws: Workspace) -> dict[str, Value]:
 
 def _changed(ws: Workspace) -> str:
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    subject = f" “{plain(snapshot.subject)}”" if snapshot.subject else ""
-    here = f"{code(snapshot.commit[:_COMMIT_DIGITS])}{subject}"
+    subject = f" “{escape_text(snapshot.subject)}”" if snapshot.subject else ""
+    here = f"{code_span(snapshot.commit[:_COMMIT_DIGITS])}{subject}"
     found = read_json(ws.layout.memos(ws.key) / _LAST_CHANGE, FileChanges)
     if found is None or found.run_id != ws.run_id:
         return f"Nothing in the repository: it is at {here} as before."
     if found.since is None:
         return f"The first build, of {here}: {found.added:,} files."
     files = f"{found.added:,} files added, {found.changed:,} changed, {found.removed:,} removed"
-    return f"{code(found.since[:_COMMIT_DIGITS])} → {here}: {files}."
+    return f"{code_span(found.since[:_COMMIT_DIGITS])} → {here}: {files}."
 
 
 def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
@@ -241,12 +241,12 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[st
         "SELECT cause, sum(calls), sum(usd) FROM avoided WHERE run_id = ? AND cause <> ? GROUP BY cause "
         "HAVING sum(calls) > 0 ORDER BY 3 DESC, cause",
         ws.run_id,
-        AvoidanceReason.ASKED.value,
+        AvoidanceReason.NOT_AVOIDED.value,
     )
     share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
     saved = sum(dollars for _, _, dollars in spared)
-    said = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
-    yield f"**What it cost.** {said if calls or spared else 'Nothing: no model was asked.'}"
+    costs = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
+    yield f"**What it cost.** {costs if calls or spared else 'Nothing: no model was asked.'}"
     ((kept, documents),) = _rows(
         connection,
         """SELECT count(*) FILTER (id NOT IN (SELECT id FROM document_history WHERE run_id = ? AND event = ?)), count(*)
@@ -257,7 +257,7 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[st
     of_models = " Calls to a model, by cause:" if spared else ""
     yield f"**What it avoided.** {kept:,} of {documents:,} texts stayed as they were.{of_models}"
     if spared:
-        yield table(
+        yield markdown_table(
             ["because of", "calls", "US dollars"], [(cause, count, f"{cost:.4f}") for cause, count, cost in spared]
         )
 

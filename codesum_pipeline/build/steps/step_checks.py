@@ -31,11 +31,11 @@ from codesum_pipeline.ground.settings.operation_settings import CheckName, Check
 from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
 from codesum_pipeline.texts.llm.ledger import spent_today
-from codesum_pipeline.texts.summaries.neighbours import names_of
+from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -132,14 +132,14 @@ LEAK_SUSPECTS = r"""
             THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
             ELSE regexp_extract(regexp_replace(name, $suffix, '\1'), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
         FROM neighbours),
-    texts AS (SELECT id, concat_ws(chr(10), summary, business_intent) AS said FROM documents WHERE NOT is_placeholder),
+    texts AS (SELECT id, concat_ws(chr(10), summary, business_intent) AS text FROM documents WHERE NOT is_placeholder),
     tokens AS (
-        SELECT id, said, unnest(regexp_extract_all(
-            said, '[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*(?:\(\))?')) AS token FROM texts),
+        SELECT id, text, unnest(regexp_extract_all(
+            text, '[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*(?:\(\))?')) AS token FROM texts),
     names AS (
-        SELECT DISTINCT id, said, unnest(string_split_regex(token, '\.|::|\(\)')) AS word FROM tokens
+        SELECT DISTINCT id, text, unnest(string_split_regex(token, '\.|::|\(\)')) AS word FROM tokens
         WHERE regexp_matches(token, '[._(]|::|[\p{Ll}\pN]\p{Lu}|\p{Lu}{2}\p{Ll}|\pN'))
-    SELECT DISTINCT n.id, n.said FROM names n JOIN ends e ON n.word = e.word AND (
+    SELECT DISTINCT n.id, n.text FROM names n JOIN ends e ON n.word = e.word AND (
         n.id = '.' OR e.inside = n.id OR starts_with(e.inside, n.id || '::') OR starts_with(e.inside, n.id || '/'))"""
 LEAK_FAULT = "a text names a caller or callee"
 
@@ -209,8 +209,8 @@ def find_faults(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, s
 
 def find_leaks(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Faults:
     """The documents whose text has a neighbour's name, each with the names."""
-    said = dict(_rows(connection, LEAK_SUSPECTS, {"suffix": SUFFIX_PATTERN}))
-    leaks = {id_: names.leaks(said[id_]) for id_, names in names_of(ws, said).items()}
+    texts = dict(_rows(connection, LEAK_SUSPECTS, {"suffix": SUFFIX_PATTERN}))
+    leaks = {id_: names.leaks(texts[id_]) for id_, names in neighbour_names_of(ws, texts).items()}
     found = [f"{id_} ({', '.join(names)})" for id_, names in sorted(leaks.items()) if names]
     return {LEAK_FAULT: found} if found else {}
 
@@ -266,16 +266,16 @@ def _judged(
     **values: float,
 ) -> CheckFinding:
     """Whether `value` lies between `least` and `most`, both of which count as in the band."""
-    said, state = f"{what}: {value:.4g}", OK
+    description, state = f"{what}: {value:.4g}", OK
     if least is not None and value < least:
-        said, state = f"{said}, at least {least:.4g} is expected", OUT_OF_BAND
+        description, state = f"{description}, at least {least:.4g} is expected", OUT_OF_BAND
     elif most is not None and value > most:
-        said, state = f"{said}, at most {most:.4g} is expected", OUT_OF_BAND
+        description, state = f"{description}, at most {most:.4g} is expected", OUT_OF_BAND
     limits: dict[str, Value] = {
         key: round(limit, 6) for key, limit in (("least", least), ("most", most)) if limit is not None
     }
     shown: Values = {STATE: state, "value": round(value, 6), **limits, **values}
-    return CheckFinding(name.value, state == OK, said, shown, is_warning=name not in settings.errors)
+    return CheckFinding(name.value, state == OK, description, shown, is_warning=name not in settings.errors)
 
 
 def _unjudged(name: CheckName, state: str, why: str) -> CheckFinding:

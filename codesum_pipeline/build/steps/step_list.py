@@ -23,7 +23,8 @@ from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_sym
 from codesum_pipeline.symbols.scip.taking import snapshot_with_indexes
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import calls_of_unchanged, note_avoided
 from codesum_pipeline.texts.summaries.documents_step import DocumentsReport, assemble_documents
-from codesum_pipeline.texts.summaries.level_build import LevelReport, write_level
+from codesum_pipeline.texts.summaries.level_build import LevelReport
+from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanReport, plan_summaries, settle_plan
 
 # Provenance: it goes into a text's row when the text is written, and a text is written for other reasons.
@@ -31,8 +32,8 @@ _PROVENANCE = frozenset({"snapshot", "document_history"})
 
 
 def _nothing_written(report: LevelReport) -> LevelReport:
-    asked = report.asked and calls_of_unchanged(report.asked)
-    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=asked)
+    calls = report.asked and calls_of_unchanged(report.asked)
+    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=calls)
 
 
 def _all_written(report: LevelReport) -> bool:

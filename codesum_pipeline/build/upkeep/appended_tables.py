@@ -36,7 +36,7 @@ _MONTH, _DAY = len("2026-01"), len("2026-01-01")
 _AVOIDED = ("calls", "input_tokens", "output_tokens", "usd")
 
 
-def added_up_ledger(
+def add_up_ledger(
     rows: Sequence[LedgerRow], *, before: str, besides: Collection[tuple[str, int]] = ()
 ) -> list[LedgerRow]:
     """The rows with those that began before a moment added up by month; `besides` are runs and numbers of rows that
@@ -51,7 +51,7 @@ def added_up_ledger(
     return [*(_one_attempt([*group]) for _, group in groupby(sorted(old, key=kind), key=kind)), *young]
 
 
-def added_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> list[AvoidedRow]:
+def add_up_avoided(rows: Sequence[AvoidedRow], *, runs: int, before: str) -> list[AvoidedRow]:
     """The meter, in which what the newest `runs` noted stays, and the rest is added up by day, old rows by month."""
     noted: dict[str, str] = {}
     for row in rows:
@@ -182,7 +182,7 @@ class GrowingTables(Struct, frozen=True):
         yield from self._prune_history(is_dry_run=is_dry_run)
         yield from self._add_up_ledger(is_dry_run=is_dry_run)
         rows = self.tables.read_rows_or_empty("avoided", self.repository, AvoidedRow)
-        kept = added_up_avoided(rows, runs=self.policy.keep_runs, before=self._days_ago(self.policy.books_days))
+        kept = add_up_avoided(rows, runs=self.policy.keep_runs, before=self._days_ago(self.policy.books_days))
         if len(rows) - len(kept) > _WORTH_IT * len(rows):
             table = None if is_dry_run else to_table(kept, AvoidedRow)
             yield self._freed(RemovalKind.BOOKS, "avoided", len(rows), len(kept), rows=table)
@@ -213,7 +213,7 @@ class GrowingTables(Struct, frozen=True):
             return
         waiting = {(row.run_id, row.sequence) for row in rows_of_unfinished_builds(self.layout.state(self.repository))}
         rows = self.tables.read_rows("ledger", self.repository, LedgerRow)
-        kept = added_up_ledger(rows, before=before, besides=waiting)
+        kept = add_up_ledger(rows, before=before, besides=waiting)
         if len(kept) < len(rows):
             table = None if is_dry_run else to_table(kept, LedgerRow)
             yield self._freed(RemovalKind.BOOKS, "ledger", len(rows), len(kept), rows=table)

@@ -26,9 +26,10 @@ from codesum_pipeline.build.upkeep.stored_secrets import SecretsOfHome
 from codesum_pipeline.build.upkeep.tree_indexes import delete_index, unused_since
 from codesum_pipeline.ground.model.errors import BrokenIndex, CodesumError, LeaseHeld, RetryLater
 from codesum_pipeline.ground.store.atomic import remove
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline.indexes.formats.version_folder import read_version
-from codesum_pipeline.indexes.lanes.embedding import discard
+from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.remote import drop_unfinished
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
@@ -110,30 +111,31 @@ _RUN = "maintenance"
 Found = FreedSpace | SkippedUpkeep
 
 
-class MaintainedHome(Struct, frozen=True, dict=True):
-    """The files of one home, and what its settings say of them. With `has_secrets`, secrets that earlier versions
-    stored go as well."""
+class MaintainedHome:
+    """One maintenance of a home's files, by its settings. With `has_secrets`, secrets that earlier versions stored go
+    as well. Which repositories there are is looked at once, at the beginning."""
 
-    home: Home
-    now: datetime
-    is_dry_run: bool = False
-    has_secrets: bool = False
+    def __init__(self, home: Home, now: datetime, is_dry_run: bool = False, has_secrets: bool = False) -> None:
+        self.home = home
+        self.now = now
+        self.is_dry_run = is_dry_run
+        self.has_secrets = has_secrets
 
     def maintain(self) -> Iterator[Found]:
         """What was removed, and what was skipped, in the order in which it is done."""
-        yield from _told(None, "", self._drop_leftovers)
+        yield from _removed_or_skipped(None, "", self._drop_leftovers)
         for key in self.keys:
-            yield from _told(RemovalKind.OVERLAYS, key, lambda key=key: self._drop_overlays(key))  # type: ignore[misc]
+            yield from _removed_or_skipped(RemovalKind.OVERLAYS, key, lambda key=key: self._drop_overlays(key))  # type: ignore[misc]
         for key in self.keys:
             yield from self._maintain_repository(key)
-        yield from _told(RemovalKind.ANSWERS, "", self._drop_answers)
-        yield from _told(RemovalKind.PARTS, "", self._collect_parts)
+        yield from _removed_or_skipped(RemovalKind.ANSWERS, "", self._drop_answers)
+        yield from _removed_or_skipped(RemovalKind.PARTS, "", self._collect_parts)
         if self.has_secrets and not self.is_dry_run:
             stored = SecretsOfHome(self.home, most_chars=None)
             for key in self.keys:
                 drop = partial(self._drop_secrets, stored, key)
-                yield from _told(RemovalKind.SECRETS, key, drop)
-            yield from _told(RemovalKind.SECRETS, "", partial(self._mask_records, stored))
+                yield from _removed_or_skipped(RemovalKind.SECRETS, key, drop)
+            yield from _removed_or_skipped(RemovalKind.SECRETS, "", partial(self._mask_records, stored))
 
     def _drop_secrets(self, stored: SecretsOfHome, key: str) -> Iterator[FreedSpace]:
         """Masks a repository's books, and deletes the versions that an earlier version wrote."""
@@ -163,7 +165,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
 
     def _maintain_repository(self, key: str) -> Iterator[Found]:
         """Look without the lease, which keeps builds waiting, and take it where something would go."""
-        wanted = [*_told(None, key, lambda: self._prune(key, is_dry_run=True))]
+        wanted = [*_removed_or_skipped(None, key, lambda: self._prune(key, is_dry_run=True))]
         if self.is_dry_run or not any(isinstance(found, FreedSpace) for found in wanted):
             yield from wanted
             return
@@ -172,7 +174,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
             with hold_repository(self.home.layout, key, run_id=_RUN):
                 yield from self._prune(key, is_dry_run=False)
 
-        yield from _told(None, key, prune)
+        yield from _removed_or_skipped(None, key, prune)
 
     def _prune(self, key: str, *, is_dry_run: bool) -> Iterator[FreedSpace]:
         layout, policy = self.home.layout, self.home.settings.maintenance
@@ -201,7 +203,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         path = self.home.layout.finished_vectors(key)
         before = self._days_ago(self.home.settings.maintenance.overlays_days)
         old = [path] if path.exists() and path.stat().st_mtime < before else []
-        return _drop(RemovalKind.LEFTOVERS, key, old, discard, is_dry_run=is_dry_run)
+        return _drop(RemovalKind.LEFTOVERS, key, old, discard_kept_vectors, is_dry_run=is_dry_run)
 
     def _drop_overlays(self, key: str) -> Iterator[FreedSpace]:
         since = self._days_ago(self.home.settings.maintenance.overlays_days)
@@ -250,7 +252,7 @@ class MaintainedHome(Struct, frozen=True, dict=True):
         from codesum_pipeline.ground.store.buckets.heads import collect_parts
 
         grace_s = self.home.settings.maintenance.parts_hours * 3600.0
-        found = collect_parts(bucket.objects(), grace_s=grace_s, now=lambda: self.now)
+        found = collect_parts(OPENED_HOMES.objects(bucket), grace_s=grace_s, now=lambda: self.now)
         if found.parts:
             yield FreedSpace(RemovalKind.PARTS, "", found.parts, found.part_bytes)
 
@@ -268,7 +270,9 @@ def _drop(
         yield FreedSpace(kind, key, len(paths), size)
 
 
-def _told(kind: RemovalKind | None, key: str, work: Callable[[], Iterator[FreedSpace]]) -> Iterator[Found]:
+def _removed_or_skipped(
+    kind: RemovalKind | None, key: str, work: Callable[[], Iterator[FreedSpace]]
+) -> Iterator[Found]:
     """What was freed before the first failure, and the failure as a `SkippedUpkeep`."""
     try:
         yield from work()

@@ -18,7 +18,7 @@ from urllib.parse import quote as url_quote
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
-from msgspec import Struct, field
+from msgspec import Struct
 
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.errors import BrokenIndex
@@ -73,16 +73,18 @@ class StoredSecrets(Struct, frozen=True):
     way_out: str
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.kinds.items()))
-        return f"{self.place}: {told}, stored by an earlier version"
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.kinds.items()))
+        return f"{self.place}: {counts}, stored by an earlier version"
 
 
-class SecretsOfHome(Struct, dict=True):
-    """The secrets of one home. `is_cut` says after a look whether there was more than `most_chars`."""
+class SecretsOfHome:
+    """One search for the secrets of a home. `is_cut` says after a look whether there was more than `most_chars`; which
+    repositories and secrets are known is found out once."""
 
-    home: Home
-    most_chars: int | None = MOST_CHARS
-    is_cut: bool = field(default=False)
+    def __init__(self, home: Home, most_chars: int | None = MOST_CHARS) -> None:
+        self.home = home
+        self.most_chars = most_chars
+        self.is_cut = False
 
     def find(self) -> Iterator[StoredSecrets]:
         """One for each place."""

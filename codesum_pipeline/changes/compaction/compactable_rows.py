@@ -30,7 +30,7 @@ from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import hold_lease, hold_repository
 from codesum_pipeline.ground.store.rows import column_names, from_table, to_table
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.texts.llm.pins import blake3_of
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline.texts.summaries.by_model.choosing import templates_of
@@ -182,8 +182,8 @@ class DigestRows(Struct, frozen=True):
         # On its first day a month has not begun everywhere; of the one before it a roll-up is still to be made.
         somewhere = self.now().astimezone(UTC) - timedelta(days=1)
         this_month = somewhere.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-        still_told_from = (this_month - timedelta(days=1)).replace(day=1) - _EARLIEST_MIDNIGHT
-        before = min(selection.before or "", iso_moment(still_told_from))
+        earliest_to_roll_up = (this_month - timedelta(days=1)).replace(day=1) - _EARLIEST_MIDNIGHT
+        before = min(selection.before or "", iso_moment(earliest_to_roll_up))
         intents = re.compile(translate(selection.ids or "*"))
         old = [
             _of_digest(row)
@@ -313,7 +313,7 @@ def source_of(
         return PromptTexts(AnswerCache(settings.summary_cache_dir, now=now), in_use)
     if repository is None:
         raise ConfigurationError(f"rows of {kind} are a repository's: say --repo KEY")
-    return HistoryRows(TableStore(layout.warehouse), layout, repository)
+    return HistoryRows(tables_of(layout), layout, repository)
 
 
 def all_sources(

@@ -30,20 +30,14 @@ from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.attempts import settled_good
-from codesum_pipeline.texts.llm.backend import (
-    SummaryBackend,
-    Templates,
-    build_backend,
-    check_allowed,
-    checked,
-    refuse_unpinned,
-    why_shut,
-)
+from codesum_pipeline.texts.llm.allowed_models import check_allowed, why_no_calls
+from codesum_pipeline.texts.llm.attempts import result_of_good
+from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates, check_response, refuse_unpinned
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.marking import enclose
-from codesum_pipeline.texts.llm.paying import Cap, Till, paid_once, run_job
+from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse, blake3_of
 from codesum_pipeline.texts.llm.templates import (
     COMPACTION_NAME,
@@ -169,9 +163,9 @@ class Compactor(Struct, frozen=True):
     def run(self, signed: SignedAttestation, source: CompactionSource) -> CompactionResult:
         """Carry out a job; raises `CompactionRefused`, `SummaryError`, `LeaseHeld`."""
         with source.held(signed.attestation.job_id):
-            done = _done_before(signed, source)
-            if done:
-                return CompactionResult(done, is_done_before=True)
+            earlier = _done_before(signed, source)
+            if earlier:
+                return CompactionResult(earlier, is_done_before=True)
             request, template = self._checked(signed, source)
             response = self._answer(request, template)
             record = CompactionRecord(
@@ -189,12 +183,12 @@ class Compactor(Struct, frozen=True):
 
     def check(self, signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
         """Raise the error that a run would raise before its call; returns the record of a job that is done."""
-        done = _done_before(signed, source)
-        if done is None:
+        earlier = _done_before(signed, source)
+        if earlier is None:
             self._checked(signed, source)
         else:
             self.check_signature(signed)
-        return done
+        return earlier
 
     def check_signature(self, signed: SignedAttestation) -> None:
         """Raise `SignatureInvalid`, `SignerNotAllowed` or `SignerExpired`."""
@@ -213,7 +207,7 @@ class Compactor(Struct, frozen=True):
         self.check_signature(signed)
         llm, attestation = self.settings.llm, signed.attestation
         rows = attested_rows(source.rows(attestation.selection), attestation)
-        if shut := why_shut(llm, is_offline=self.settings.offline):
+        if shut := why_no_calls(llm, is_offline=self.settings.offline):
             raise BackendNotConfigured(shut)
         template = compaction_template(self.settings)
         request = request_of(attestation, rows, template, llm)
@@ -225,22 +219,22 @@ class Compactor(Struct, frozen=True):
         backend = self.make_backend(llm, {template.level: template})
 
         async def ask() -> SummaryResponse:
-            return checked(request, await backend.summarize(request), llm)
+            return check_response(request, await backend.summarize(request), llm)
 
         async def pay(ledger: Ledger) -> SummaryResponse:
             caps = (
                 Cap("compaction.max_cost_usd_per_job", most.max_cost_usd_per_job, ledger.spent),
                 Cap("compaction.max_cost_usd_per_day", most.max_cost_usd_per_day, ledger.spent_today),
             )
-            return await paid_once(
+            return await pay_once(
                 request,
                 Till(
                     ledger, llm, _LEDGER_LEVEL, job, caps, CompactionCapReached, "attest fewer rows or a cheaper model"
                 ),
                 sent=(template.system,),
                 ask=ask,
-                read=lambda known: checked(request, known, llm),
-                settled=settled_good,
+                read=lambda known: check_response(request, known, llm),
+                settled=result_of_good,
                 retries=llm.max_retries,
             )
 
@@ -249,7 +243,7 @@ class Compactor(Struct, frozen=True):
 
 def _done_before(signed: SignedAttestation, source: CompactionSource) -> CompactionRecord | None:
     job = signed.attestation.job_id
-    done = next((record for record in source.compactions() if record.job_id == job), None)
-    if done and done.attestation.encode() != signed.data:
-        raise JobReused(f"{job} was carried out at {done.compacted_at} with another attestation: attest anew")
-    return done
+    earlier = next((record for record in source.compactions() if record.job_id == job), None)
+    if earlier and earlier.attestation.encode() != signed.data:
+        raise JobReused(f"{job} was carried out at {earlier.compacted_at} with another attestation: attest anew")
+    return earlier

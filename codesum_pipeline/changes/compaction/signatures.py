@@ -68,7 +68,7 @@ class SshSignature(Struct, frozen=True):
             raise SignatureInvalid("the file is not the one that was signed: attest and sign it anew") from error
 
 
-def sign(message: bytes, key: Ed25519PrivateKey, *, namespace: str) -> str:
+def sign_message(message: bytes, key: Ed25519PrivateKey, *, namespace: str) -> str:
     """The signature file's text, the bytes that `ssh-keygen -Y sign -n NAMESPACE` gives with the same key."""
     hash_name = b"sha512"
     raw = key.sign(_signed(message, namespace.encode(), hash_name))
@@ -122,7 +122,7 @@ def public_blob(key: Ed25519PrivateKey) -> bytes:
     return _packed(KEY_TYPE, key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
 
 
-def fingerprint(public_key: bytes) -> str:
+def fingerprint_of(public_key: bytes) -> str:
     """The fingerprint of a key, as `ssh-keygen -l` shows it."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(public_key).digest()).decode().rstrip('=')}"
 
@@ -186,21 +186,21 @@ def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: st
         except _Unreadable as error:
             unreadable.append(f"line {number}: {error}")
             continue
-        if not line.is_authority and line.key == public_key and matches(principal, line.principals):
+        if not line.is_authority and line.key == public_key and matches_patterns(principal, line.principals):
             found = _refusal(line, f"{path}, line {number}", namespace, at)
             if found is None:
                 return
             refusal = refusal or found
     if refusal:
         raise refusal
-    told = f" (not read: {'; '.join(unreadable)})" if unreadable else ""
+    unread = f" (not read: {'; '.join(unreadable)})" if unreadable else ""
     raise SignerNotAllowed(
-        f"{path} has no line for {principal!r} with the key {fingerprint(public_key)}{told}: "
+        f"{path} has no line for {principal!r} with the key {fingerprint_of(public_key)}{unread}: "
         "add one if they may attest, or have an allowed person sign it"
     )
 
 
-def matches(text: str, patterns: str) -> bool:
+def matches_patterns(text: str, patterns: str) -> bool:
     """Whether OpenSSH's list of patterns holds a text: `*` and `?`, and none of those that begin with `!`."""
     # Brackets are letters there.
     found = [
@@ -292,7 +292,7 @@ def _moment(text: str | None) -> datetime | None:
 
 def _refusal(line: SignerLine, place: str, namespace: str, at: datetime) -> CompactionRefused | None:
     """Why the line of a key does not allow this signature."""
-    if line.namespaces is not None and not matches(namespace, line.namespaces):
+    if line.namespaces is not None and not matches_patterns(namespace, line.namespaces):
         return SignerNotAllowed(f"{place}: the key may sign for {line.namespaces!r} and not for {namespace!r}")
     if line.valid_after and at < line.valid_after:
         return SignerExpired(f"{place}: the key may not sign before {line.valid_after.isoformat()}")

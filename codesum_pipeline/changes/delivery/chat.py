@@ -9,8 +9,8 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
-from codesum_pipeline.changes.delivery.channels import OutgoingMessage
-from codesum_pipeline.changes.delivery.dialects import CHAT, HTML_CHAT, shown, written
+from codesum_pipeline.changes.delivery.dialects import CHAT, HTML_CHAT, make_inert, write_body
+from codesum_pipeline.changes.delivery.posts import OutgoingMessage
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.settings.channel_settings import ChatSettings
@@ -45,25 +45,25 @@ class ChatChannel:
     def send(self, message: OutgoingMessage) -> str:
         from apprise import Apprise, NotifyFormat
 
-        title = shown(message.post.subject)
+        title = make_inert(message.post.subject)
         limit = max(_LEAST_CHARS, int(self._service.body_maxlen * _ROOM_SHARE) - len(title))
         is_html = self._service.service_name == "Telegram"
         caller = Apprise(asset=self._service.asset)
         caller.add(self._service)
         with caller.notify(
             title=title,
-            body=written(message.post, HTML_CHAT if is_html else CHAT, limit=limit, is_repeat=message.is_repeat),
+            body=write_body(message.post, HTML_CHAT if is_html else CHAT, limit=limit, is_repeat=message.is_repeat),
             body_format=NotifyFormat.HTML if is_html else NotifyFormat.MARKDOWN,
             timeout=self._settings.timeout_s,
         ) as result:
-            said = one_line("; ".join(entry.message for entry in result.logs() if entry.level != "INFO"))
+            answer = one_line("; ".join(entry.message for entry in result.logs() if entry.level != "INFO"))
             if result:
-                return said or f"{self._service.service_name} took it"
-        statuses = [int(found) for found in _STATUS.findall(said)]
+                return answer or f"{self._service.service_name} took it"
+        statuses = [int(found) for found in _STATUS.findall(answer)]
         if statuses and 400 <= statuses[-1] < 500 and statuses[-1] not in _PASSING:
-            raise DeliveryRefused(said)
+            raise DeliveryRefused(answer)
         # A status says that the service answered; without one nobody knows whether it took the message.
-        raise DeliveryFailed(said or "Apprise says that it failed, and not why", may_have_arrived=not statuses)
+        raise DeliveryFailed(answer or "Apprise says that it failed, and not why", may_have_arrived=not statuses)
 
 
 def _service_of(name: str, kind: str, address: str, *, timeout_s: float) -> "NotifyBase":

@@ -19,11 +19,11 @@ from markdown_it.token import Token
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.delivery.channels import Post, PostKind
+from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.ground.model.digest_record import CitedPlace
-from codesum_pipeline.ground.model.markdown import unlinked
+from codesum_pipeline.ground.model.markdown import break_links
 from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut
+from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut_to_fit
 
 # Neither are links in the text made into links, nor do definitions of such vanish.
 _UNREAD = ("link", "image", "autolink", "html_inline", "html_block", "reference")
@@ -54,9 +54,9 @@ def read_markdown(text: str) -> list[Token]:
     return MarkdownIt("commonmark", {"html": False}).disable(list(_UNREAD)).parse(clean(text))
 
 
-def shown(text: str) -> str:
+def make_inert(text: str) -> str:
     """A text of others, printable (its entities decoded, too), and such that no program makes a link of it."""
-    return unlinked(clean(text))
+    return break_links(clean(text))
 
 
 def _chat_text(text: str) -> str:
@@ -65,13 +65,13 @@ def _chat_text(text: str) -> str:
 
 
 def _uncalled(text: str) -> str:
-    return _CALL.sub(f"@{_WORD_JOINER}", shown(text))
+    return _CALL.sub(f"@{_WORD_JOINER}", make_inert(text))
 
 
 def _chat_code(text: str) -> str:
-    said = _uncalled(text)
-    ticks = "`" * (1 + max((len(found) for found in re.findall("`+", said)), default=0))
-    return f"{ticks}{said}{ticks}" if len(ticks) == 1 else f"{ticks} {said} {ticks}"
+    code = _uncalled(text)
+    ticks = "`" * (1 + max((len(found) for found in re.findall("`+", code)), default=0))
+    return f"{ticks}{code}{ticks}" if len(ticks) == 1 else f"{ticks} {code} {ticks}"
 
 
 def _chat_block(text: str) -> str:
@@ -83,10 +83,10 @@ def _html(text: str) -> str:
 
 
 PLAIN = Dialect(
-    text=shown,
-    code=shown,
-    block=shown,
-    source=lambda name, said, url: f"{name}, {said}\n    {url}" if url else f"{name}, {said}",
+    text=make_inert,
+    code=make_inert,
+    block=make_inert,
+    source=lambda name, about, url: f"{name}, {about}\n    {url}" if url else f"{name}, {about}",
     bold=("", ""),
     italic=("", ""),
     number="[{}]",
@@ -96,7 +96,7 @@ CHAT = Dialect(
     text=_chat_text,
     code=_chat_code,
     block=_chat_block,
-    source=lambda name, said, url: f"[{name}]({url}), {said}" if url else f"{name}, {said}",
+    source=lambda name, about, url: f"[{name}]({url}), {about}" if url else f"{name}, {about}",
     bold=("**", "**"),
     italic=("*", "*"),
     number=r"\[{}\]",
@@ -106,14 +106,14 @@ HTML_CHAT = Dialect(
     text=_html,
     code=lambda text: f"<code>{_html(text)}</code>",
     block=lambda text: f"<pre>{_html(text)}</pre>",
-    source=lambda name, said, url: f'<a href="{escape(url)}">{name}</a>, {said}' if url else f"{name}, {said}",
+    source=lambda name, about, url: f'<a href="{escape(url)}">{name}</a>, {about}' if url else f"{name}, {about}",
     bold=("<b>", "</b>"),
     italic=("<i>", "</i>"),
     number="[{}]",
 )
 
 
-def written(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat: bool = False) -> str:
+def write_body(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat: bool = False) -> str:
     """The body of a post in a dialect, at most `limit` characters long.
 
     What does not fit is cut at the end of a sentence or line, and its last line says how much is left out.
@@ -126,11 +126,11 @@ def written(post: Post, dialect: Dialect, *, limit: int | None = None, is_repeat
         sources -= 1
     room = limit
     while room > 0:
-        text = cut(post.text, room).removesuffix(CUT_MARK).rstrip() if room < len(post.text) else post.text
-        said = _joined(post, text, sources, dialect, is_repeat)
-        if len(said) <= limit:
-            return said
-        room = min(room, len(text)) - max(1, len(said) - limit)
+        text = cut_to_fit(post.text, room).removesuffix(CUT_MARK).rstrip() if room < len(post.text) else post.text
+        body = _joined(post, text, sources, dialect, is_repeat)
+        if len(body) <= limit:
+            return body
+        room = min(room, len(text)) - max(1, len(body) - limit)
     return _joined(post, "", 0, dialect, is_repeat)[:limit]
 
 
@@ -163,9 +163,9 @@ def _body(post: Post, text: str, dialect: Dialect) -> str:
 def _sources(post: Post, dialect: Dialect) -> str:
     lines = []
     for source in sources_of(post):
-        said = ", ".join([dialect.code(source.place), *map(dialect.text, source.about)])
+        about = ", ".join([dialect.code(source.place), *map(dialect.text, source.about)])
         lines.append(
-            f"{dialect.number.format(source.number)} {dialect.source(dialect.text(source.name), said, source.url)}"
+            f"{dialect.number.format(source.number)} {dialect.source(dialect.text(source.name), about, source.url)}"
         )
     return "\n".join(lines)
 
@@ -187,8 +187,8 @@ def sources_of(post: Post) -> Iterator[ShownSource]:
         if CitedPlace.parse(place):
             place, _, commit = place.rpartition("@")
         source = one_line(citation.source_name or citation.repository)
-        told = (f"{source} at {commit[:_COMMIT_DIGITS]}" if commit else source, one_line(citation.date or "")[:10])
-        yield ShownSource(number, one_line(citation.name), place, tuple(each for each in told if each), url)
+        about = (f"{source} at {commit[:_COMMIT_DIGITS]}" if commit else source, one_line(citation.date or "")[:10])
+        yield ShownSource(number, one_line(citation.name), place, tuple(each for each in about if each), url)
 
 
 def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
@@ -211,19 +211,19 @@ def _blocks(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
                     lines = []
             case "inline" | "fence" | "code_block":
                 is_heading = token.level == 1 and tokens[place - 1].type == "heading_open"
-                said = _said(token, dialect, is_heading=is_heading)
+                text = _text_of(token, dialect, is_heading=is_heading)
                 if lists:
-                    lines.append(f"{mark}{said}" if mark else "  " * len(lists) + said)
+                    lines.append(f"{mark}{text}" if mark else "  " * len(lists) + text)
                     mark = ""
                 else:
-                    yield said
+                    yield text
 
 
-def _said(token: Token, dialect: Dialect, *, is_heading: bool) -> str:
+def _text_of(token: Token, dialect: Dialect, *, is_heading: bool) -> str:
     if token.type != "inline":
         return dialect.block(token.content.rstrip("\n"))
-    said = "".join(_inline(token.children or (), dialect, is_heading=is_heading))
-    return said.join(dialect.bold) if is_heading and said else said
+    text = "".join(_inline(token.children or (), dialect, is_heading=is_heading))
+    return text.join(dialect.bold) if is_heading and text else text
 
 
 def _inline(tokens: Sequence[Token], dialect: Dialect, *, is_heading: bool) -> Iterator[str]:
@@ -282,7 +282,7 @@ _REFERENCE = re.compile(r"\[(\d{1,4})\]")
 def html_mail(post: Post, *, is_repeat: bool = False) -> str:
     """A whole page, 600 px wide at most."""
     repeat = f'<p class="quiet" style="{_STYLES["p"]};{_STYLES["quiet"]}">{MAY_BE_A_REPEAT}</p>' if is_repeat else ""
-    subject = escape(shown(post.subject))
+    subject = escape(make_inert(post.subject))
     return (
         '<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -298,7 +298,7 @@ def html_mail(post: Post, *, is_repeat: bool = False) -> str:
 
 def _html_body(post: Post) -> str:
     if post.kind is PostKind.NOTICE:
-        return f'<pre style="{_STYLES["pre"]}">{escape(shown(post.text.strip()))}</pre>'
+        return f'<pre style="{_STYLES["pre"]}">{escape(make_inert(post.text.strip()))}</pre>'
     reader = MarkdownIt("commonmark", {"html": False})
     for name, rule in (("text", _text), ("code_inline", _code), ("fence", _block), ("code_block", _block)):
         reader.add_render_rule(name, rule)
@@ -322,17 +322,17 @@ def _text(self: RendererHTML, tokens: Sequence[Token], place: int, _options: Any
         url = env["links"][number - 1] if 0 < number <= len(env["links"]) else None
         return _link(url, found[0]) if url else found[0]
 
-    return _REFERENCE.sub(link, escape(shown(tokens[place].content)))
+    return _REFERENCE.sub(link, escape(make_inert(tokens[place].content)))
 
 
 def _code(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    return f'<code style="{_STYLES["code"]}">{escape(shown(tokens[place].content))}</code>'
+    return f'<code style="{_STYLES["code"]}">{escape(make_inert(tokens[place].content))}</code>'
 
 
 def _block(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> str:
-    text = shown(tokens[place].content)
-    said = "".join(map(_diff_line, text.rstrip("\n").split("\n"))) if tokens[place].info == "diff" else escape(text)
-    return f'<pre style="{_STYLES["pre"]}">{said}</pre>\n'
+    text = make_inert(tokens[place].content)
+    content = "".join(map(_diff_line, text.rstrip("\n").split("\n"))) if tokens[place].info == "diff" else escape(text)
+    return f'<pre style="{_STYLES["pre"]}">{content}</pre>\n'
 
 
 def _diff_line(line: str) -> str:
@@ -345,13 +345,13 @@ def _html_sources(post: Post) -> str:
     """A table, since some clients do not show the numbers of a list."""
     rows = []
     for source in sources_of(post):
-        name = escape(shown(source.name))
-        said = " · ".join([escape(shown(source.place)), *(escape(shown(each)) for each in source.about)])
+        name = escape(make_inert(source.name))
+        about = " · ".join([escape(make_inert(source.place)), *(escape(make_inert(each)) for each in source.about)])
         rows.append(
             f'<tr><td class="quiet" style="vertical-align:top;padding:3px 8px 3px 0;{_STYLES["number"]}">'
             f'[{source.number}]</td><td style="padding:3px 0;font-size:14px;overflow-wrap:anywhere">'
             f"{_link(source.url, name) if source.url else name}"
-            f'<br><span class="quiet" style="{_STYLES["quiet"]}">{said}</span></td></tr>'
+            f'<br><span class="quiet" style="{_STYLES["quiet"]}">{about}</span></td></tr>'
         )
     if not rows:
         return ""

@@ -88,14 +88,18 @@ def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookA
     name = f"{hook.name} ({hook.value})"
     request = {"hook": hook.value, "path": sys.path, "result": to_builtins(result)}
     # Answers go through a file: a grandchild that keeps a pipe open would keep this process waiting.
-    with tempfile.TemporaryFile() as answers, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as asked:
-        asked.write(json.dumps(request).encode())
-        asked.seek(0)
+    with (
+        tempfile.TemporaryFile() as answers,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as request_file,
+    ):
+        request_file.write(json.dumps(request).encode())
+        request_file.seek(0)
         process = subprocess.Popen(
             [sys.executable, "-m", "codesum_pipeline.changes.delivery.hook_process", str(answers.fileno())],
-            stdin=asked,
-            stdout=said,
-            stderr=said,
+            stdin=request_file,
+            stdout=output,
+            stderr=output,
             pass_fds=(answers.fileno(),),
             start_new_session=True,
         )
@@ -108,10 +112,10 @@ def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookA
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        said.seek(max(0, said.seek(0, os.SEEK_END) - _READ_BYTES))
-        told = said.read().decode("utf-8", "replace")
-        if told.strip():
-            _log.info("hook %s said: %s", name, clean(told)[-_KEPT_CHARS:])
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _READ_BYTES))
+        printed = output.read().decode("utf-8", "replace")
+        if printed.strip():
+            _log.info("hook %s said: %s", name, clean(printed)[-_KEPT_CHARS:])
         answers.seek(0)
         try:
             return HookAnswer(name, **json.loads(answers.read()))

@@ -17,8 +17,8 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from pathlib import Path
 
-from codesum_pipeline.changes.delivery.channels import OutgoingMessage
-from codesum_pipeline.changes.delivery.dialects import PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.dialects import PLAIN, html_mail, write_body
+from codesum_pipeline.changes.delivery.posts import OutgoingMessage
 from codesum_pipeline.ground.model.errors import DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.settings.channel_settings import EmailSettings, mail_address
@@ -57,7 +57,7 @@ class MailChannel:
         mail["Auto-Submitted"] = "auto-generated"
         if message.is_repeat:
             mail["X-Codesum-Repeat"] = str(message.attempt)
-        mail.set_content(written(post, PLAIN, is_repeat=message.is_repeat))
+        mail.set_content(write_body(post, PLAIN, is_repeat=message.is_repeat))
         mail.add_alternative(html_mail(post, is_repeat=message.is_repeat), subtype="html")
         return mail
 
@@ -101,14 +101,14 @@ class MailChannel:
         """The recipients that the server refuses, with its reasons; raises where it refuses all of them."""
         server.ehlo_or_helo_if_needed()
         settings = [f"SIZE={size}"] if server.has_extn("size") else []
-        code, said = server.mail(mail_address(self._settings.sender)[1], settings)
+        code, answer = server.mail(mail_address(self._settings.sender)[1], settings)
         if code != 250:
-            raise _failure(code, _words(said), f"{self._where} refused the sender")
+            raise _failure(code, _words(answer), f"{self._where} refused the sender")
         refused: dict[str, tuple[int, str]] = {}
         for address in recipients:
-            code, said = server.rcpt(address)
+            code, answer = server.rcpt(address)
             if code not in (250, 251):
-                refused[address] = (code, _words(said))
+                refused[address] = (code, _words(answer))
         if len(refused) == len(recipients):
             # Where one of them may be let in later, all are tried again.
             code, text = min(refused.values())
@@ -118,7 +118,7 @@ class MailChannel:
 
 def _give_content(server: smtplib.SMTP, content: bytes) -> str:
     try:
-        code, said = server.data(content)
+        code, answer = server.data(content)
     except smtplib.SMTPDataError:
         # Refused before any of it was sent.
         raise
@@ -126,17 +126,17 @@ def _give_content(server: smtplib.SMTP, content: bytes) -> str:
         why = one_line(str(error)) or type(error).__name__
         raise DeliveryFailed(f"no answer after the mail was sent: {why}", may_have_arrived=True) from error
     if code != 250:
-        raise _failure(code, _words(said), "the mail was not taken")
-    return f"{code} {_words(said)}"
+        raise _failure(code, _words(answer), "the mail was not taken")
+    return f"{code} {_words(answer)}"
 
 
-def _failure(code: int, said: str, what: str) -> DeliveryFailed | DeliveryRefused:
-    text = f"{what}: {code} {said}"
+def _failure(code: int, answer: str, what: str) -> DeliveryFailed | DeliveryRefused:
+    text = f"{what}: {code} {answer}"
     return DeliveryFailed(text) if code <= _LAST_PASSING else DeliveryRefused(text)
 
 
-def _words(said: bytes | str) -> str:
-    return one_line(said.decode("utf-8", "replace") if isinstance(said, bytes) else said)
+def _words(answer: bytes | str) -> str:
+    return one_line(answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer)
 
 
 def _address(text: str) -> Address:

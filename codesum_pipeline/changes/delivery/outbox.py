@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.delivery.channels import Post, PostKind
+from codesum_pipeline.changes.delivery.posts import Post, PostKind
 from codesum_pipeline.ground.model.decoding import convert
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.errors import ConfigurationError
@@ -156,15 +156,15 @@ class Outbox(SqliteFile):
         Where the channel said when, everything waits for that which is to be sent there.
         """
         delay = min(FIRST_DELAY * _GROWTH ** min(claimed.tries - 1, 10), LONGEST_DELAY)
-        asked = min(timedelta(seconds=retry_after_s or 0), _LONGEST_RETRY_AFTER)
-        due = iso_moment(self.now() + max(delay, asked))
+        channel_delay = min(timedelta(seconds=retry_after_s or 0), _LONGEST_RETRY_AFTER)
+        due = iso_moment(self.now() + max(delay, channel_delay))
         state = DeliveryState.UNKNOWN if may_have_arrived else DeliveryState.FAILED
         with self.together():
-            self.end(claimed, state, detail, due_at=due)
-            if asked:
+            self.end_try(claimed, state, detail, due_at=due)
+            if channel_delay:
                 self.connection.execute(
                     f"UPDATE deliveries SET due_at = max(due_at, ?) WHERE channel = ? AND {_WAITING}",
-                    (iso_moment(self.now() + asked), claimed.channel),
+                    (iso_moment(self.now() + channel_delay), claimed.channel),
                 )
 
     def say_why_it_waits(self, channel: str, detail: str) -> None:
@@ -177,15 +177,15 @@ class Outbox(SqliteFile):
     def recover(self) -> list[Delivery]:
         """Mark what ended processes were sending as `unknown`; returns these deliveries."""
         rows = self.connection.execute("SELECT DISTINCT holder FROM deliveries WHERE state = 'sending'").fetchall()
-        gone = [holder for (holder,) in rows if is_free(self._lock(holder)) or not self._lock(holder).exists()]
+        dead_holders = [holder for (holder,) in rows if is_free(self._lock(holder)) or not self._lock(holder).exists()]
         with self.together():
-            held = f"FROM deliveries WHERE state = 'sending' AND holder IN ({', '.join('?' * len(gone))})"
-            left = self.select(Delivery, held, gone)
-            for claimed in left:
-                self.end(claimed, DeliveryState.UNKNOWN, ENDED_WHILE_SENDING, due_at=self.moment())
-        for holder in gone:
+            condition = f"FROM deliveries WHERE state = 'sending' AND holder IN ({', '.join('?' * len(dead_holders))})"
+            abandoned = self.select(Delivery, condition, dead_holders)
+            for claimed in abandoned:
+                self.end_try(claimed, DeliveryState.UNKNOWN, ENDED_WHILE_SENDING, due_at=self.moment())
+        for holder in dead_holders:
             self._lock(holder).unlink(missing_ok=True)
-        return left
+        return abandoned
 
     def retry(self, post: PostId, *, channel: str | None = None, tries: int) -> list[Delivery]:
         """Try again what was given up, as if it were new; raises `ConfigurationError` if nothing was given up."""
@@ -244,7 +244,7 @@ class Outbox(SqliteFile):
             lock.unlink(missing_ok=True)
             os.close(handle)
 
-    def end(self, claimed: Delivery, state: DeliveryState, detail: str, *, due_at: str = "") -> None:
+    def end_try(self, claimed: Delivery, state: DeliveryState, detail: str, *, due_at: str = "") -> None:
         """Record what became of a try. What has no tries left is given up, and what may once have arrived stays so."""
         moment, key = self.moment(), (claimed.post_id, claimed.channel)
         ends = DeliveryState.GIVEN_UP if state is not DeliveryState.SENT and claimed.tries_left <= 0 else state

@@ -11,8 +11,9 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
-from codesum_pipeline.changes.delivery.channels import Channel, OutgoingMessage, Post, notice_post, open_channel
+from codesum_pipeline.changes.delivery.channels import open_channel
 from codesum_pipeline.changes.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
+from codesum_pipeline.changes.delivery.posts import Channel, OutgoingMessage, Post, notice_post
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.moments import iso_moment
@@ -118,9 +119,9 @@ class OutboxSender(Struct, frozen=True):
 def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: OutgoingMessage) -> Delivery:
     """Send a claimed delivery and record the outcome; returns its new state."""
     try:
-        said = channel.send(message)
+        answer = channel.send(message)
     except DeliveryRefused as error:
-        outbox.end(claimed, DeliveryState.GIVEN_UP, _safe(str(error), channel))
+        outbox.end_try(claimed, DeliveryState.GIVEN_UP, _safe(str(error), channel))
     except DeliveryFailed as error:
         outbox.mark_failed(
             claimed,
@@ -135,11 +136,11 @@ def send_one(outbox: Outbox, channel: Channel, claimed: Delivery, message: Outgo
         )
         outbox.mark_failed(claimed, _safe(f"{type(error).__name__}: {error}", channel), may_have_arrived=True)
     else:
-        outbox.end(claimed, DeliveryState.SENT, _safe(said, channel))
+        outbox.end_try(claimed, DeliveryState.SENT, _safe(answer, channel))
     (now,) = outbox.deliveries(post=claimed.post_id, channel=claimed.channel)
     level = {DeliveryState.SENT: logging.INFO, DeliveryState.GIVEN_UP: logging.ERROR}.get(now.state, logging.WARNING)
-    told = (now.post_id, now.channel, now.state.value, now.tries, now.detail)
-    _log.log(level, "%s on %s: %s after %d tries: %s", *told)
+    outcome = (now.post_id, now.channel, now.state.value, now.tries, now.detail)
+    _log.log(level, "%s on %s: %s after %d tries: %s", *outcome)
     return now
 
 
@@ -149,5 +150,5 @@ def _safe(text: str, channel: Channel) -> str:
 
 def delivery_key(post: PostId, channel: str) -> str:
     """A key that is the same for each try of a post on a channel, by which a receiver knows a repeat."""
-    said = "\0".join((_KEY_DOMAIN, post, channel))
-    return f"codesum.{hashlib.sha256(said.encode()).hexdigest()[:_KEY_CHARS]}"
+    identity = "\0".join((_KEY_DOMAIN, post, channel))
+    return f"codesum.{hashlib.sha256(identity.encode()).hexdigest()[:_KEY_CHARS]}"

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import httpx
 from msgspec import to_builtins
 
-from codesum_pipeline.changes.delivery.channels import OutgoingMessage, Post, PostKind
+from codesum_pipeline.changes.delivery.posts import OutgoingMessage, Post, PostKind
 from codesum_pipeline.ground.model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.settings.channel_settings import WebhookChannelSettings
@@ -89,7 +89,7 @@ class WebhookChannel:
         self, client: httpx.AsyncClient, message: OutgoingMessage, addresses: list[str], *, host: str, port: int
     ) -> httpx.Response:
         """The answer of the first address that can be reached; of the certificate the name of the host is checked."""
-        body = json.dumps(payload(message.post), ensure_ascii=False).encode()
+        body = json.dumps(payload_of(message.post), ensure_ascii=False).encode()
         headers = {**self._headers(message, body), "Host": urlsplit(self._settings.url).netloc}
         for place, address in enumerate(addresses, 1):
             shown = f"[{address}]" if ":" in address else address
@@ -136,9 +136,9 @@ class WebhookChannel:
         return headers
 
 
-def payload(post: Post) -> dict[str, Any]:
+def payload_of(post: Post) -> dict[str, Any]:
     """The JSON of a post, which docs/webhook.schema.json describes."""
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "schema": SCHEMA,
         "id": post.id,
         "kind": post.kind.value,
@@ -146,12 +146,12 @@ def payload(post: Post) -> dict[str, Any]:
         "subject": post.subject,
     }
     if post.kind is PostKind.NOTICE:
-        return {**said, "text": post.text}
+        return {**fields, "text": post.text}
     citations = [
         {"number": number, **to_builtins(each), "url": url}
         for number, (each, url) in enumerate(zip(post.citations, post.links, strict=True), 1)
     ]
-    return {**said, "intent": post.intent_name, "summary": post.text, "citations": citations}
+    return {**fields, "intent": post.intent_name, "summary": post.text, "citations": citations}
 
 
 async def _read(answer: httpx.Response) -> str:
@@ -168,23 +168,23 @@ async def _read(answer: httpx.Response) -> str:
         read += f" (the answer broke off: {_words(error)})".encode()
     finally:
         await answer.aclose()
-    said = f"{status} {one_line(read.decode('utf-8', 'replace'))[:_KEPT_CHARS]}".strip()
+    outcome = f"{status} {one_line(read.decode('utf-8', 'replace'))[:_KEPT_CHARS]}".strip()
     if 200 <= status < 300:
-        return said
+        return outcome
     if 300 <= status < 400:
         to = one_line(answer.headers.get("location", ""))[:_KEPT_CHARS]
-        raise DeliveryRefused(f"{said}: it redirects to {to!r}, which is not followed: set the channel's url to it")
+        raise DeliveryRefused(f"{outcome}: it redirects to {to!r}, which is not followed: set the channel's url to it")
     if 400 <= status < 500 and status not in _PASSING:
-        raise DeliveryRefused(said)
-    raise DeliveryFailed(said, retry_after_s=_retry_after(answer.headers.get("retry-after", "")))
+        raise DeliveryRefused(outcome)
+    raise DeliveryFailed(outcome, retry_after_s=_retry_after(answer.headers.get("retry-after", "")))
 
 
-def _retry_after(said: str) -> float | None:
+def _retry_after(value: str) -> float | None:
     """The seconds of a `Retry-After` header, which has a number or a date; None for anything else."""
-    if said.strip().isdecimal():
-        return float(said[:9])
+    if value.strip().isdecimal():
+        return float(value[:9])
     try:
-        moment = parsedate_to_datetime(said)
+        moment = parsedate_to_datetime(value)
     except ValueError:
         return None
     return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())

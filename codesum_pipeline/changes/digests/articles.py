@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.digests.material import ChangeNature, Item
-from codesum_pipeline.changes.digests.wording import noun
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item
+from codesum_pipeline.changes.digests.wording import noun_of
 from codesum_pipeline.ground.model.printable import clean, one_line, shortened
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.budgets import CUT_MARK, Entry, fill_entries
-from codesum_pipeline.texts.llm.marking import enclose, visible
+from codesum_pipeline.texts.llm.marking import enclose, without_invisible
 
 _LABEL = "CHANGE"
 _NAME_CHARS = 200
@@ -54,9 +54,9 @@ class Article(Struct, frozen=True):
     text: str
     sources: tuple[str, ...]
 
-    def has(self, quote: str) -> bool:
+    def has_quote(self, quote: str) -> bool:
         """Whether a quote occurs word for word in one of the texts; white space does not count."""
-        return any(map(self._has, {spaced(quote), spaced(quote.strip().lstrip("+-"))}))
+        return any(map(self._has, {with_single_spaces(quote), with_single_spaces(quote.strip().lstrip("+-"))}))
 
     def _has(self, wanted: str) -> bool:
         solid = len(wanted) - wanted.count(" ")
@@ -100,8 +100,8 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
     filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further)
     shown = []
     for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1):
-        said = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
-        shown.append(Article(number, f"[{number}]\n{enclose(said, _LABEL)}", tuple(body.sources(entry.body))))
+        text = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
+        shown.append(Article(number, f"[{number}]\n{enclose(text, _LABEL)}", tuple(body.sources(entry.body))))
     return Articles(tuple(shown), filled.left_out)
 
 
@@ -124,7 +124,7 @@ def _head(item: Item) -> str:
     change, citation = item.change, item.citation
     name, place = _line(citation.name, _NAME_CHARS), _line(citation.place, _PLACE_CHARS)
     lines = [
-        f"{_HAPPENED[item.happening].format(noun(change))}: {name}",
+        f"{_HAPPENED[item.happening].format(noun_of(change))}: {name}",
         f"at: {place}",
         f"repository: {_line(citation.repository, 100)}",
     ]
@@ -167,7 +167,7 @@ class _Body(Struct, frozen=True):
         for start, end in self.spans:
             part = self.text[start : min(end, kept)]
             if part.strip():
-                yield spaced(part)
+                yield with_single_spaces(part)
                 yield from _sides(part)
 
 
@@ -192,7 +192,7 @@ def _parts(item: Item, *, sends_code: bool) -> Iterator[tuple[str, str, str]]:
 
 
 def _masked(text: str) -> str:
-    shown = _LONG_FENCE.sub(lambda found: found[0][:8], visible(clean(text)))
+    shown = _LONG_FENCE.sub(lambda found: found[0][:8], without_invisible(clean(text)))
     return mask_secrets(shown).text.strip("\n")
 
 
@@ -202,9 +202,9 @@ def _sides(part: str) -> Iterator[str]:
         lines = stretch.split("\n")
         for mark in (_REMOVED, _ADDED):
             if any(line.startswith(mark) for line in lines):
-                yield spaced("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
+                yield with_single_spaces("\n".join(line[1:] for line in lines if line[:1] in (mark, " ")))
 
 
-def spaced(text: str) -> str:
+def with_single_spaces(text: str) -> str:
     """A text in which white space of any kind and length is one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())

@@ -37,7 +37,7 @@ class RepositorySource(Struct, frozen=True):
     git_dir: Path
 
 
-class Files:
+class CitedFiles:
     """Reads the cited lines of documents, with one git process for each repository that is asked for."""
 
     def __init__(self, sources: Mapping[str, RepositorySource]) -> None:
@@ -49,7 +49,7 @@ class Files:
     def close(self) -> None:
         self._open.close()
 
-    def hunk(self, change: DocumentChange) -> Hunk | None:
+    def read_hunk(self, change: DocumentChange) -> Hunk | None:
         """How a document's lines changed; None if one side cannot be read, or has no lines."""
         before, after = (self._lines(change, state) for state in (change.before, change.after))
         if (change.before and before is None) or (change.after and after is None):
@@ -130,8 +130,8 @@ class Subjects:
             # The commits after the first that its lines are from.
             lines = f"-L{change.after.start_line},{change.after.end_line or change.after.start_line}"
             revisions = f"{first}..{change.after.commit}"
-            said = self._git(change.repository, ["blame", "-l", "-s", lines, revisions, "--", change.after.file_path])
-            seen = {line.partition(" ")[0] for line in said.split("\n") if not line.startswith("^")}
+            blame = self._git(change.repository, ["blame", "-l", "-s", lines, revisions, "--", change.after.file_path])
+            seen = {line.partition(" ")[0] for line in blame.split("\n") if not line.startswith("^")}
             commits = [commit for commit in commits if commit.id in seen] or commits
         return tuple(dict.fromkeys(commit.subject for commit in commits))[:_MOST_SUBJECTS]
 
@@ -147,11 +147,11 @@ class Subjects:
 
     def _log_of(self, repository: str, first: str, last: str) -> Mapping[str, Sequence[_Commit]]:
         arguments = ["log", "--no-merges", "--name-only", "--no-renames", "-z", f"--max-count={_MOST_COMMITS}", _FORM]
-        said = self._git(repository, [*arguments, f"{first}..{last}", "--"])
+        output = self._git(repository, [*arguments, f"{first}..{last}", "--"])
         source = self._sources.get(repository)
-        cut = shallow_commits(source.git_dir) if source and said else set()
+        cut = shallow_commits(source.git_dir) if source and output else set()
         found: dict[str, list[_Commit]] = {}
-        for commit, paths in _read(said.split("\0")):
+        for commit, paths in _read(output.split("\0")):
             if commit.id not in cut:
                 for path in paths:
                     found.setdefault(path, []).append(commit)
@@ -162,11 +162,11 @@ class Subjects:
         if source is None or not source.git_dir.exists():
             return ""
         try:
-            said = run_git(arguments, git_dir=source.git_dir, timeout_s=_GIT_TIMEOUT_S)
+            output = run_git(arguments, git_dir=source.git_dir, timeout_s=_GIT_TIMEOUT_S)
         except RepositoryUnavailable as error:
             _log.info("%s: no subjects of commits: %s", repository, error)
             return ""
-        return said.decode("utf-8", "surrogateescape")
+        return output.decode("utf-8", "surrogateescape")
 
 
 def _by_date(changes: Sequence[DocumentChange], side: str) -> Mapping[str, str]:

@@ -17,9 +17,9 @@ from pydantic import Field
 
 from codesum_pipeline.changes.digests.articles import LEAST_QUOTE_CHARS, Article
 from codesum_pipeline.ground.model.digest_record import DigestCitation, DigestClaim, SummaryResult
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.texts.llm.answer_shapes import AnswerPart, AnswerTool, tool_for
-from codesum_pipeline.texts.llm.checking import complain, object_of, validated
+from codesum_pipeline.texts.llm.checking import raise_complaints, read_object, validate_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse
 
 TOOL_NAME = "emit_digest"
@@ -77,7 +77,7 @@ def digest_tool() -> AnswerTool:
 
 def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[Article]) -> CheckedClaims:
     """The claims of an answer that hold; raises `AnswerProblem` if it has another form, or none of them does."""
-    answer = validated(object_of(response, form, digest_tool()), DigestAnswer)
+    answer = validate_answer(read_object(response, form, digest_tool()), DigestAnswer)
     shown = {article.number: article for article in articles}
     claims, removed = [], []
     for claim in answer.claims:
@@ -86,7 +86,7 @@ def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[
         if found:
             claims.append(found)
     if not claims:
-        complain(
+        raise_complaints(
             [
                 "claims: no quote stands, letter by letter, in a change that its claim cites: copy each from the text "
                 f"between the markers of such a change, at least {LEAST_QUOTE_CHARS} characters of one line"
@@ -109,8 +109,8 @@ def result_of(
         for claim in checked.claims
     )
     lines = "\n".join(dict.fromkeys(f"- {_composed(claim)}" for claim in claims))
-    told = [lines, *_left_out(checked, untold=items - len(used), items=items)]
-    return SummaryResult(intent_name, "\n\n".join(told), tuple(citations[number] for number in used), claims)
+    paragraphs = [lines, *_left_out(checked, unreported=items - len(used), items=items)]
+    return SummaryResult(intent_name, "\n\n".join(paragraphs), tuple(citations[number] for number in used), claims)
 
 
 def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestClaim | None, list[int]]:
@@ -120,9 +120,9 @@ def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestCl
     known, unknown = [n for n in numbers if n in shown], [n for n in numbers if n not in shown]
     if not known:
         # The quote shows which one was meant, if only one contains it.
-        holders = [number for number, article in shown.items() if article.has(claim.quote)]
+        holders = [number for number, article in shown.items() if article.has_quote(claim.quote)]
         known = holders if len(holders) == 1 else []
-    if not text or not any(shown[number].has(claim.quote) for number in known):
+    if not text or not any(shown[number].has_quote(claim.quote) for number in known):
         return None, unknown
     return DigestClaim(text, tuple(known), claim.quote), unknown
 
@@ -150,21 +150,21 @@ def _composed(claim: DigestClaim) -> str:
 def _pieces(text: str) -> Iterator[str]:
     for place, part in enumerate(_SPAN.split(text)):
         if part:
-            yield code(part, limit=_MAX_CLAIM_CHARS) if place % 2 else _prose(part)
+            yield code_span(part, limit=_MAX_CLAIM_CHARS) if place % 2 else _prose(part)
 
 
 def _prose(text: str) -> str:
     """The text with Markdown escaped; white space at the ends is kept."""
     inner = text.strip()
     start, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{start}{prose(inner, limit=2 * _MAX_CLAIM_CHARS)}{end}" if inner else text
+    return f"{start}{escape_prose(inner, limit=2 * _MAX_CLAIM_CHARS)}{end}" if inner else text
 
 
-def _left_out(checked: CheckedClaims, *, untold: int, items: int) -> Iterable[str]:
+def _left_out(checked: CheckedClaims, *, unreported: int, items: int) -> Iterable[str]:
     """The last line: what is left out, if anything is."""
-    said = [f"{untold:,} of {items:,} changes"] if untold else []
+    omissions = [f"{unreported:,} of {items:,} changes"] if unreported else []
     if checked.dropped:
         what = "1 statement" if checked.dropped == 1 else f"{checked.dropped} statements"
-        said.append(f"{what} of the model without a quote from a change that it names")
-    if said:
-        yield f"(Not in this digest: {'; '.join(said)}.)"
+        omissions.append(f"{what} of the model without a quote from a change that it names")
+    if omissions:
+        yield f"(Not in this digest: {'; '.join(omissions)}.)"

@@ -13,8 +13,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.digest_hooks import HookFailed, tell_after
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.delivery.sending import OutboxSender, SendingReport
 from codesum_pipeline.changes.digests.digest_by_model import DigestJob
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState, TickFailure, TickRow
@@ -29,7 +29,7 @@ from codesum_pipeline.ground.model.errors import (
     TemplateNotFound,
     TemplateRenderError,
 )
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.standing_question import Intent
@@ -76,7 +76,7 @@ def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
         yield
 
 
-def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
+def finish_digest(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
     """Put a recorded digest into the outbox, then call the hooks; must be inside `one_at_a_time`.
 
     A hook that was called when the process ended is called again.
@@ -86,7 +86,7 @@ def finish(store: DigestStore, sender: OutboxSender, digest: DigestRow) -> None:
         sender.add(post, digest.channels)
         store.mark_queued(digest.id)
     tell_after(digest.result)
-    store.mark_told(digest.id)
+    store.mark_hooks_called(digest.id)
 
 
 def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
@@ -101,12 +101,12 @@ def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
                 _log.warning(
                     "digest %s of %s: the process that wrote it ended; it goes on from here", digest.id, intent
                 )
-                finish(store, sender, digest)
+                finish_digest(store, sender, digest)
                 left.append(digest.id)
     return left
 
 
-def deliver(desk: DigestDesk) -> SendingReport:
+def deliver_digests(desk: DigestDesk) -> SendingReport:
     """Put into the outbox the digests that ended processes left half way, then send what is due."""
     if desk.layout.digests.exists():
         try:
@@ -157,7 +157,7 @@ def sorted_failure(error: Exception) -> TickFailure:
 
 def reason_of(error: Exception) -> str:
     """An error in one line; of our own errors the message alone."""
-    return one_line(str(error)) if isinstance(error, CodesumError) else told(error)
+    return one_line(str(error)) if isinstance(error, CodesumError) else describe_error(error)
 
 
 def tell_held(sender: OutboxSender, earlier: Sequence[TickRow], held: TickRow) -> None:

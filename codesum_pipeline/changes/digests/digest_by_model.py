@@ -16,33 +16,25 @@ from msgspec import Struct
 
 from codesum_pipeline.changes.digests.articles import Article, fill_articles, first_entry_chars
 from codesum_pipeline.changes.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.changes.digests.digest_rows import DigestDraft
-from codesum_pipeline.changes.digests.material import Item
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import ConfigurationError, DigestCapReached, DigestGatedOff
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import DigestSettings, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import check_models, form_of, why_no_calls
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
-from codesum_pipeline.texts.llm.attempts import settled_reading
-from codesum_pipeline.texts.llm.backend import (
-    AnotherModel,
-    RefusedAnswer,
-    SummaryBackend,
-    Templates,
-    build_backend,
-    check_models,
-    checked,
-    form_of,
-    why_shut,
-)
+from codesum_pipeline.texts.llm.attempts import result_of_reading
+from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.texts.llm.ledger import Ledger
-from codesum_pipeline.texts.llm.paying import Cap, Till, paid_once, run_job
+from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_fallbacks
@@ -77,7 +69,7 @@ def check_gates(settings: Settings) -> None:
     `DigestGatedOff`: the digest is written without a model. `ModelNotInAllowlist`, and `ConfigurationError` for an
     unknown price: the settings have to be mended.
     """
-    if shut := why_shut(settings.llm, is_offline=settings.offline):
+    if shut := why_no_calls(settings.llm, is_offline=settings.offline):
         raise DigestGatedOff(shut)
     check_models(settings.llm)
 
@@ -134,7 +126,7 @@ class DigestTemplates(Struct, frozen=True):
             f"'{self.instruction.name}{ROLLUP_SUFFIX}' with it, which roll-ups then use instead"
         )
 
-    def resolved(self, system: str, digest: str) -> ResolvedTemplate:
+    def resolve(self, system: str, digest: str) -> ResolvedTemplate:
         """The templates as a request needs them, with the system turn as it is sent, and what the request pins."""
         return ResolvedTemplate(LEVEL, system, self.instruction.text, digest, self.names, digest_tool())
 
@@ -179,7 +171,7 @@ def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> 
     """
     templates = DigestTemplates.of(intent, settings.prompts_dir)
     system, instruction = templates.system, templates.instruction
-    template = templates.resolved(
+    template = templates.resolve(
         system.for_digest(language=intent.language),
         digest_of_texts(system.text, instruction.text, language=intent.language),
     )
@@ -267,15 +259,15 @@ class _DigestRequester(Struct):
             Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),
         )
         way_out = "write digests with a cheaper model"
-        return await paid_once(
+        return await pay_once(
             request,
             Till(ledger, llm, LEDGER_LEVEL, self.job.intent.name, caps, DigestCapReached, way_out),
             sent=(self.digest.template.system, digest_tool().schema_bytes.decode()),
             ask=lambda: self._ask(request),
             read=lambda known: self._read(request, known),
-            settled=settled_reading,
+            settled=result_of_reading,
             retries=min(llm.max_retries, MAX_RETRIES),
-            longest_asked_wait_s=LONGEST_WAIT_S,
+            longest_provider_wait_s=LONGEST_WAIT_S,
         )
 
     async def _ask(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
@@ -291,7 +283,7 @@ class _DigestRequester(Struct):
 
     def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
         try:
-            found = checked(request, response, self.job.settings.llm)
+            found = check_response(request, response, self.job.settings.llm)
             return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
         except AnswerProblem as problem:
             return AnswerReading(response, None, str(problem))

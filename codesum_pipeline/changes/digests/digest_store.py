@@ -111,7 +111,7 @@ class DigestStore(SqliteFile):
         )
         return dict(rows.fetchall())
 
-    def forget(self, intent_name: str) -> int:
+    def forget_pending(self, intent_name: str) -> int:
         """Delete what waits for an intent, how much that was; its digests and ticks stay."""
         with self.together():
             self.connection.execute("DELETE FROM schedules WHERE intent_name = ?", (intent_name,))
@@ -119,7 +119,7 @@ class DigestStore(SqliteFile):
                 "DELETE FROM matches WHERE digest_id IS NULL AND intent_name = ?", (intent_name,)
             ).rowcount
 
-    def purge(self, repository: str) -> PurgeCounts:
+    def purge_repository(self, repository: str) -> PurgeCounts:
         """Delete all that is of a repository alone. A digest of several repositories stays."""
         with self.together():
             alone = storable((repository,))
@@ -154,7 +154,7 @@ class DigestStore(SqliteFile):
                 "UPDATE digests SET state = 'queued' WHERE id = ? AND state = 'written'", (digest_id,)
             )
 
-    def mark_told(self, digest_id: str) -> None:
+    def mark_hooks_called(self, digest_id: str) -> None:
         """The hooks that hear of a digest were called."""
         with self.together():
             self.connection.execute("UPDATE digests SET told_at = ? WHERE id = ?", (self.moment(), digest_id))
@@ -272,20 +272,20 @@ class DigestStore(SqliteFile):
         found, *others = waiting
         self.connection.executemany("DELETE FROM matches WHERE id = ?", [(each.id,) for each in others])
         best = max((each for each in (match.score, found.score) if each is not None), default=None)
-        was = found.change.renamed_from or change.renamed_from
-        was = was if was != change.document_id else None
-        self._rewrite(found.id, replace(change, before=found.change.before, renamed_from=was), best)
+        old_id = found.change.renamed_from or change.renamed_from
+        old_id = old_id if old_id != change.document_id else None
+        self._rewrite(found.id, replace(change, before=found.change.before, renamed_from=old_id), best)
 
     def _handle(self, kept: KeptMatch, digest_id: str) -> None:
-        told = kept.change
+        reported = kept.change
         is_as_read = self.connection.execute(
-            "UPDATE matches SET digest_id = ? WHERE id = ? AND change = ?", (digest_id, kept.id, storable(told))
+            "UPDATE matches SET digest_id = ? WHERE id = ? AND change = ?", (digest_id, kept.id, storable(reported))
         ).rowcount
         if is_as_read:
             return
         for found in self.select(KeptMatch, "FROM matches WHERE id = ? AND digest_id IS NULL", (kept.id,)):
-            was = told.document_id if told.document_id != found.change.document_id else None
-            self._rewrite(kept.id, replace(found.change, before=told.after, renamed_from=was), found.score)
+            old_id = reported.document_id if reported.document_id != found.change.document_id else None
+            self._rewrite(kept.id, replace(found.change, before=reported.after, renamed_from=old_id), found.score)
 
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self.connection.execute(

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.printable import clean, shortened
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.plain_text import Markup, markup_of, plain_text
+from codesum_pipeline.texts.llm.plain_text import Markup, markup_of, to_plain_text
 
 # Lines of both sides together.
 _MOST_COMPARED = 800
@@ -27,7 +27,7 @@ _MOST_COMPARED = 800
 Edit = tuple[int, int, int, int]
 
 
-def edits(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
+def find_edits(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
     """Where lines `[a, b)` of the old text are lines `[c, d)` of the new one, as (a, b, c, d) in order."""
     same = _common(old, new)
     last = _common(old[same:][::-1], new[same:][::-1])
@@ -36,8 +36,8 @@ def edits(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
     found: list[Edit] = []
     for (before, other), (until, end) in pairwise(ties):
         start, begin = before + 1, other + 1
-        for first, stop, come, go in _between(old[start:until], new[begin:end]):
-            found.append((first + start, stop + start, come + begin, go + begin))
+        for first, stop, other_first, other_stop in _between(old[start:until], new[begin:end]):
+            found.append((first + start, stop + start, other_first + begin, other_stop + begin))
     return found
 
 
@@ -130,7 +130,7 @@ def hunk_of(before: str | None, after: str | None, path: str) -> Hunk | None:
         return None
     if old == new:
         return Hunk("", 0, 0, is_masked=True) if _differ(before, after) else None
-    return _cut(closer(list(_difference(old, new))))
+    return _cut(without_shared_indent(list(_difference(old, new))))
 
 
 def _differ(before: str | None, after: str | None) -> bool:
@@ -145,7 +145,7 @@ def _lines(text: str | None, markup: Markup) -> list[str]:
         return []
     shown = mask_secrets(clean(text)).text
     if markup is not Markup.PLAIN:
-        shown = "\n".join(_SENTENCE_END.sub("\n", line) for line in plain_text(shown, markup).split("\n"))
+        shown = "\n".join(_SENTENCE_END.sub("\n", line) for line in to_plain_text(shown, markup).split("\n"))
     return _without_margin([line.rstrip() for line in shown.expandtabs(4).split("\n")])
 
 
@@ -159,7 +159,7 @@ def _without_margin(lines: list[str]) -> list[str]:
 def _difference(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Lines with their marks, with few unchanged ones around; `@@` where some are left out between two parts."""
     end: int | None = None
-    for start, stop, begin, until in edits(old, new):
+    for start, stop, begin, until in find_edits(old, new):
         if end is None:
             yield from _kept(old[max(0, start - _CONTEXT) : start])
         elif start - end <= 2 * _CONTEXT + 1:
@@ -179,7 +179,7 @@ def _kept(lines: Sequence[str]) -> Iterator[str]:
     return (f" {line}" for line in lines)
 
 
-def closer(lines: Sequence[str]) -> list[str]:
+def without_shared_indent(lines: Sequence[str]) -> list[str]:
     """Without the white space that all lines have after their marks."""
     texts = _without_margin([line[1:] for line in lines if line != PART])
     shown = iter(texts)
@@ -188,8 +188,8 @@ def closer(lines: Sequence[str]) -> list[str]:
 
 def without_blank_ends(lines: Sequence[str]) -> list[str]:
     """Lines with marks, without blank ones at both ends."""
-    said = [place for place, line in enumerate(lines) if line[1:].strip()]
-    return [*lines[said[0] : said[-1] + 1]] if said else []
+    filled = [place for place, line in enumerate(lines) if line[1:].strip()]
+    return [*lines[filled[0] : filled[-1] + 1]] if filled else []
 
 
 def _cut(difference: Sequence[str]) -> Hunk:

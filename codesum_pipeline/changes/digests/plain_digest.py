@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.changes.digests import wording
-from codesum_pipeline.changes.digests.material import ChangeNature, Item
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item
 from codesum_pipeline.changes.digests.wording import new_names
 from codesum_pipeline.changes.matching.scores import subject_text
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, module_path_of
-from codesum_pipeline.ground.model.markdown import code
+from codesum_pipeline.ground.model.markdown import code_span
 from codesum_pipeline.ground.model.printable import counted, listed
 from codesum_pipeline.ground.model.standing_question import DocumentChange, Intent
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -55,18 +55,18 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     digest.add(_gist(main))
     detailed = {id(item) for item in shown[: len(_HUNK_LINES)]}
     for subjects, members in sections.items():
-        if told := [item for item in members if id(item) in detailed]:
+        if in_detail := [item for item in members if id(item) in detailed]:
             if len(sections) > 1:
                 digest.add(f"## {listed(_commits(subjects)) or 'Commit not known'}")
-            for item in told:
-                digest.tell(item)
-            digest.list([item for item in members if id(item) not in detailed])
+            for item in in_detail:
+                digest.add_item(item)
+            digest.add_items([item for item in members if id(item) not in detailed])
     if others := [item for item in shown if not any(id(member) in detailed for member in sections[item.subjects])]:
         digest.add("## Other changes")
-        digest.list(others)
+        digest.add_items(others)
     digest.add_beside(beside)
     digest.add_rest(main[_MOST_SHOWN:])
-    digest.add(f"*Asked: “{wording.said(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")
+    digest.add(f"*Asked: “{wording.quote_words(intent.text, limit=_INTENT_CHARS)}”. No language model wrote this.*")
     return SummaryResult(intent.name, digest.text, tuple(item.citation for item in digest.cited))
 
 
@@ -96,32 +96,32 @@ class _PlainDigest(Struct):
     def add(self, paragraph: str) -> None:
         self._paragraphs.append(paragraph)
 
-    def tell(self, item: Item) -> None:
+    def add_item(self, item: Item) -> None:
         """An item with its lines, or what is said otherwise about it."""
         self.add(self._headed(item))
         hunk = item.hunk
         if hunk is None or not hunk.text or item.happening is ChangeNature.REMOVED:
-            self._add_list(wording.details(item))
+            self._add_list(wording.details_of(item))
             return
         if wording.is_prose(item):
-            self._add_list(wording.quotes(hunk, _MOST_QUOTES))
+            self._add_list(wording.quote_sentences(hunk, _MOST_QUOTES))
             return
         lines = wording.lines_to_show(hunk, next(self._rooms), self.words)
         is_whole = hunk.text.count("\n") < len(lines)
         # A part of something new says less than what somebody wrote about it.
         if not is_whole and item.happening is ChangeNature.ADDED and wording.words_about(item):
             lines = []
-        self._add_list(wording.details(item, shown="\n".join(lines), is_whole=is_whole))
+        self._add_list(wording.details_of(item, shown="\n".join(lines), is_whole=is_whole))
         if lines:
-            self.add(wording.block(hunk, lines))
+            self.add(wording.fenced_block(hunk, lines))
 
-    def list(self, items: Sequence[Item]) -> None:
+    def add_items(self, items: Sequence[Item]) -> None:
         """A line for each item."""
         lines = []
         for item in items:
             is_quoted = item.hunk is not None and wording.is_prose(item) and item.happening is ChangeNature.CHANGED
-            told = wording.quotes(item.hunk, 1) if is_quoted and item.hunk else wording.details(item)
-            lines.append(": ".join([self._headed(item), *told[:1]]))
+            words = wording.quote_sentences(item.hunk, 1) if is_quoted and item.hunk else wording.details_of(item)
+            lines.append(": ".join([self._headed(item), *words[:1]]))
         self._add_list(lines)
 
     def add_beside(self, items: Sequence[Item]) -> None:
@@ -132,10 +132,10 @@ class _PlainDigest(Struct):
             "Tests": [item for item in items if item.change.is_test],
             "Vendored copies": [item for item in items if item.change.is_vendored],
         }
-        left = {id(item) for item in items}
+        unlisted = {id(item) for item in items}
         for title, members in of.items():
-            if some := [item for item in members if id(item) in left]:
-                left -= {id(item) for item in some}
+            if some := [item for item in members if id(item) in unlisted]:
+                unlisted -= {id(item) for item in some}
                 self.add(f"**{title}:** {self._named(some)}")
 
     def add_rest(self, items: Sequence[Item]) -> None:
@@ -144,11 +144,11 @@ class _PlainDigest(Struct):
         if not counts:
             return
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        said = [f"{count:,} in {code(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
+        counts_by_folder = [f"{count:,} in {code_span(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
         if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
-            said.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
+            counts_by_folder.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
         total = sum(counts.values())
-        self.add(f"**Not shown here:** {counted(total, 'more change')}: {', '.join(said)}.")
+        self.add(f"**Not shown here:** {counted(total, 'more change')}: {', '.join(counts_by_folder)}.")
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
@@ -157,12 +157,12 @@ class _PlainDigest(Struct):
                 numbers = " ".join(self._cite(item) for item in members[:_MOST_BESIDE])
                 changes = [change for item in members for change in (item.change, *item.alike)]
                 count = f"{len(changes):,} {'new' if happening is ChangeNature.ADDED else happening}"
-                shown.append(f"{count}: {wording.names(changes)} {numbers}")
+                shown.append(f"{count}: {wording.names_of_changes(changes)} {numbers}")
         return "; ".join(shown)
 
     def _headed(self, item: Item) -> str:
-        where = f" of {code(item.citation.source_name or item.citation.repository)}" if self.has_many else ""
-        return f"{wording.heading(item)}{where} {self._cite(item)}"
+        where = f" of {code_span(item.citation.source_name or item.citation.repository)}" if self.has_many else ""
+        return f"{wording.heading_of(item)}{where} {self._cite(item)}"
 
     def _cite(self, item: Item) -> str:
         self.cited.append(item)
@@ -177,7 +177,7 @@ def _gist(items: Sequence[Item]) -> str:
     """What changed, in one sentence: what or how many, with which commits, and the names that are new in most of it."""
     changes = [change for item in items for change in (item.change, *item.alike)]
     repositories = sorted({item.citation.source_name or item.citation.repository for item in items})
-    where = [code(name) for name in repositories[:_MOST_REPOSITORIES]]
+    where = [code_span(name) for name in repositories[:_MOST_REPOSITORIES]]
     if len(repositories) > _MOST_REPOSITORIES:
         where.append(f"{len(repositories) - _MOST_REPOSITORIES} other repositories")
     subjects = list(dict.fromkeys(subject for item in items for subject in item.subjects))
@@ -186,7 +186,7 @@ def _gist(items: Sequence[Item]) -> str:
     why = f", with {listed(commits)}" if commits else ""
     changed = [item for item in items if item.happening is ChangeNature.CHANGED and not wording.is_prose(item)]
     names = new_names([item.hunk.text for item in changed if item.hunk])
-    new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code, names))}." if names else ""
+    new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code_span, names))}." if names else ""
     if items and all(map(wording.is_renumbered, items)):
         new = " Nothing but numbers or dates is different."
     return f"In {listed(where)}, {what}{why}.{new}" if items else "Nothing changed."
@@ -196,7 +196,7 @@ def _named_ones(items: Sequence[Item]) -> Iterator[str]:
     for happening in ChangeNature:
         if members := [item for item in items if item.happening is happening]:
             named = listed([wording.name_of(item.change) for item in members])
-            yield f"{named} {wording.verb(happening, len(members))}"
+            yield f"{named} {wording.verb_of(happening, len(members))}"
 
 
 def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterator[str]:
@@ -204,15 +204,15 @@ def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterat
     for happening in ChangeNature:
         counts = Counter(change.level for change in changes if happenings[id(change)] is happening)
         examples = {change.level: change for change in changes if happenings[id(change)] is happening}
-        said = [
-            f"{counts[level]:,} {wording.noun(examples[level], counts[level])}" for level in LEVELS if counts[level]
+        counts_by_level = [
+            f"{counts[level]:,} {wording.noun_of(examples[level], counts[level])}" for level in LEVELS if counts[level]
         ]
-        if said:
-            yield f"{listed(said)} {wording.verb(happening, sum(counts.values()))}"
+        if counts_by_level:
+            yield f"{listed(counts_by_level)} {wording.verb_of(happening, sum(counts.values()))}"
 
 
 def _commits(subjects: Sequence[str]) -> list[str]:
-    shown = [f"“{wording.said(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
+    shown = [f"“{wording.quote_words(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
     more = len(subjects) - len(shown)
     return [*shown, counted(more, "more commit")] if more else shown
 

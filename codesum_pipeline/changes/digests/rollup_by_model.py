@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.digests.articles import Article, spaced, with_closed_fence
+from codesum_pipeline.changes.digests.articles import Article, with_closed_fence, with_single_spaces
 from codesum_pipeline.changes.digests.claims import CheckedClaims, result_of
 from codesum_pipeline.changes.digests.digest_by_model import (
     DigestJob,
@@ -35,8 +35,8 @@ from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.budgets import LEAST_SHOWN, cut, prompt_chars
-from codesum_pipeline.texts.llm.marking import enclose, visible
+from codesum_pipeline.texts.llm.budgets import LEAST_SHOWN, cut_to_fit, prompt_chars
+from codesum_pipeline.texts.llm.marking import enclose, without_invisible
 from codesum_pipeline.texts.llm.pins import blake3_of
 
 LABEL = "DIGEST"
@@ -66,7 +66,7 @@ def join_past(rows: Sequence[DigestRow], room: int) -> PastBlock:
     texts: list[str] = []
     rows_cut = known = 0
     for row in newest_first(rows):
-        text = visible(mask_secrets(merged.renumbered(row.result)).text).strip()
+        text = without_invisible(mask_secrets(merged.renumbered(row.result)).text).strip()
         block = _block(row, text, merged.listed)
         if len(block) > room:
             spare = room - (len(block) - len(text))
@@ -106,10 +106,10 @@ class MergedCitations:
     def renumbered(self, result: SummaryResult) -> str:
         """The text of a digest with the numbers of this list; numbers without a citation are taken out."""
         numbers = {place: self.number(citation) for place, citation in enumerate(result.citations, start=1)}
-        return renumbered(result.summary, numbers)
+        return renumber_citations(result.summary, numbers)
 
 
-def renumbered(text: str, numbers: Mapping[int, int]) -> str:
+def renumber_citations(text: str, numbers: Mapping[int, int]) -> str:
     """The text with each `[N]` renumbered; a number without a new one is taken out."""
 
     def anew(found: re.Match[str]) -> str:
@@ -128,11 +128,11 @@ def numbers_in(text: str) -> list[int]:
 
 def cut_text(text: str, room: int) -> str:
     """The text up to a sentence's or line's end; a fence of code that is open there is closed."""
-    short = cut(text, room)
+    short = cut_to_fit(text, room)
     closed = with_closed_fence(short)
     if len(closed) <= room:
         return closed
-    return with_closed_fence(cut(text, room - (len(closed) - len(short))))
+    return with_closed_fence(cut_to_fit(text, room - (len(closed) - len(short))))
 
 
 def _block(row: DigestRow, text: str, listed: Sequence[DigestCitation]) -> str:
@@ -172,7 +172,7 @@ def request_for(
     system, prompt = _turns(templates, intent, block.text)
     # The history may be in the system turn, which then differs for each roll-up.
     digest = blake3_of(canonical_json({"system": system, "instruction": templates.instruction.text}))
-    template = templates.resolved(system, digest)
+    template = templates.resolve(system, digest)
     return DigestRequest(template, prompt, _articles(block), block.rows_used), block
 
 
@@ -199,8 +199,8 @@ def aggregate_history(job: DigestJob, rows: Sequence[DigestRow], templates: Dige
         result = result_of(intent.name, claims, dict(enumerate(block.citations, start=1)), items=len(used))
         if not left_out:
             return result
-        told = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
-        return replace(result, summary=f"{result.summary}\n\n{told}")
+        note = f"(Of {len(rows):,} digests the oldest {left_out:,} are not in it: there was no room.)"
+        return replace(result, summary=f"{result.summary}\n\n{note}")
 
     return ask_model(job, request, compose)
 
@@ -216,7 +216,7 @@ def _articles(block: PastBlock) -> list[Article]:
     """For each citation the texts that cite it, as a quote may give them: with and without our numbers and escapes."""
     texts: dict[int, list[str]] = {number: [] for number in range(1, len(block.citations) + 1)}
     for text in block.texts:
-        bare = _BEFORE_STOP.sub("", renumbered(text, {})).replace("\\", "")
+        bare = _BEFORE_STOP.sub("", renumber_citations(text, {})).replace("\\", "")
         for number in numbers_in(text):
-            texts[number] += [spaced(text), spaced(bare)]
+            texts[number] += [with_single_spaces(text), with_single_spaces(bare)]
     return [Article(number, "", tuple(sources)) for number, sources in texts.items()]

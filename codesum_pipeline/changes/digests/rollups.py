@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.changes.delivery.digest_hooks import ask_before_push
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver, finish, one_at_a_time, reason_of
+from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests, finish_digest, one_at_a_time, reason_of
 from codesum_pipeline.changes.digests.digest_by_model import DigestTemplates, check_gates
 from codesum_pipeline.changes.digests.digest_rows import DigestDraft, DigestKind, DigestRow, DigestState
 from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
@@ -138,7 +138,7 @@ def send_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: Roll
                 digest = replace(digest, state=DigestState.VETOED)
             store.record(None, digest)
         if digest.state is not DigestState.VETOED and (known is None or digest.told_at is None):
-            finish(store, desk.sender, digest)
+            finish_digest(store, desk.sender, digest)
     return digest, known is None
 
 
@@ -166,7 +166,7 @@ def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
                 done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason))
                 way_out = "Nothing was sent. It is tried again until the month is over."
                 desk.tell_operator(f"No roll-up of {intent.name}", f"{reason}\n\n{way_out}")
-    deliver(desk)
+    deliver_digests(desk)
     return done
 
 
@@ -183,5 +183,5 @@ def _id_of(intent: Intent, window: Window, rows: Sequence[DigestRow]) -> str:
     """The bounds of an open window are its first and last digest: with a new digest it is another roll-up."""
     since = window.since or (rows[0].created_at if rows else "")
     until = window.until or (f"with {rows[-1].id}" if rows else "")
-    said = "\0".join((_ID_DOMAIN, intent.name, since, until))
-    return f"rollup-{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_CHARS]}"
+    identity = "\0".join((_ID_DOMAIN, intent.name, since, until))
+    return f"rollup-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_CHARS]}"

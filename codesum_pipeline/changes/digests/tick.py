@@ -30,8 +30,9 @@ from msgspec.structs import replace
 from codesum_pipeline.changes.delivery.digest_hooks import ask_before_push
 from codesum_pipeline.changes.delivery.web_links import web_url
 from codesum_pipeline.changes.digests.change_sources import RepositorySource
-from codesum_pipeline.changes.digests.desk import DigestDesk, finish, reason_of, sorted_failure, tell_held
+from codesum_pipeline.changes.digests.desk import DigestDesk, finish_digest, reason_of, sorted_failure, tell_held
 from codesum_pipeline.changes.digests.digest_by_model import check_gates, request_about, write_by_model
+from codesum_pipeline.changes.digests.digest_items import Item, items_of
 from codesum_pipeline.changes.digests.digest_rows import (
     DigestDraft,
     DigestKind,
@@ -44,12 +45,11 @@ from codesum_pipeline.changes.digests.digest_rows import (
     TickRow,
 )
 from codesum_pipeline.changes.digests.digest_store import DigestStore
-from codesum_pipeline.changes.digests.material import Item, items_of
 from codesum_pipeline.changes.digests.plain_digest import PLAIN_LANGUAGE, write_plain
-from codesum_pipeline.changes.matching.grouping import group
+from codesum_pipeline.changes.matching.grouping import group_matches
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.errors import DigestGatedOff
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import Cadence, Intent
 from codesum_pipeline.ground.store.sqlite_tables import to_json
@@ -61,7 +61,7 @@ _ID_CHARS = 16
 _log = logging.getLogger(__name__)
 
 
-def tick(
+def make_tick(
     desk: DigestDesk, store: DigestStore, intent: Intent, *, repository: str | None = None, due_at: str | None = None
 ) -> TickRow:
     """Make the digest of what waits for an intent, in one repository or in all; must be inside `one_at_a_time`."""
@@ -75,7 +75,7 @@ def tick(
         return _hold(desk, store, row, error)
     if digest is not None and digest.state is not DigestState.VETOED:
         try:
-            finish(store, desk.sender, digest)
+            finish_digest(store, desk.sender, digest)
         except Exception:
             _log.exception("digest %s of %s waits: the next tick or delivery brings it on", digest.id, intent.name)
     return row
@@ -92,7 +92,7 @@ class DigestPreview(Struct, frozen=True):
     cost_usd: float = 0.0
 
 
-def preview(
+def preview_digest(
     desk: DigestDesk, store: DigestStore, intent: Intent, *, repository: str | None = None, with_model: bool = False
 ) -> DigestPreview | None:
     """The digest that a tick would make now, or None if nothing waits; nothing is sent or handled.
@@ -218,7 +218,7 @@ def _items(
     best = {kept.id for kept in sorted(pending, key=lambda kept: kept.match.rank)[: intent.top_k]}
     matches = [kept.match for kept in pending if kept.id in best]
     is_grouped = intent.schedule.cadence is Cadence.BUILD or desk.settings.digests.grouped
-    groups = group(matches) if is_grouped else [[match] for match in matches]
+    groups = group_matches(matches) if is_grouped else [[match] for match in matches]
     names = {key: slug_of(entry.location) or key for key, entry in registered.items()}
     sources = {
         key: RepositorySource(names.get(key), desk.layout.mirror(key))
@@ -232,7 +232,7 @@ def _registered(desk: DigestDesk) -> dict[str, RepositoryEntry]:
     try:
         return {entry.key: entry for entry in desk.registry.survey().entries}
     except Exception as error:
-        _log.error("sources have no names in digests: %s", told(error))
+        _log.error("sources have no names in digests: %s", describe_error(error))
         return {}
 
 
@@ -264,7 +264,7 @@ def _newness(date: str | None) -> float:
 
 def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
     """An id that is the same for the same matches: by it, answers that a killed process paid for are found."""
-    said = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
+    hashed = hashlib.sha256(intent.name.encode("utf-8", "surrogatepass"))
     for kept in pending:
-        said.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
-    return said.hexdigest()[:_ID_CHARS]
+        hashed.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
+    return hashed.hexdigest()[:_ID_CHARS]

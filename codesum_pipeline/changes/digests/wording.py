@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from codesum_pipeline.changes.digests.hunks import PART, Hunk, closer, without_blank_ends
-from codesum_pipeline.changes.digests.material import ChangeNature, Item, happening_of
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item, happening_of
+from codesum_pipeline.changes.digests.hunks import PART, Hunk, without_blank_ends, without_shared_indent
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.ground.model.printable import clean, counted, listed, shortened, some_of
 from codesum_pipeline.ground.model.standing_question import DocumentChange
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -41,7 +41,7 @@ _ANY_NAME = re.compile(r"\w+")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
-def sentences(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
     """The sentences of a text, without those that say where its document is."""
     found = (each.strip() for each in _SENTENCE.split(" ".join(text.split())))
     return [each for each in found if each and not _OF_PLACE.fullmatch(each)]
@@ -52,32 +52,32 @@ def is_listing(sentence: str) -> bool:
     return _LISTING.fullmatch(sentence) is not None
 
 
-def differences(before: str, after: str) -> tuple[list[str], list[str]]:
+def differences_between(before: str, after: str) -> tuple[list[str], list[str]]:
     """A line for each difference: first of sentences, then of lists of names.
 
     Lists that may be cut are left out, since a name that is not in them may exist all the same.
     """
-    old, new = sentences(before), sentences(after)
-    gone, come = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
-    were, are = _listings(gone), _listings(come)
-    names = (_listed(label, were[label], are[label]) for label in are if label in were)
-    now, then = (" ".join(each for each in side if not is_listing(each)) for side in (come, gone))
-    start = _shared(now, then)
-    told = (("Now", now), ("Before", then))
-    words = [f"{word}: “{'… ' if start else ''}{text[start:]}”" for word, text in told if text[start:]]
+    old, new = sentences_of(before), sentences_of(after)
+    removed, added = ([each for each in one if each not in other] for one, other in ((old, new), (new, old)))
+    old_lists, new_lists = _listings(removed), _listings(added)
+    names = (_listed(label, old_lists[label], new_lists[label]) for label in new_lists if label in old_lists)
+    after_text, before_text = (" ".join(each for each in side if not is_listing(each)) for side in (added, removed))
+    start = _shared(after_text, before_text)
+    labelled = (("Now", after_text), ("Before", before_text))
+    words = [f"{word}: “{'… ' if start else ''}{text[start:]}”" for word, text in labelled if text[start:]]
     return words, [line for line in names if line]
 
 
-def _shared(now: str, then: str) -> int:
+def _shared(after: str, before: str) -> int:
     """The length of the common beginning of two long texts, in whole words."""
-    pairs = enumerate(zip(now, then, strict=False))
-    same = next((place for place, (one, other) in pairs if one != other), min(len(now), len(then)))
-    return now.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
+    pairs = enumerate(zip(after, before, strict=False))
+    same = next((place for place, (one, other) in pairs if one != other), min(len(after), len(before)))
+    return after.rfind(" ", 0, same) + 1 if same >= _LONG_BEGINNING else 0
 
 
-def _listings(said: Iterable[str]) -> dict[str, list[str]]:
+def _listings(sentences: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for each in said:
+    for each in sentences:
         listing = _LISTING.fullmatch(each)
         if listing and listing[1] in _WHOLE_LISTINGS and not _OTHERS.search(each):
             names = [name.strip() for name in listing[2].split(", ")]
@@ -85,16 +85,16 @@ def _listings(said: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _listed(label: str, were: Sequence[str], are: Sequence[str]) -> str:
-    come, gone = [each for each in are if each not in were], [each for each in were if each not in are]
+def _listed(label: str, old: Sequence[str], new: Sequence[str]) -> str:
+    added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
     parts = []
-    for word, names in (("now also", come), ("no longer", gone)):
+    for word, names in (("now also", added), ("no longer", removed)):
         if names:
             parts.append(f"{word} {some_of(names, _MOST_NAMES)}")
     return f"{label}: {'; '.join(parts)}" if parts else ""
 
 
-def parameters(signature: str) -> list[str] | None:
+def parameters_of(signature: str) -> list[str] | None:
     """The parameters of a signature; None if its bracket is not closed."""
     start = signature.find("(")
     waiting: list[str] = []
@@ -115,7 +115,7 @@ def parameters(signature: str) -> list[str] | None:
 
 def changed_parameters(before: str, after: str) -> Iterator[tuple[str, list[str]]]:
     """`now` and `before`, each with the parameters that the other signature has not."""
-    old, new = parameters(before), parameters(after)
+    old, new = parameters_of(before), parameters_of(after)
     if old is not None and new is not None and old != new:
         for word, some, others in (("now", new, old), ("before", old, new)):
             if found := [each for each in some if each not in others]:
@@ -163,16 +163,16 @@ _MANY[ChangeNature.REMOVED] = "were removed"
 _MANY[ChangeNature.REWORDED] = "are described otherwise; their code is as it was"
 
 
-def said(text: str, *, limit: int = _TEXT_CHARS) -> str:
+def quote_words(text: str, *, limit: int = _TEXT_CHARS) -> str:
     """Words of others within a line of ours. A number in brackets would be read as our citation."""
-    return prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
+    return escape_prose(_OUR_NUMBERS.sub(r"(\1)", text), limit=limit)
 
 
-def verb(happening: ChangeNature, count: int) -> str:
+def verb_of(happening: ChangeNature, count: int) -> str:
     return (_ONE if count == 1 else _MANY)[happening]
 
 
-def noun(change: DocumentChange, count: int = 1) -> str:
+def noun_of(change: DocumentChange, count: int = 1) -> str:
     """`function`, `tests`; of a function that is a test, it is one."""
     word = "test" if change.is_test and change.level is Level.FUNCTION else _NOUNS[change.level]
     return word if count == 1 else f"{word}es" if word.endswith("s") else f"{word}s"
@@ -180,7 +180,7 @@ def noun(change: DocumentChange, count: int = 1) -> str:
 
 def name_of(change: DocumentChange) -> str:
     """The name as code; of a file its path, of a test its own without what it is in."""
-    return code(_plain_name(change), limit=_NAME_CHARS)
+    return code_span(_plain_name(change), limit=_NAME_CHARS)
 
 
 def _plain_name(change: DocumentChange) -> str:
@@ -192,16 +192,16 @@ def _plain_name(change: DocumentChange) -> str:
     return state.file_path if change.level is Level.FILE else state.name
 
 
-def heading(item: Item) -> str:
+def heading_of(item: Item) -> str:
     """The heading of an item: its name, what became of it and where, and how many lines came and went."""
     change, happening = item.change, item.happening
     lines = lines_of(item.hunk)
     if item.alike:
         return f"{_group(item)}{f'; the first: {lines}' if lines else ''}"
-    kind = "" if change.level in (Level.FILE, Level.MODULE) else f" in {code(change.state.file_path)}"
+    kind = "" if change.level in (Level.FILE, Level.MODULE) else f" in {code_span(change.state.file_path)}"
     if happening is ChangeNature.MOVED:
         return f"**{name_of(change)}** {_moved(change)}{f' ({lines})' if lines else ', unchanged'}"
-    what = f"is a new {noun(change)}" if happening is ChangeNature.ADDED else _ONE[happening]
+    what = f"is a new {noun_of(change)}" if happening is ChangeNature.ADDED else _ONE[happening]
     if happening is ChangeNature.ADDED or happening is ChangeNature.REMOVED:
         lines = ""
     return f"**{name_of(change)}** {what}{kind}{_with_parts(item)}{f' ({lines})' if lines else ''}"
@@ -222,13 +222,13 @@ def _group(item: Item) -> str:
     files = {(each.repository, each.state.file_path) for each in changes}
     kinds = {happening_of(each) for each in changes}
     levels = {each.level for each in changes}
-    word = noun(item.change, 2) if len(levels) == 1 else "documents"
-    where = f" in {len(files)} files" if len(files) > 1 else f" in {code(item.change.state.file_path)}"
-    what = verb(item.happening, len(changes)) if len(kinds) == 1 else "changed"
-    return f"**{len(changes)} {word} {what} alike**{where}: {names(changes)}"
+    word = noun_of(item.change, 2) if len(levels) == 1 else "documents"
+    where = f" in {len(files)} files" if len(files) > 1 else f" in {code_span(item.change.state.file_path)}"
+    what = verb_of(item.happening, len(changes)) if len(kinds) == 1 else "changed"
+    return f"**{len(changes)} {word} {what} alike**{where}: {names_of_changes(changes)}"
 
 
-def names(changes: Sequence[DocumentChange]) -> str:
+def names_of_changes(changes: Sequence[DocumentChange]) -> str:
     """The names of the first changes, and how many more there are."""
     shown = list(dict.fromkeys(name_of(each) for each in changes))
     return some_of(shown, MOST_NAMES) if len(shown) > MOST_NAMES else listed(shown)
@@ -240,7 +240,7 @@ def _with_parts(item: Item) -> str:
     inside = [each for each in inside if not each.document_id.startswith(within)]
     public = [each for each in inside if not each.state.name.rpartition(".")[2].startswith("_")]
     whole = item.happening in (ChangeNature.ADDED, ChangeNature.REMOVED, ChangeNature.MOVED)
-    return f" with {names(public or inside)}" if inside and whole else ""
+    return f" with {names_of_changes(public or inside)}" if inside and whole else ""
 
 
 def _moved(change: DocumentChange) -> str:
@@ -249,42 +249,42 @@ def _moved(change: DocumentChange) -> str:
         raise ValueError(f"{change.document_id}: what moved has a place before and one after")
     old, new = before.name.rpartition(SEPARATOR)[2], after.name.rpartition(SEPARATOR)[2]
     is_named_anew = old != new and change.level in (Level.FUNCTION, Level.CLASS)
-    was = f"was {code(old, limit=_NAME_CHARS)} before" if is_named_anew else ""
+    was = f"was {code_span(old, limit=_NAME_CHARS)} before" if is_named_anew else ""
     if before.file_path == after.file_path:
-        return f"{was}, in {code(after.file_path)}"
-    place = f" to {code(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
-    return " and ".join(filter(None, (was, f"moved from {code(before.file_path)}{place}")))
+        return f"{was}, in {code_span(after.file_path)}"
+    place = f" to {code_span(after.file_path)}" if change.level in (Level.FUNCTION, Level.CLASS) else ""
+    return " and ".join(filter(None, (was, f"moved from {code_span(before.file_path)}{place}")))
 
 
-def details(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
+def details_of(item: Item, *, shown: str = "", is_whole: bool = False) -> list[str]:
     """What its text says now and did not say before; for a new or removed item what it is.
 
     What the `shown` lines of its code say is left out, and where these are the whole change, all that code says.
     """
     match item.happening:
         case ChangeNature.ADDED:
-            told = words_about(item) or ("" if shown else _whole_sentences(sentences(item.after or "")))
-            return [] if not told or _within(told, shown) else [said(told)]
+            text = words_about(item) or ("" if shown else _whole_sentences(sentences_of(item.after or "")))
+            return [] if not text or _within(text, shown) else [quote_words(text)]
         case ChangeNature.REMOVED:
-            told = _whole_sentences(sentences(item.before or ""))
-            return [f"It was: {said(told)}"] if told else []
+            text = _whole_sentences(sentences_of(item.before or ""))
+            return [f"It was: {quote_words(text)}"] if text else []
         case _:
-            words, names = differences(item.before or "", item.after or "")
+            words, names = differences_between(item.before or "", item.after or "")
             lines = [*(line for line in words if not _within(line, shown)), *([] if is_whole else names)]
-            return [*([] if shown else _parameters(item)), *map(said, lines)][:_MOST_DETAILS]
+            return [*([] if shown else _parameters(item)), *map(quote_words, lines)][:_MOST_DETAILS]
 
 
 def words_about(item: Item) -> str:
     """What somebody wrote about something new: its facts and the words of its own name apart."""
-    told = [each for each in sentences(item.after or "") if not is_listing(each)]
+    plain_sentences = [each for each in sentences_of(item.after or "") if not is_listing(each)]
     name = _letters(item.change.state.name.rpartition(".")[2])
-    return _whole_sentences([each for each in told if _letters(each) != name])
+    return _whole_sentences([each for each in plain_sentences if _letters(each) != name])
 
 
-def _whole_sentences(told: Sequence[str]) -> str:
+def _whole_sentences(candidates: Sequence[str]) -> str:
     """As many sentences as fit; the first one in any case."""
     text = ""
-    for each in told:
+    for each in candidates:
         if text and len(text) + len(each) >= _TEXT_CHARS:
             break
         text = f"{text} {each}" if text else each
@@ -306,7 +306,7 @@ def _parameters(item: Item) -> list[str]:
     if before is None or after is None or not before.signature or not after.signature:
         return []
     found = [
-        f"{word} {', '.join(code(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
+        f"{word} {', '.join(code_span(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
         for word, each_of in changed_parameters(before.signature, after.signature)
     ]
     return [f"Parameters: {'; '.join(found)}"] if found else []
@@ -326,14 +326,14 @@ def is_prose(item: Item) -> bool:
     return markup_of(item.change.state.file_path) is not Markup.PLAIN and item.change.level is Level.FILE
 
 
-def quotes(hunk: Hunk, most: int) -> list[str]:
+def quote_sentences(hunk: Hunk, most: int) -> list[str]:
     """The sentences that came and went."""
     changed = [line for line in hunk.text.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
     # A heading, or an item of a list of names, says least.
     telling = [line for line in changed if len(line.split()) >= _TELLING_WORDS]
     changed = telling if len(telling) >= most else changed
     shown = [
-        f"{'Now' if line[0] == '+' else 'Before'}: “{said(line[1:].strip().removeprefix('- '))}”"
+        f"{'Now' if line[0] == '+' else 'Before'}: “{quote_words(line[1:].strip().removeprefix('- '))}”"
         for line in changed[:most]
     ]
     return [*shown, *_rest(hunk, len(shown))]
@@ -361,10 +361,10 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
             chosen.add(place)
             left -= len(parts[place]) + 1
     shown = [line for place in sorted(chosen) for line in (*parts[place], PART)]
-    return closer(shown[:-1][:most])
+    return without_shared_indent(shown[:-1][:most])
 
 
-def block(hunk: Hunk, lines: Sequence[str]) -> str:
+def fenced_block(hunk: Hunk, lines: Sequence[str]) -> str:
     """The lines in a fence that none of them can close."""
     shown = [shortened(line, _LINE_CHARS) for line in lines]
     text = "\n".join([*shown, *_rest(hunk, sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in lines))])

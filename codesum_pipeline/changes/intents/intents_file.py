@@ -23,8 +23,7 @@ from pathlib import Path
 import yaml
 from msgspec import Struct
 
-from codesum_pipeline.changes.intents.fields import FieldProblem, fields_of, intent_of
-from codesum_pipeline.changes.intents.written import (
+from codesum_pipeline.changes.intents.intent_entries import (
     Problems,
     WrittenEntry,
     read_written,
@@ -32,10 +31,11 @@ from codesum_pipeline.changes.intents.written import (
     with_field,
     without_entry,
 )
+from codesum_pipeline.changes.intents.intent_fields import FieldProblem, fields_of, intent_of
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.layout import edited
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.source.git.git_addresses import with_shown_locations
 
@@ -57,13 +57,14 @@ class IntentSurvey(Struct, frozen=True):
 
 
 class Intents(Struct, frozen=True):
-    """Reads and writes one `intents.yaml`; a missing file has no entries.
+    """Reads and writes one `intents.yaml`, which is one of the home's `files`; a missing file has no entries.
 
     Changes keep the rest of the file as it is, comments too. Of two processes that change it at once, one
     waits for the other.
     """
 
     file: Path
+    files: LocalFiles = WHOLE_FOLDER
 
     def survey(self) -> IntentSurvey:
         """Every entry on its own, by name: one that cannot be does not stop the others.
@@ -110,7 +111,7 @@ class Intents(Struct, frozen=True):
                 self._change(lambda text: with_entry(text, written.name, fields_of(written)))
             return written
 
-        return edited(self.file, put_in)
+        return self.files.edit(self.file, put_in)
 
     def remove(self, name: str) -> None:
         """Take an entry out, also one that cannot be used; raises `ConfigurationError` with the nearest name."""
@@ -124,7 +125,7 @@ class Intents(Struct, frozen=True):
                     raise _unknown(name, names)
                 self._change(lambda text: without_entry(text, name))
 
-        edited(self.file, take_out)
+        self.files.edit(self.file, take_out)
 
     def users_of_template(self, field: str, template: str) -> list[str]:
         """The names of all entries whose `field` (system, instruction) is this template: broken and disabled ones too.
@@ -170,14 +171,14 @@ class Intents(Struct, frozen=True):
             raise self._error(entry, f"occurs twice, in lines {lines}: rename or remove one")
         try:
             for field in entry.field_names:
-                if len(stands := entry.lines_of(field)) > 1:
-                    raise FieldProblem(f"{field!r} occurs twice, in lines {stands[0]} and {stands[1]}: remove one")
+                if len(numbers := entry.lines_of(field)) > 1:
+                    raise FieldProblem(f"{field!r} occurs twice, in lines {numbers[0]} and {numbers[1]}: remove one")
             return intent_of(entry.name, entry.plain())
         except FieldProblem as error:
             raise self._error(entry, str(error), path=error.path) from error
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            told = with_shown_locations(str(getattr(error, "problem", None) or error))
-            raise self._error(entry, f"cannot be read: {told}") from error
+            problem = with_shown_locations(str(getattr(error, "problem", None) or error))
+            raise self._error(entry, f"cannot be read: {problem}") from error
 
     def _error(self, entry: WrittenEntry, problem: str, *, path: tuple[str, ...] = ()) -> ConfigurationError:
         line = entry.lines_of(path[0])[0] if path else entry.line

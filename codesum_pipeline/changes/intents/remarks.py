@@ -59,9 +59,11 @@ class IntentContext(Struct, frozen=True):
                 yield Remark(str(error), is_error=True)
                 continue
             if template.has_history:
-                told = f"template {kind}/{name} has {{{HISTORY}}}, which only a roll-up can fill: no digest is written"
+                message = (
+                    f"template {kind}/{name} has {{{HISTORY}}}, which only a roll-up can fill: no digest is written"
+                )
                 # One that is off may be there for its roll-ups alone.
-                yield Remark(told, is_error=intent.enabled)
+                yield Remark(message, is_error=intent.enabled)
 
     def _on_channels(self, intent: Intent) -> Iterator[Remark]:
         if not intent.channels:

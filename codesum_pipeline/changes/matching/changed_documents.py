@@ -20,7 +20,12 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.changes.matching.differing import DocumentDifferences, Line, differing_documents, find_renames
+from codesum_pipeline.changes.matching.document_differences import (
+    DocumentDifferences,
+    Line,
+    differing_documents,
+    find_renames,
+)
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import MissingTable, RepositoryUnavailable
 from codesum_pipeline.ground.model.file import Snapshot
@@ -141,10 +146,10 @@ def compare_published(ws: Workspace) -> VersionComparison | None:
         _log.warning("%s: content is hashed by other rules now: changes count from this build on", ws.key)
         return VersionComparison((), version, since, folder)
     found = differing_documents(since.documents(folder), documents, files)
-    told = changes_among(
+    changes = changes_among(
         found, repository=ws.key, before=since.commit, after=now.commit, files=files or {}, date=_date(ws, now.commit)
     )
-    return VersionComparison(told, version, since, folder)
+    return VersionComparison(changes, version, since, folder)
 
 
 def changes_among(
@@ -159,7 +164,7 @@ def changes_among(
     """The changes to report for all documents that differ between two commits."""
     renames = find_renames(found)
     renamed = set(renames.values())
-    told = _innermost(found, renames)
+    reported = _innermost(found, renames)
     return tuple(
         DocumentChange(
             repository=repository,
@@ -174,7 +179,7 @@ def changes_among(
             renamed_from=renames.get(id_),
         )
         for id_ in found.ids
-        if id_ in told and id_ not in renamed
+        if id_ in reported and id_ not in renamed
     )
 
 
@@ -199,7 +204,7 @@ def _state(
 
 def _innermost(found: DocumentDifferences, renames: Mapping[str, str]) -> set[str]:
     """The documents that are reported, by their present ids, or removed ones by their last ids."""
-    told, explained = set[str](), set[str]()
+    reported, explained = set[str](), set[str]()
 
     def depth(id_: str) -> tuple[bool, int, str]:
         line = found.line(id_)
@@ -208,22 +213,22 @@ def _innermost(found: DocumentDifferences, renames: Mapping[str, str]) -> set[st
 
     # Parts before what holds them.
     for id_ in sorted(found.ids, key=depth, reverse=True):
-        if _is_told(id_, found, renames, has_told_parts=id_ in explained):
-            told.add(id_)
+        if _is_reported(id_, found, renames, has_reported_parts=id_ in explained):
+            reported.add(id_)
             explained |= {*_above(id_, found.after), *_above(renames.get(id_, id_), found.before)}
-    return told
+    return reported
 
 
-def _is_told(id_: str, found: DocumentDifferences, renames: Mapping[str, str], *, has_told_parts: bool) -> bool:
+def _is_reported(id_: str, found: DocumentDifferences, renames: Mapping[str, str], *, has_reported_parts: bool) -> bool:
     """Whether a document's change is explained neither by what contains it nor by its own parts."""
     line = found.line(id_)
     if id_ in renames:
         then = found.before[renames[id_]]
         came_along = renames.get(line["parent_id"]) == then["parent_id"]
-        return not came_along or not (has_told_parts or then["content_hash"] == line["content_hash"])
+        return not came_along or not (has_reported_parts or then["content_hash"] == line["content_hash"])
     if id_ in found.before and id_ in found.after:
         # A folder is what is in it.
-        return line["type"] != Level.MODULE and not has_told_parts
+        return line["type"] != Level.MODULE and not has_reported_parts
     # A function that came or went with the function around it is a part of it.
     side, other = (found.after, found.before) if id_ in found.after else (found.before, found.after)
     around = (above for above in _above(id_, side) if side[above]["type"] == Level.FUNCTION)

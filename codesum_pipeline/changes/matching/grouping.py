@@ -36,7 +36,7 @@ class _ChangeWords(Struct, frozen=True):
     text: str
 
 
-def group(matches: Sequence[IntentMatch]) -> list[list[IntentMatch]]:
+def group_matches(matches: Sequence[IntentMatch]) -> list[list[IntentMatch]]:
     """The matches of one intent in groups of near-duplicates; best first in a group, and by their best among these."""
     ordered = sorted(matches, key=lambda match: match.rank)
     compared = [_compared(match.change) for match in ordered]

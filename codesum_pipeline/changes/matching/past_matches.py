@@ -11,8 +11,8 @@ from functools import cache
 from msgspec import Struct
 
 from codesum_pipeline.changes.matching.changed_documents import changes_among
-from codesum_pipeline.changes.matching.differing import DocumentDifferences, Line
-from codesum_pipeline.changes.matching.scores import choose, reading, score_changes, score_of
+from codesum_pipeline.changes.matching.document_differences import DocumentDifferences, Line
+from codesum_pipeline.changes.matching.scores import choose_matches, make_blob_reader, score_changes, score_of
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import SkippedFile
@@ -56,7 +56,7 @@ def past_matches(
     """The last commits of the first-parent line, newest first, merges among them against their first parents."""
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         versions = _Versions(ws, index, blobs)
-        read = reading(blobs)
+        read = make_blob_reader(blobs)
         for commit in commits_with_changes(ws, commits, with_merges=True):
             checkpoint()
             changes = changes_among(
@@ -68,10 +68,10 @@ def past_matches(
                 date=commit.committed_at,
             )
             (scored,) = score_changes(changes, [intent], index, embedder, read)
-            matched = choose(intent, scored)
-            told = {found.change.document_id for found in matched}
+            matched = choose_matches(intent, scored)
+            matched_ids = {found.change.document_id for found in matched}
             others = sorted(
-                (found for found in scored if found.change.document_id not in told),
+                (found for found in scored if found.change.document_id not in matched_ids),
                 key=lambda found: (-score_of(found), found.change.document_id),
             )
             yield PastMatches(commit, tuple(matched), tuple(others))

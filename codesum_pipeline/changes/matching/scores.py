@@ -113,7 +113,7 @@ class ChangeWords(Struct, frozen=True):
     """
 
     named: frozenset[str]
-    said: frozenset[str]
+    anywhere: frozenset[str]
     text: str
 
 
@@ -128,7 +128,7 @@ def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
     head = [] if is_partial and lines else [*filter(None, (state.signature, state.summary))]
     named = frozenset(tokenize(f"{state.name} {state.file_path}"))
     text = "\n".join((*head, *lines))
-    return ChangeWords(named=named, said=named | frozenset(tokenize(text)), text=f"{state.name}\n{text}")
+    return ChangeWords(named=named, anywhere=named | frozenset(tokenize(text)), text=f"{state.name}\n{text}")
 
 
 def _lines(state: DocumentState | None, change: DocumentChange, read: ReadBlob) -> list[str]:
@@ -152,7 +152,7 @@ def _only_in(lines: list[str], others: list[str]) -> list[str]:
     return found
 
 
-def reading(blobs: BlobReader) -> ReadBlob:
+def make_blob_reader(blobs: BlobReader) -> ReadBlob:
     """A reader of blobs through one git process. It keeps the last texts: documents of one file follow each other."""
 
     @lru_cache(maxsize=_BLOBS_KEPT)
@@ -186,10 +186,10 @@ class ChangeEvidence(Struct, frozen=True):
 
     nearness: Numbers
     named: Numbers
-    said: Numbers
+    anywhere: Numbers
 
 
-def gather(
+def gather_evidence(
     subjects: Sequence[Subject],
     changes: Sequence[DocumentChange],
     words: Sequence[ChangeWords],
@@ -201,14 +201,14 @@ def gather(
     weights = weights.reshape(len(subjects), len(tokens))
 
     def shares(of: Sequence[frozenset[str]]) -> Numbers:
-        there = np.array([[token in said for said in of] for token in tokens], dtype=np.float64)
-        found: Numbers = np.minimum(weights @ there.reshape(len(tokens), len(of)), 1.0)
+        is_present = np.array([[token in one for one in of] for token in tokens], dtype=np.float64)
+        found: Numbers = np.minimum(weights @ is_present.reshape(len(tokens), len(of)), 1.0)
         return found
 
     return ChangeEvidence(
         nearness=_nearness(subjects, changes, words, index, embedder),
         named=shares([each.named for each in words]),
-        said=shares([each.said for each in words]),
+        anywhere=shares([each.anywhere for each in words]),
     )
 
 
@@ -219,10 +219,10 @@ def _nearness(
     index: PublishedIndex,
     embedder: Embedder | None,
 ) -> Numbers:
-    asked = [subject.vector for subject in subjects if subject.vector is not None]
-    if embedder is None or len(asked) < len(subjects) or not changes:
+    vectors = [subject.vector for subject in subjects if subject.vector is not None]
+    if embedder is None or len(vectors) < len(subjects) or not changes:
         return np.full((len(subjects), len(changes)), np.nan)
-    queries = np.array(asked)
+    queries = np.array(vectors)
     cosines = (queries @ _vectors(changes, words, index, embedder).T).astype(np.float64)
     mean, deviation = _background(queries, index)
     nearness: Numbers = (cosines - mean[:, None]) / deviation[:, None]
@@ -248,9 +248,9 @@ def _vectors(
     model that runs here, and are NaN else."""
     found = np.full((len(changes), len(index.vectors[Lane.FUSED].T)), np.nan, dtype=np.float32)
     rows = [_vector_row(change, index) for change in changes]
-    there = [place for place, row in enumerate(rows) if row is not None]
-    if there:
-        found[there] = index.vectors[Lane.FUSED][[row for row in rows if row is not None]]
+    present = [place for place, row in enumerate(rows) if row is not None]
+    if present:
+        found[present] = index.vectors[Lane.FUSED][[row for row in rows if row is not None]]
     lacking = [place for place, row in enumerate(rows) if row is None]
     if lacking and embedder.usd_per_token == 0:
         found[lacking] = embedder.embed([words[place].text[:BODY_CHARACTERS] for place in lacking])
@@ -278,11 +278,11 @@ class ScoreWeights(Struct, frozen=True):
 
     base: float
     nearness: float
-    said: float
+    anywhere: float
     named: float
 
     def of(self, evidence: ChangeEvidence) -> Numbers:
-        total = self.base + self.said * evidence.said + self.named * evidence.named
+        total = self.base + self.anywhere * evidence.anywhere + self.named * evidence.named
         if self.nearness:
             total = total + self.nearness * evidence.nearness
         scores: Numbers = 1 / (1 + np.exp(-total))
@@ -290,11 +290,11 @@ class ScoreWeights(Struct, frozen=True):
 
 
 # Logistic regressions on 472 judged matches of 59 intents in six repositories; checked on 318 of six others.
-WITH_VECTORS = ScoreWeights(base=-3.33, nearness=0.51, said=1.4, named=5.47)
-WORDS_ALONE = ScoreWeights(base=-1.92, nearness=0.0, said=1.16, named=5.69)
+WITH_VECTORS = ScoreWeights(base=-3.33, nearness=0.51, anywhere=1.4, named=5.47)
+WORDS_ALONE = ScoreWeights(base=-1.92, nearness=0.0, anywhere=1.16, named=5.69)
 
 
-def match(
+def match_changes(
     changes: Sequence[DocumentChange],
     intents: Sequence[Intent],
     index: PublishedIndex,
@@ -311,7 +311,9 @@ def match(
     return [
         found
         for intent, row in zip(intents, scores, strict=True)
-        for found in choose(intent, _matches(intent, changes, row, np.flatnonzero(row >= _least(intent)).tolist()))
+        for found in choose_matches(
+            intent, _matches(intent, changes, row, np.flatnonzero(row >= _least(intent)).tolist())
+        )
     ]
 
 
@@ -328,11 +330,11 @@ def score_changes(
     return [_matches(intent, changes, row, every) for intent, row in zip(intents, scores, strict=True)]
 
 
-def choose(intent: Intent, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
+def choose_matches(intent: Intent, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
     """The matches that an intent asks for, best first; ties break by repository and document."""
     ordered = sorted(matches, key=lambda found: (-score_of(found), found.change.repository, found.change.document_id))
-    told = [found for found in ordered if score_of(found) >= _least(intent)]
-    return told if intent.top_k is None else told[: intent.top_k]
+    reaching = [found for found in ordered if score_of(found) >= _least(intent)]
+    return reaching if intent.top_k is None else reaching[: intent.top_k]
 
 
 def score_of(found: IntentMatch) -> float:
@@ -363,7 +365,7 @@ def _scores(
         checkpoint()
         some = changes[start : start + _AT_ONCE]
         words = [words_of(change, read) for change in some]
-        evidence = gather(subjects, some, words, index, embedder)
+        evidence = gather_evidence(subjects, some, words, index, embedder)
         chances = np.where(np.isnan(evidence.nearness), WORDS_ALONE.of(evidence), WITH_VECTORS.of(evidence))
         found.append(np.round(chances * _factors(some, subjects), _DIGITS))
     return np.concatenate(found, axis=1)

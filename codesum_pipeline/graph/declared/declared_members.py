@@ -1,11 +1,12 @@
-"""Members of modules, of classes through their bases, of objects; and what an object of a type may be asked for."""
+"""The values of members (of modules, of classes through their bases, of objects) and of variables and fields."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.declared.declared_names import definitions_of
-from codesum_pipeline.ground.model.expression import ROOT, TypeName
+from codesum_pipeline.graph.declared.declared_names import DeclaredNames, definitions_of
+from codesum_pipeline.graph.resolver import Resolver
+from codesum_pipeline.ground.model.bindings import Bound
+from codesum_pipeline.ground.model.expression import ROOT, Chain, ExpressionStep, TypeName
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.possible_values import (
     AMBIGUOUS,
@@ -29,10 +30,8 @@ from codesum_pipeline.ground.model.possible_values import (
     weakened,
     weaker,
 )
-from codesum_pipeline.ground.model.scopes import Key, Scope, ScopedFile
-
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.declared.declared_resolver import DeclaredResolver
+from codesum_pipeline.ground.model.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.symbols.languages.rules import NameTree, Rules
 
 # Methods of containers, options, results and locks that give what is in them.
 GIVING = frozenset({
@@ -43,20 +42,25 @@ GIVING = frozenset({
 
 
 class DeclaredMembers:
-    """Looks members up. `extended` holds, by file, the classes that the file gives a base, each with that base."""
+    """Looks members and variables up. `extended` holds, by file, the classes that the file gives a base, each with that
+    base."""
 
-    def __init__(self, resolver: "DeclaredResolver") -> None:
+    def __init__(
+        self, resolver: Resolver[Chain | None, ExpressionStep], names: DeclaredNames, rules: Rules, tree: NameTree
+    ) -> None:
         self._resolver = resolver
-        self._rules = resolver.rules
-        self._tree = resolver.tree
-        self._bases: dict[Scope, list[Value]] = resolver.answers()
-        self._fields: dict[tuple[Scope, str], Value] = resolver.answers()
-        self._objects: dict[tuple[Scope, TypeName], Value] = resolver.answers()
+        self._names = names
+        self._rules = rules
+        self._tree = tree
+        self._variables: dict[tuple[Scope, str], Value] = resolver.make_answers()
+        self._bases: dict[Scope, list[Value]] = resolver.make_answers()
+        self._fields: dict[tuple[Scope, str], Value] = resolver.make_answers()
+        self._objects: dict[tuple[Scope, TypeName], Value] = resolver.make_answers()
         self._own: dict[tuple[Scope, str], Sequence[Scope]] = {}
         self.extended: defaultdict[str, list[tuple[Scope, Value]]] = defaultdict(list)
-        self._given_bases: defaultdict[Scope, list[Value]] = defaultdict(list)
+        self._bases_from_outside: defaultdict[Scope, list[Value]] = defaultdict(list)
 
-    def take_in(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
+    def add_outside_bases(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         """Give classes the bases that files state outside of the class, as Rust's `impl Trait for Type` does."""
         for path in sorted(files):
             with guard.item(path):
@@ -65,7 +69,7 @@ class DeclaredMembers:
             for class_, base in found:
                 # One from outside says less than the bases that a class itself names.
                 if isinstance(base, ClassValue):
-                    self._given_bases[class_].append(base)
+                    self._bases_from_outside[class_].append(base)
 
     def attribute(self, scope: Scope, value: Value, name: str) -> Value:
         """The member of a value that a name in a scope refers to."""
@@ -81,7 +85,7 @@ class DeclaredMembers:
                 is_far = why is Reason.SAME_FILE and found.scope.file is not scope.file
                 return found_by(found, Reason.PACKAGE if is_far else why)
             case ObjectValue(module, why):
-                return weakened(self._resolver.names.member(module, name), why)
+                return weakened(self._names.member(module, name), why)
             case InstanceValue(class_, why):
                 return value if name == "?" else weakened(self._of_class(class_, name), why)
             case SuperValue(class_):
@@ -97,7 +101,7 @@ class DeclaredMembers:
         return value if value in (OUTSIDE, AMBIGUOUS) else UNKNOWN
 
     def _of_module(self, scope: Scope, module: Key, name: str) -> Value:
-        names = self._resolver.names
+        names = self._names
         value = names.settled(names.member(module, name))
         if value is UNKNOWN and (handed := self._rules.callee_of(module)) is not None:
             held = names.member(handed.key, handed.name)
@@ -124,13 +128,30 @@ class DeclaredMembers:
         found = self._own[at]
         return self._rules.pick_value(class_.file, found, Reason.SELF) if found else self.field(class_, name)
 
+    def variable(self, scope: Scope, name: str) -> Value:
+        """The value of a scope's variable. The answer is kept, since many blocks ask for it."""
+        placed = [(scope, binding) for binding in scope.names.get(name, ())]
+        return self._resolver.answer_once(self._variables, (scope, name), self._settle, placed)
+
+    def _settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
+        """The value of a variable or field: an object of its type, or else its first assigned value.
+
+        A variable is never taken for a class or a function.
+        """
+        types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
+        if types:
+            return agree([self.of_type(scope, type_) for scope, type_ in types])
+        assigned = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
+        value = agree([self._resolver.value(scope, chain) for scope, chain in assigned if chain != ()])
+        return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
+
     def field(self, class_: Scope, name: str) -> Value:
         """The object in a field of a class."""
-        return self._resolver.once(self._fields, (class_, name), self._find_field, class_, name)
+        return self._resolver.answer_once(self._fields, (class_, name), self._find_field, class_, name)
 
     def _find_field(self, class_: Scope, name: str) -> Value:
-        said = [said for said in self._tree.fields(class_.key, name) if self._rules.is_of(class_, said[0])]
-        value = self._resolver.names.settle(said)
+        declared = [field for field in self._tree.fields(class_.key, name) if self._rules.is_of(class_, field[0])]
+        value = self._settle(declared)
         for base in class_.bases if value is UNKNOWN and self._rules.has_embedded else ():
             if base.names[-1] == name:
                 return self.of_type(class_, base)
@@ -139,14 +160,14 @@ class DeclaredMembers:
     def all_bases(self, class_: Scope) -> list[Value]:
         """The bases of a class: also of its other parts where it is written in several, and those given elsewhere."""
         parts = self._tree.derived.get(class_.key, ()) if self._rules.is_merged else (class_,)
-        return [*(base for part in parts for base in self.bases(part)), *self._given_bases.get(class_, ())]
+        return [*(base for part in parts for base in self.bases(part)), *self._bases_from_outside.get(class_, ())]
 
     def bases(self, class_: Scope) -> list[Value]:
         """What a class derives from, as written."""
         if not class_.bases:
             return []
         around = self._rules.scope_of_bases(class_)
-        found = self._resolver.once(self._bases, class_, self._named, around, class_.bases, meanwhile=())
+        found = self._resolver.answer_once(self._bases, class_, self._named, around, class_.bases, meanwhile=())
         others = () if isinstance(found, NoValue) else found
         return [value for value in others if not (isinstance(value, ClassValue) and value.scope is class_)]
 
@@ -163,14 +184,14 @@ class DeclaredMembers:
                         if base != owner:
                             self.extended[owner.scope.file.path].append((owner.scope, base))
 
-    def of_type(self, scope: Scope, said: TypeName | None) -> Value:
+    def of_type(self, scope: Scope, written: TypeName | None) -> Value:
         """An object of a type. For a transparent type such as `Arc<Box<Foo>>`, an object of what it holds: a `Foo`."""
-        type_ = said
+        type_ = written
         while type_ is not None and type_.arguments and type_.names[-1] in self._rules.transparent:
             type_ = type_.arguments[0]
         if type_ is None:
             return UNKNOWN
-        return self._resolver.once(self._objects, (scope, type_), self._object, scope, type_)
+        return self._resolver.answer_once(self._objects, (scope, type_), self._object, scope, type_)
 
     def _object(self, scope: Scope, type_: TypeName) -> Value:
         if type_.is_list:
@@ -193,12 +214,12 @@ class DeclaredMembers:
         is_map = type_.names[-1].lower().endswith("map") or any("dict" in name.lower() for name in type_.names)
         return ContainerValue("iterable", (self.of_type(scope, type_.arguments[-1 if is_map else 0]),))
 
-    def named(self, scope: Scope, said: Sequence[str]) -> Value:
+    def named(self, scope: Scope, path: Sequence[str]) -> Value:
         """The class, or the module around it, that a path of names leads to."""
-        names = self._resolver.names
-        first, *others = said[1:] if said[0] == ROOT else said
+        names = self._names
+        first, *others = path[1:] if path[0] == ROOT else path
         if first in self._rules.class_words or first == "@This()":
-            owner = self._resolver.owner(scope)
+            owner = names.owner(scope)
             value: Value = ClassValue(owner, Reason.SELF) if isinstance(owner, Scope) else owner
         else:
             value = names.settled(names.lookup(scope, first))

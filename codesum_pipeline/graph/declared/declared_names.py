@@ -2,10 +2,10 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.ground.model.bindings import Bound
-from codesum_pipeline.ground.model.expression import chain_of
+from codesum_pipeline.ground.model.expression import Chain, ExpressionStep, chain_of
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.possible_values import (
     OUTSIDE,
@@ -21,11 +21,8 @@ from codesum_pipeline.ground.model.possible_values import (
     agree,
     weakened,
 )
-from codesum_pipeline.ground.model.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.ground.model.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
-
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.declared.declared_resolver import DeclaredResolver
 
 # How many places one name is looked up in through re-exports of modules.
 MAX_HOPS = 200
@@ -49,7 +46,9 @@ class DeclaredNames:
     """Looks names up for one family. `used` holds, by file, the files whose definitions it uses through its package or
     through star imports."""
 
-    def __init__(self, resolver: "DeclaredResolver", rules: Rules, tree: NameTree, guard: FailureGuard) -> None:
+    def __init__(
+        self, resolver: Resolver[Chain | None, ExpressionStep], rules: Rules, tree: NameTree, guard: FailureGuard
+    ) -> None:
         self._resolver = resolver
         self.rules = rules
         self.tree = tree
@@ -67,10 +66,10 @@ class DeclaredNames:
             self._by_unit[tree.files[path].unit].extend(
                 resolved for scope, resolved in self.imports[path].rows if scope < 0 and resolved.is_handed_on
             )
-        self._variables: dict[tuple[Scope, str], Value] = resolver.answers()
-        self._looked_up: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._looked_up: dict[tuple[Scope, str], Value] = resolver.make_answers()
         self._members: dict[tuple[Key, str], Value] = {}
         self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
+        self._owners: dict[Scope, Scope | ModuleValue] = {}
 
     # Variables
 
@@ -86,23 +85,6 @@ class DeclaredNames:
             around = around.parent or scope.file.top
         return None
 
-    def variable(self, scope: Scope, name: str) -> Value:
-        """The value of a scope's variable. The answer is kept, since many blocks ask for it."""
-        placed = [(scope, binding) for binding in scope.names.get(name, ())]
-        return self._resolver.once(self._variables, (scope, name), self.settle, placed)
-
-    def settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:
-        """The value of a variable or field: an object of its type, or else its first assigned value.
-
-        A variable is never taken for a class or a function.
-        """
-        types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
-        if types:
-            return agree([self._resolver.members.of_type(scope, type_) for scope, type_ in types])
-        given = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
-        value = agree([self._resolver.value(scope, chain) for scope, chain in given if chain != ()])
-        return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
-
     def settled(self, value: Value) -> Value:
         """The value of another module's variable, found from its declaration there."""
         if not isinstance(value, VariableValue):
@@ -111,8 +93,30 @@ class DeclaredNames:
         inner = self.rules.local_key(value.module, value.name)[-1]
         if top.bound(inner, Bound.ANNOTATED, Bound.VALUE):
             return weakened(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
-        given = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
-        return weakened(self._resolver.agreed(top, [chain for chain in given if chain != ()]), Reason.IMPORT)
+        assigned = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
+        return weakened(self._resolver.agreed(top, [chain for chain in assigned if chain != ()]), Reason.IMPORT)
+
+    def owner(self, scope: Scope) -> Scope | ModuleValue:
+        """The class, object or file that `this` means in a scope."""
+        if scope not in self._owners:
+            self._owners[scope] = self._find_owner(scope)
+        return self._owners[scope]
+
+    def _find_owner(self, scope: Scope) -> Scope | ModuleValue:
+        around = scope.definition
+        if around.is_top:
+            return ModuleValue(scope.file.unit)
+        key = self.rules.owner_key(around)
+        return self._class_at(scope, key) or ModuleValue(key)
+
+    def _class_at(self, scope: Scope, key: Key) -> Scope | None:
+        """The class of a key."""
+        if (own := self.rules.own_class(scope, key)) is not None:
+            return own
+        entries = [entry for entry in self.tree.entries.get(key, ()) if entry.is_class]
+        found = self.rules.visible_from(scope.file, entries)
+        value = self.rules.pick_value(scope.file, found, Reason.SELF) if found else None
+        return value.scope if isinstance(value, ClassValue) else None
 
     # Definitions and imports
 
@@ -262,7 +266,7 @@ class DeclaredNames:
         inner = self.rules.local_key(key, name)[-1]
         rows = self._by_unit.get(key, ())
         named = [row for row in rows if not row.is_star and row.name == inner]
-        given: list[Value] = []
+        values: list[Value] = []
         for row in named or [row for row in rows if row.is_star]:
             match row.target:
                 case Member(other, wanted):
@@ -270,12 +274,12 @@ class DeclaredNames:
                 case ModuleValue(other) if row.is_star:
                     waiting.append((other, name))
                 case ModuleValue():
-                    given.append(row.target)
+                    values.append(row.target)
                 case Outside(package, taken) if not row.is_star:
-                    given.append(ExternalValue(self.rules.external_name(package, taken)))
+                    values.append(ExternalValue(self.rules.external_name(package, taken)))
                 case Outside():
-                    given.append(OUTSIDE)
-        return given
+                    values.append(OUTSIDE)
+        return values
 
 
 def definitions_of(value: ClassValue | FunctionValue) -> tuple[Scope, ...]:

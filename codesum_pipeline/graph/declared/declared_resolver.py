@@ -29,7 +29,7 @@ from codesum_pipeline.ground.model.possible_values import (
     agree,
     weakened,
 )
-from codesum_pipeline.ground.model.scopes import CallExpression, ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.ground.model.scopes import CallExpression, ImportRow, Scope, ScopedFile
 from codesum_pipeline.ground.model.symbol import Reexport
 from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
 
@@ -49,10 +49,9 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         self.tree = NameTree(files, guard)
         rules.use_tree(self.tree)
         self.names = DeclaredNames(self, rules, self.tree, guard)
-        self.members = DeclaredMembers(self)
-        self._results: dict[Scope, Value] = self.answers()
-        self._owners: dict[Scope, Scope | ModuleValue] = {}
-        self.members.take_in(files, guard)
+        self.members = DeclaredMembers(self, self.names, rules, self.tree)
+        self._results: dict[Scope, Value] = self.make_answers()
+        self.members.add_outside_bases(files, guard)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
 
     def only_method(self, name: str) -> Scope | None:
@@ -60,7 +59,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         is_method = len(found) == 1 and not found[0].is_class and found[0].key[:-1] in self.tree.classes
         return found[0] if is_method else None
 
-    def taken_in(self, file: ScopedFile) -> Set[str]:
+    def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
@@ -83,11 +82,11 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             yield from ((target, False) for target in resolved.files if target != file.path)
             if isinstance(resolved.target, Outside):
                 yield resolved.target.package, True
-        for target in sorted(self.names.used[file.path] - self.taken_in(file) - {file.path}):
+        for target in sorted(self.names.used[file.path] - self.imported_files(file) - {file.path}):
             if self.tree.files[target].unit != file.unit:
                 yield target, False
 
-    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+    def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         alias = row.name if row.name != row.original else None
         for resolved in self.rules.resolve_import(file, ImportRow(-1, row.source, row.original, alias, 0)):
             if isinstance(resolved.target, Member):
@@ -125,13 +124,13 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             receiver = self.value(scope, call.receiver)
             return AMBIGUOUS if receiver is AMBIGUOUS else self.members.attribute(scope, receiver, name)
         if name in rules.super_words:
-            owner = self.owner(scope)
+            owner = self.names.owner(scope)
             bases = self.members.bases(owner) if isinstance(owner, Scope) else []
             return weakened(bases[0], Reason.SUPER) if bases else UNKNOWN
         if name in rules.own_words:
             return self._own_constructor(scope)
         if call.is_new and name in rules.class_words:
-            owner = self.owner(scope)
+            owner = self.names.owner(scope)
             return ClassValue(owner, Reason.SELF) if isinstance(owner, Scope) else UNKNOWN
         if not call.is_new and self.names.variable_scope(scope, name) is not None:
             return UNKNOWN
@@ -140,14 +139,14 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
 
     def _plain(self, scope: Scope, name: str) -> Value:
         """A name without receiver, which may be a member that the class around inherits."""
-        if self.rules.sees_members and isinstance(owner := self.owner(scope), Scope):
+        if self.rules.sees_members and isinstance(owner := self.names.owner(scope), Scope):
             inherited = self.members.attribute(scope, InstanceValue(owner, Reason.SELF), name)
             if isinstance(inherited, ClassValue | FunctionValue):
                 return inherited
         return self.names.settled(self.names.lookup(scope, name))
 
     def _own_constructor(self, scope: Scope) -> Value:
-        owner = self.owner(scope)
+        owner = self.names.owner(scope)
         if not isinstance(owner, Scope):
             return UNKNOWN
         for name in (*self.rules.constructors, owner.name):
@@ -166,36 +165,14 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         chosen = self.rules.preferred_among(fitting or value.scopes)
         return FunctionValue(chosen[0], value.why) if len(chosen) == 1 else AMBIGUOUS
 
-    def owner(self, scope: Scope) -> Scope | ModuleValue:
-        """The class, object or file that `this` means in a scope."""
-        if scope not in self._owners:
-            self._owners[scope] = self._find_owner(scope)
-        return self._owners[scope]
-
-    def _find_owner(self, scope: Scope) -> Scope | ModuleValue:
-        around = scope.definition
-        if around.is_top:
-            return ModuleValue(scope.file.unit)
-        key = self.rules.owner_key(around)
-        return self._class_at(scope, key) or ModuleValue(key)
-
-    def _class_at(self, scope: Scope, key: Key) -> Scope | None:
-        """The class of a key."""
-        if (own := self.rules.own_class(scope, key)) is not None:
-            return own
-        entries = [entry for entry in self.tree.entries.get(key, ()) if entry.is_class]
-        found = self.rules.visible_from(scope.file, entries)
-        value = self.rules.pick_value(scope.file, found, Reason.SELF) if found else None
-        return value.scope if isinstance(value, ClassValue) else None
-
     def steps(self, expression: Chain | None) -> Chain:
         return expression or ()
 
-    def first(self, scope: Scope, step: ExpressionStep) -> Value:
+    def first_value(self, scope: Scope, step: ExpressionStep) -> Value:
         value = self._first(scope, step)
         return self._result(value, step, UNKNOWN) if step.arguments != NO_CALL or step.is_new else value
 
-    def further(self, scope: Scope, value: Value, step: ExpressionStep) -> Value:
+    def next_value(self, scope: Scope, value: Value, step: ExpressionStep) -> Value:
         member = self.members.attribute(scope, value, step.name)
         return self._result(member, step, value) if step.arguments != NO_CALL or step.is_new else member
 
@@ -214,21 +191,21 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             if not is_typed:
                 return self._by_word(scope, name)
         if variable_of is not None:
-            return self.names.variable(variable_of, name)
+            return self.members.variable(variable_of, name)
         if step.arguments == NO_CALL:
             if rules.sees_members and (field := self._own_field(scope, name)) is not UNKNOWN:
                 return field
             if (top := scope.file.top).bound(name, Bound.ANNOTATED, Bound.VALUE):
                 imported = self.names.settled(self.names.lookup(top, name))
-                is_told = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
-                return imported if is_told else self.names.variable(top, name)
+                is_known = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
+                return imported if is_known else self.members.variable(top, name)
         found = self._plain(scope, name)
         is_call = step.arguments != NO_CALL
         return rules.value_of_called(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
 
     def _by_word(self, scope: Scope, name: str) -> Value:
         """What `this`, `Self` or `super` refers to."""
-        owner = self.owner(scope)
+        owner = self.names.owner(scope)
         if not isinstance(owner, Scope):
             return owner if name in self.rules.own_words else UNKNOWN
         if name in self.rules.class_words:
@@ -236,7 +213,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return SuperValue(owner) if name in self.rules.super_words else InstanceValue(owner, Reason.SELF)
 
     def _own_field(self, scope: Scope, name: str) -> Value:
-        owner = self.owner(scope)
+        owner = self.names.owner(scope)
         return self.members.field(owner, name) if isinstance(owner, Scope) else UNKNOWN
 
     def _result(self, value: Value, step: ExpressionStep, receiver: Value) -> Value:
@@ -244,7 +221,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         value = self._handed(value)
         if isinstance(value, FunctionValue):
             value = self._chosen(value, step.arguments)
-            return self._given_back(value.scope, step, receiver) if isinstance(value, FunctionValue) else UNKNOWN
+            return self._returned_value(value.scope, step, receiver) if isinstance(value, FunctionValue) else UNKNOWN
         if isinstance(value, OneOf):
             return agree([self._result(one, step, receiver) for one in value.values])
         if isinstance(value, ClassValue):
@@ -256,10 +233,10 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             return value if step.name in GIVING else UNKNOWN
         return OUTSIDE if isinstance(value, ExternalValue) or value is OUTSIDE else UNKNOWN
 
-    def _given_back(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
+    def _returned_value(self, called: Scope, step: ExpressionStep, receiver: Value) -> Value:
         if step.is_new and self.rules.has_modules:
             return ObjectValue(called.key, Reason.CONSTRUCTOR_TYPE)
-        value = self.once(self._results, called, self._work_out, called)
+        value = self.answer_once(self._results, called, self._work_out, called)
         if value is NoValue.SELF:
             if isinstance(receiver, InstanceValue | ObjectValue | SuperValue):
                 value = receiver

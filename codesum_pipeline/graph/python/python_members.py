@@ -1,9 +1,9 @@
 """Attributes of modules, of classes through their bases, of objects; what calling, drawing from, indexing or entering a
 value gives."""
 
-from typing import TYPE_CHECKING
-
-from codesum_pipeline.graph.resolver import Ancestor
+from codesum_pipeline.graph.python.python_names import PythonNames, value_of_alternatives
+from codesum_pipeline.graph.python.python_types import PythonTypes
+from codesum_pipeline.graph.resolver import Ancestor, Resolver
 from codesum_pipeline.ground.model.bindings import RETURN, YIELD
 from codesum_pipeline.ground.model.possible_values import (
     AMBIGUOUS,
@@ -30,29 +30,28 @@ from codesum_pipeline.ground.model.possible_values import (
 from codesum_pipeline.ground.model.scopes import Scope
 from codesum_pipeline.ground.profiles.language_profiles import library_names
 
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.python.python_resolver import PythonResolver
-
 _PROPERTIES = library_names("python", "property_decorators")
 _CONTEXT_MANAGERS = library_names("python", "context_decorators")
 _TRANSPARENT = _PROPERTIES | _CONTEXT_MANAGERS | library_names("python", "other_decorators")
-_GIVEN = ("file", "str", "int", "list", "bool")
-_GIVES = {name: class_ for class_ in _GIVEN for name in library_names("python", f"giving_{class_}")}
+_CLASSES_OF_RESULTS = ("file", "str", "int", "list", "bool")
+_GIVES = {name: class_ for class_ in _CLASSES_OF_RESULTS for name in library_names("python", f"giving_{class_}")}
 
 
-class Members:
+class PythonMembers:
     """Looks attributes up and follows values; every answer is kept, and a function's result adds nothing to itself."""
 
-    def __init__(self, resolver: "PythonResolver") -> None:
+    def __init__(self, resolver: Resolver[str, str], names: PythonNames, types: PythonTypes) -> None:
         self._resolver = resolver
-        self._own: dict[tuple[Scope, str], Value | None] = resolver.answers()
-        self._results: dict[Scope, Value] = resolver.answers()
+        self._names = names
+        self._types = types
+        self._own: dict[tuple[Scope, str], Value | None] = resolver.make_answers()
+        self._results: dict[Scope, Value] = resolver.make_answers()
 
     def attribute(self, value: Value, name: str) -> Value:
         """What `value.name` is."""
         match value:
             case ModuleValue(module):
-                return self._resolver.names.member(module, name)
+                return self._names.member(module, name)
             case ClassValue():
                 return self._of_class(value, name)
             case InstanceValue():
@@ -121,7 +120,7 @@ class Members:
         if not bindings:
             self._own[key] = None
             return None
-        return self._resolver.once(self._own, key, self._resolver.names.settle, bindings)
+        return self._resolver.answer_once(self._own, key, self._names.settle, bindings)
 
     def of_call(self, value: Value) -> Value:
         """The result of a call of the value."""
@@ -141,7 +140,7 @@ class Members:
         return OUTSIDE if value is OUTSIDE else UNKNOWN
 
     def _of_function(self, function: FunctionValue) -> Value:
-        result = self._resolver.once(self._results, function.scope, self._work_out, function.scope)
+        result = self._resolver.answer_once(self._results, function.scope, self._work_out, function.scope)
         if result is NoValue.SELF:
             result = self._receiver(function)
         return result if result is not NONE else UNKNOWN
@@ -159,20 +158,20 @@ class Members:
         if not decorators <= _TRANSPARENT:
             return UNKNOWN
         if isinstance(scope.returns, str):
-            annotated = self._resolver.types.value(scope.parent or scope, scope.returns)
+            annotated = self._types.value(scope.parent or scope, scope.returns)
             return ContainerValue("context", (self.iterated(annotated),)) if enters else annotated
         if scope.is_generator:
-            yielded = not_own(self._given(scope, YIELD))
+            yielded = not_own(self._agreed_on(scope, YIELD))
             kind = "context" if enters else "iterable"
             return ContainerValue(kind, (yielded,)) if is_inside(yielded) else UNKNOWN
-        given = self._given(scope, RETURN)
-        if isinstance(given, InstanceValue) and given.is_own:
+        returned = self._agreed_on(scope, RETURN)
+        if isinstance(returned, InstanceValue) and returned.is_own:
             return NoValue.SELF
-        return weakened(not_own(given), Reason.INFERRED_RETURN)
+        return weakened(not_own(returned), Reason.INFERRED_RETURN)
 
-    def _given(self, scope: Scope, word: str) -> Value:
+    def _agreed_on(self, scope: Scope, word: str) -> Value:
         """What all return or yield statements of a function agree on."""
-        return agree([self._resolver.alternatives(scope, shape) for _, shape in scope.names.get(word, ())])
+        return agree([value_of_alternatives(self._resolver, scope, shape) for _, shape in scope.names.get(word, ())])
 
     def iterated(self, value: Value) -> Value:
         """The elements of a loop over the value."""

@@ -1,9 +1,9 @@
 """What a name refers to in its place: scopes from the inside out, imports, star imports, builtins."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.graph.python.python_types import PythonTypes
+from codesum_pipeline.graph.resolver import MAX_DEPTH, Resolver
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
 from codesum_pipeline.ground.model.possible_values import (
     AMBIGUOUS,
@@ -22,17 +22,14 @@ from codesum_pipeline.ground.model.possible_values import (
     agree,
     found_by,
 )
-from codesum_pipeline.ground.model.scopes import Binding, Key, Scope, ScopedFile
+from codesum_pipeline.ground.model.scopes import Binding, Key, LazyFiles, Scope, ScopedFile
 from codesum_pipeline.ground.profiles.language_profiles import library_names
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath
-
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.python.python_resolver import PythonResolver
+from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
 # Values that say less than a declaration.
-_UNTOLD = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
+_VAGUE_VALUES = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
 
 Placed = tuple[Scope, Binding]
 
@@ -40,10 +37,13 @@ Placed = tuple[Scope, Binding]
 class PythonNames:
     """Looks names up; a name that depends on itself adds nothing to its own answer."""
 
-    def __init__(self, resolver: "PythonResolver") -> None:
+    def __init__(self, resolver: Resolver[str, str], types: PythonTypes, files: LazyFiles, paths: ModulePaths) -> None:
         self._resolver = resolver
-        self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.answers()
-        self._star_given: dict[tuple[str, str], Value | None] = resolver.answers()
+        self._types = types
+        self._files = files
+        self._paths = paths
+        self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.make_answers()
+        self._star_answers: dict[tuple[str, str], Value | None] = resolver.make_answers()
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
         # Which modules imports name, and which of those may give a name: nothing else bears on that.
@@ -77,7 +77,9 @@ class PythonNames:
         """What the bindings of one scope agree on; None while that is being worked out."""
         key = (scope, name, chosen)
         if key not in self._bound:
-            self._resolver.once(self._bound, key, self._settled, scope, scope.names[name], chosen, meanwhile=None)
+            self._resolver.answer_once(
+                self._bound, key, self._settled, scope, scope.names[name], chosen, meanwhile=None
+            )
         return self._bound.get(key, UNKNOWN)
 
     def _settled(self, scope: Scope, bindings: list[Binding], chosen: str) -> Value:
@@ -90,7 +92,7 @@ class PythonNames:
             return self._narrowed(value, self.settle(plain))
         # A declared type of a name holds for all values assigned to it.
         is_declared = any(binding[0] in (Bound.ANNOTATED, Bound.NARROWED) for binding in bindings)
-        return self.settle(plain) if is_declared and value in _UNTOLD else value
+        return self.settle(plain) if is_declared and value in _VAGUE_VALUES else value
 
     def _narrowed(self, value: Value, otherwise: Value) -> Value:
         """Join two things known of an object: the more special class counts, and a class of the repository before
@@ -107,26 +109,25 @@ class PythonNames:
         """The one value of a name that has all these bindings."""
         bindings = _without_accessors(bindings)
         declared = [self._value(*placed) for placed in bindings if placed[1][0] == Bound.ANNOTATED]
-        given = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
+        assigned = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
         if not declared:
-            return agree(given)
+            return agree(assigned)
         value = agree(declared)
-        if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in given):
+        if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in assigned):
             return AMBIGUOUS
         return value
 
-    def _may_be(self, declared: InstanceValue, given: Value) -> bool:
-        if isinstance(given, InstanceValue):
-            return declared.scope in self._resolver.ancestors(given.scope)
-        return not isinstance(given, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
+    def _may_be(self, declared: InstanceValue, assigned: Value) -> bool:
+        if isinstance(assigned, InstanceValue):
+            return declared.scope in self._resolver.ancestors(assigned.scope)
+        return not isinstance(assigned, ModuleValue | ClassValue | FunctionValue | BuiltinValue)
 
     def _value(self, scope: Scope, binding: Binding) -> Value:
-        resolver = self._resolver
         match binding:
             case [Bound.VALUE | Bound.NARROWED, shapes]:
-                return resolver.alternatives(scope, shapes)
+                return value_of_alternatives(self._resolver, scope, shapes)
             case [Bound.ANNOTATED, annotation]:
-                value = resolver.types.value(scope, annotation)
+                value = self._types.value(scope, annotation)
                 return UNKNOWN if value is NONE else value
             case [Bound.DEFINED, number]:
                 defined = scope.file.scopes[number]
@@ -160,8 +161,7 @@ class PythonNames:
         return value
 
     def _find_module(self, path: str, dotted: str, level: int) -> Value:
-        paths = self._resolver.paths
-        found = paths.relative(path, level, dotted) if level else paths.absolute(path, dotted)
+        found = self._paths.relative(path, level, dotted) if level else self._paths.absolute(path, dotted)
         if isinstance(found, ModulePath):
             return ModuleValue(found)
         return ExternalValue(dotted) if found is Absent.EXTERNAL else UNKNOWN
@@ -193,13 +193,13 @@ class PythonNames:
     def member(self, module: Key, name: str) -> Value:
         """What a module's attribute is: bound in it, by a star import of it, or its submodule."""
         path, folder = module
-        file = self._resolver.files.get(path)
+        file = self._files.get(path)
         is_bound = file is not None and name in file.top.names
         if file is not None:
             value = self.bound(file.top, name) if is_bound else self._starred(file, name)
             if value is not None:
                 return found_by(value, Reason.IMPORT)
-        child = self._resolver.paths.child(folder, name)
+        child = self._paths.child(folder, name)
         if child is not None:
             return ModuleValue(child)
         # A module that imports a name from itself says nothing new about it.
@@ -210,8 +210,8 @@ class PythonNames:
         if not file.stars:
             return None
         key = (file.path, name)
-        if key in self._star_given:
-            return self._star_given[key]
+        if key in self._star_answers:
+            return self._star_answers[key]
         if key in self._stars_in_progress:
             self._star_cycles += 1
             return None
@@ -220,13 +220,13 @@ class PythonNames:
         cycles = self._star_cycles
         self._stars_in_progress.add(key)
         self._resolver.depth += 1
-        given = self._from_stars(file, name)
+        value = self._from_stars(file, name)
         self._resolver.depth -= 1
         self._stars_in_progress.discard(key)
         # An answer that a cycle cut short is not the whole answer.
         if cycles == self._star_cycles:
-            self._star_given[key] = given
-        return given
+            self._star_answers[key] = value
+        return value
 
     def _from_stars(self, file: ScopedFile, name: str) -> Value | None:
         key = (file.path, name)
@@ -253,10 +253,15 @@ class PythonNames:
 
     def _exports(self, module: Key, name: str) -> bool:
         path = module[0]
-        if path not in self._resolver.files:
+        if path not in self._files:
             return False
-        exports = self._resolver.exports(path)
+        exports = self._files.exports(path)
         return not name.startswith("_") if exports is None else name in exports
+
+
+def value_of_alternatives(resolver: Resolver[str, str], scope: Scope, shapes: str) -> Value:
+    """The value of an expression with alternatives, if they agree."""
+    return resolver.agreed(scope, shapes.split("|")) if "|" in shapes else resolver.value(scope, shapes)
 
 
 def _without_accessors(bindings: list[Placed]) -> list[Placed]:

@@ -1,13 +1,12 @@
-"""Resolves Python's expressions. Names, attributes, annotations and calls each resolve one part and reach the others
-through this class."""
+"""Resolves Python's expressions. One part resolves names, one annotations, and one attributes and calls."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 
-from codesum_pipeline.graph.python.python_members import Members
+from codesum_pipeline.graph.python.python_members import PythonMembers
 from codesum_pipeline.graph.python.python_names import PythonNames
-from codesum_pipeline.graph.python.python_types import Types
+from codesum_pipeline.graph.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolver import Resolver
 from codesum_pipeline.ground.model.bindings import CHOSEN, Bound, ScopeKind
 from codesum_pipeline.ground.model.possible_values import (
@@ -50,20 +49,19 @@ class PythonResolver(Resolver[str, str]):
 
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
         super().__init__(files, TELLING)
-        self.exports = files.exports
         self.paths = paths
-        self.names = PythonNames(self)
-        self.members = Members(self)
-        self.types = Types(self)
-        self._told = telling
+        self.types = PythonTypes(self)
+        self.names = PythonNames(self, self.types, files, paths)
+        self.members = PythonMembers(self, self.names, self.types)
+        self._telling_by_file = telling
 
     @cached_property
     def _methods(self) -> dict[str, tuple[str, int] | None]:
         """Where the method is that a name identifies; files whose methods are already known are not read."""
         found: dict[str, tuple[str, int] | None] = {}
         for path in sorted(self.files):
-            told = self._told.get(path)
-            for name, number in (telling_names(self.files[path]) if told is None else told).items():
+            known = self._telling_by_file.get(path)
+            for name, number in (telling_names(self.files[path]) if known is None else known).items():
                 found[name] = None if name in found or number == _NO_METHOD else (path, number)
         return found
 
@@ -71,17 +69,13 @@ class PythonResolver(Resolver[str, str]):
         place = self._methods.get(name)
         return None if place is None else self.files[place[0]].scopes[place[1]]
 
-    def taken_in(self, file: ScopedFile) -> Set[str]:
+    def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for target, is_external in self.imports(file) if not is_external}
-
-    def alternatives(self, scope: Scope, shapes: str) -> Value:
-        """The value of an expression with alternatives, if they agree."""
-        return self.agreed(scope, shapes.split("|")) if "|" in shapes else self.value(scope, shapes)
 
     def steps(self, expression: str) -> Sequence[str]:
         return split_shape(expression)
 
-    def first(self, scope: Scope, step: str) -> Value:
+    def first_value(self, scope: Scope, step: str) -> Value:
         match step[0]:
             case "?":
                 return UNKNOWN
@@ -101,8 +95,8 @@ class PythonResolver(Resolver[str, str]):
         values = [self.value(scope, item) for item in items.split(";")]
         kind = _DISPLAYS[mark]
         if mark == ",":
-            is_told = any(is_inside(value) for value in values)
-            return ContainerValue(kind, tuple(values)) if is_told else BuiltinValue(kind, is_instance=True)
+            has_own = any(is_inside(value) for value in values)
+            return ContainerValue(kind, tuple(values)) if has_own else BuiltinValue(kind, is_instance=True)
         value = agree(values)
         if not is_inside(value):
             return BuiltinValue(kind, is_instance=True)
@@ -115,7 +109,7 @@ class PythonResolver(Resolver[str, str]):
         enclosing = scope.enclosing_class()
         return SuperValue(enclosing) if enclosing is not None else UNKNOWN
 
-    def further(self, scope: Scope, value: Value, step: str) -> Value:
+    def next_value(self, scope: Scope, value: Value, step: str) -> Value:
         match step[0]:
             case ".":
                 return self.members.attribute(value, step[1:])
@@ -142,7 +136,7 @@ class PythonResolver(Resolver[str, str]):
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, UNKNOWN if value is OUTSIDE else value
 
-    def taken(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+    def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")
         level = len(row.source) - len(dotted)
         is_whole = row.original in (None, "*")

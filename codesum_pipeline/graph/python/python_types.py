@@ -5,9 +5,8 @@ An annotation is a dotted name with its arguments; `|` holds alternatives. What 
 
 import ast
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from codesum_pipeline.graph.resolver import MAX_DEPTH
+from codesum_pipeline.graph.resolver import MAX_DEPTH, Resolver
 from codesum_pipeline.ground.model.expression import TypeName, type_of
 from codesum_pipeline.ground.model.possible_values import (
     NONE,
@@ -25,14 +24,11 @@ from codesum_pipeline.ground.model.possible_values import (
 from codesum_pipeline.ground.model.scopes import Scope
 from codesum_pipeline.ground.profiles.language_profiles import library_names
 
-if TYPE_CHECKING:
-    from codesum_pipeline.graph.python.python_resolver import PythonResolver
-
 UNION = "|"
 
 # Deeper annotations are never about one class.
 _MAX_DEPTH = 6
-_TYPING, _PROTOCOLS, _WRAPPERS, _ITERABLES, _MAPPINGS, _CONTEXTS, _UNTOLD = (
+_TYPING, _PROTOCOLS, _WRAPPERS, _ITERABLES, _MAPPINGS, _CONTEXTS, _VAGUE_TYPES = (
     library_names("python", kind)
     for kind in (
         "typing_modules", "protocol_modules", "wrapper_types", "iterable_types", "mapping_types", "context_types",
@@ -89,12 +85,12 @@ def _dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
-class Types:
+class PythonTypes:
     """Evaluates annotations in the scope that contains them."""
 
-    def __init__(self, resolver: "PythonResolver") -> None:
+    def __init__(self, resolver: Resolver[str, str]) -> None:
         self._resolver = resolver
-        self._known: dict[tuple[Scope, str], Value] = resolver.answers()
+        self._known: dict[tuple[Scope, str], Value] = resolver.make_answers()
 
     def value(self, scope: Scope, text: str) -> Value:
         """An object with this annotation."""
@@ -133,7 +129,7 @@ class Types:
 
     def _of_python(self, scope: Scope, name: str, arguments: tuple[TypeName | None, ...]) -> Value | None:
         """Objects whose class Python itself defines; None for any other class of it."""
-        if name in _UNTOLD:
+        if name in _VAGUE_TYPES:
             return UNKNOWN
         if name == "Self":
             return NoValue.SELF

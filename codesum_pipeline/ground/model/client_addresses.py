@@ -1,4 +1,4 @@
-"""Addresses of clients."""
+"""Which addresses of the network belong to one client: a customer of a provider has many of IPv6."""
 
 import ipaddress
 

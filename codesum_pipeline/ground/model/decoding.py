@@ -12,6 +12,7 @@ import msgspec
 
 T = TypeVar("T")
 
+# For the whole process, since msgspec has one memory of types for it.
 _learned: set[Any] = set()
 _learning = threading.Lock()
 

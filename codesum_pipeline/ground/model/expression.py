@@ -61,13 +61,13 @@ def _step_to_json(step: ExpressionStep) -> Any:
     return [step.name, step.arguments, 1] if step.is_new else [step.name, step.arguments]
 
 
-def chain_from_json(said: Sequence[Any] | None) -> Chain | None:
+def chain_from_json(written: Sequence[Any] | None) -> Chain | None:
     """What `chain_to_json` wrote."""
-    if said is None:
+    if written is None:
         return None
-    if len(said) == 1 and isinstance(said[0], str):
-        return chain_of(said[0])
-    return tuple([_step_from_json(step) for step in said])
+    if len(written) == 1 and isinstance(written[0], str):
+        return chain_of(written[0])
+    return tuple([_step_from_json(step) for step in written])
 
 
 @lru_cache(maxsize=1 << 15)
@@ -76,10 +76,10 @@ def chain_of(name: str) -> Chain:
     return (ExpressionStep(name),)
 
 
-def _step_from_json(said: Any) -> ExpressionStep:
-    if isinstance(said, str):
-        return chain_of(said)[0]
-    name, arguments, *is_new = said
+def _step_from_json(written: Any) -> ExpressionStep:
+    if isinstance(written, str):
+        return chain_of(written)[0]
+    name, arguments, *is_new = written
     return (
         ExpressionStep(CAST, type=type_from_json(arguments))
         if name == CAST
@@ -92,14 +92,14 @@ def type_to_json(type_: TypeName | None) -> list[Any] | None:
     return None if type_ is None else [*type_.names, *map(type_to_json, type_.arguments)]
 
 
-def type_from_json(said: Sequence[Any] | None) -> TypeName | None:
+def type_from_json(written: Sequence[Any] | None) -> TypeName | None:
     """What `type_to_json` wrote."""
-    if said is None:
+    if written is None:
         return None
-    if len(said) == 1:
-        return type_of(said[0])
-    names = tuple([part for part in said if isinstance(part, str)])
-    return TypeName(names, tuple([type_from_json(part) for part in said[len(names) :]]))
+    if len(written) == 1:
+        return type_of(written[0])
+    names = tuple([part for part in written if isinstance(part, str)])
+    return TypeName(names, tuple([type_from_json(part) for part in written[len(names) :]]))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -37,13 +37,13 @@ class Failure(Struct, frozen=True):
     @classmethod
     def of(cls, item: str, error: BaseException) -> Self:
         """An unexpected error."""
-        return cls(item, told(error), _storable("".join(traceback.format_exception(error))))
+        return cls(item, describe_error(error), _storable("".join(traceback.format_exception(error))))
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error in one line: its kind and what it says."""
-    said = shortened(" ".join(str(error).split()), _MOST_CHARACTERS)
-    return _storable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+    message = shortened(" ".join(str(error).split()), _MOST_CHARACTERS)
+    return _storable(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
 def _storable(text: str) -> str:
@@ -94,7 +94,7 @@ def guarded(guard: FailureGuard | None, name: str) -> AbstractContextManager[Non
     return guard.item(name) if guard else nullcontext()
 
 
-def in_halves(
+def work_in_halves(
     items: Sequence[Item],
     work: Callable[[Sequence[Item]], Result],
     *,
@@ -122,4 +122,4 @@ def in_halves(
         return
     middle = len(items) // 2
     for half in (items[:middle], items[middle:]):
-        yield from in_halves(half, work, guard=guard, name=name, after_error=after_error)
+        yield from work_in_halves(half, work, guard=guard, name=name, after_error=after_error)

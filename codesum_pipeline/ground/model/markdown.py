@@ -19,12 +19,12 @@ _ENTITY = re.compile(r"&(?=#?\w+;)")
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 
-def plain(text: str, *, limit: int = 160) -> str:
+def escape_text(text: str, *, limit: int = 160) -> str:
     """At most `limit` characters of a text, on one line, read literally."""
-    return html.escape(_SPECIAL.sub(r"\\\1", unlinked(_one_line(text, limit))), quote=False)
+    return html.escape(_SPECIAL.sub(r"\\\1", break_links(_one_line(text, limit))), quote=False)
 
 
-def unlinked(text: str) -> str:
+def break_links(text: str) -> str:
     """The text with an unseen character in all that a reader's program would make a link of by itself."""
     return _AUTOLINK.sub(lambda match: match[0] + _WORD_JOINER, text)
 
@@ -35,22 +35,22 @@ def _one_line(text: str, limit: int) -> str:
     return f"{shown[: limit - 1].rstrip()}…" if len(shown) > limit else shown
 
 
-def prose(text: str, *, limit: int = 160) -> str:
+def escape_prose(text: str, *, limit: int = 160) -> str:
     """As `plain`, for a text within a line of ours: only what is special there is escaped, so that the source is
     readable, too."""
-    shown = _ENTITY.sub("&amp;", _MARKS.sub(r"\\\1", unlinked(_one_line(text, limit))))
+    shown = _ENTITY.sub("&amp;", _MARKS.sub(r"\\\1", break_links(_one_line(text, limit))))
     return shown.replace("<", "&lt;").replace(">", "&gt;")
 
 
-def code(text: str, *, limit: int = 160) -> str:
+def code_span(text: str, *, limit: int = 160) -> str:
     """A text as a code span, in which nothing is special but the backticks that end it."""
     shown = _one_line(text, limit)
     ticks = "`" * (1 + max((len(found) for found in re.findall("`+", shown)), default=0))
     return f"{ticks}{shown}{ticks}" if len(ticks) == 1 and shown else f"{ticks} {shown} {ticks}"
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table; every cell is read literally, headings are ours."""
     lines = [" | ".join(headings), " | ".join("---" for _ in headings)]
-    lines += [" | ".join(plain("" if cell is None else str(cell)) for cell in row) for row in rows]
+    lines += [" | ".join(escape_text("" if cell is None else str(cell)) for cell in row) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)

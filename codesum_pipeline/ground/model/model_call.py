@@ -46,7 +46,7 @@ class LedgerRow(Struct, frozen=True):
 class AvoidanceReason(StrEnum):
     """Why a document took no call; the first that holds. `asked` is what was not avoided."""
 
-    ASKED = "asked"
+    NOT_AVOIDED = "asked"
     PLACEHOLDER = "placeholder"
     CACHE = "cache"
     SAME_BODY = "same body elsewhere"

@@ -22,7 +22,7 @@ def moment_at(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def age(since: float) -> str:
+def age_in_words(since: float) -> str:
     """How long ago, in its largest unit: `3 d`, `5 min`."""
     seconds = max(0.0, time.time() - since)
     length, unit = next((each for each in _UNITS if seconds >= each[0]), (1, "s"))

@@ -271,8 +271,8 @@ def _bind(scope: Scope, name: str, kind: Bound, what: Any) -> None:
         bindings.append((kind, what))
 
 
-def _type(said: list[Any]) -> TypeName:
-    type_ = type_from_json(said)
+def _type(written: list[Any]) -> TypeName:
+    type_ = type_from_json(written)
     assert type_ is not None
     return type_
 
@@ -283,9 +283,9 @@ def _add_names(file: ScopedFile, facts: dict[str, Any]) -> None:
         "typed": (Bound.ANNOTATED, type_from_json), "bound": (Bound.VALUE, chain_from_json)
     }  # fmt: skip
     for facts_of, (kind, read) in readers.items():
-        for number, name, said in facts[facts_of]:
+        for number, name, written in facts[facts_of]:
             if number < 0 or (number, name) not in imported:
-                _bind(file.scopes[number + 1], name, kind, read(said))
+                _bind(file.scopes[number + 1], name, kind, read(written))
 
 
 class LazyFiles(Mapping[str, ScopedFile]):

@@ -182,9 +182,9 @@ class Settings(ContextSettings, ScanSettings):
         os.umask(0o777 & ~self.folder_mode)
 
 
-def _begun_at(home: Path, model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
+def _begun_at(home: Path, model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """The given values; every path that is relative to the home, its default too, is absolute."""
-    begun = dict(given)
+    begun = dict(values)
     for name, field in model.model_fields.items():
         if group := group_of(field):
             value = begun.get(name, {})

@@ -1,50 +1,102 @@
-"""Where a home is: every path below `$CODESUM_HOME`, its bucket, and the copies of buckets that this process opened.
+"""Where a home is: every path below `$CODESUM_HOME`, its bucket, and how files that lie in the bucket come here.
 
 Nothing here imports the code of buckets, which takes longer to import than a search takes: a home in a folder needs
 none of it.
 """
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from codesum_pipeline.ground.settings.home_settings import Settings
-    from codesum_pipeline.ground.settings.operation_settings import StorageSettings
-    from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
-    from codesum_pipeline.ground.store.buckets.objects import Objects
-    from codesum_pipeline.ground.store.buckets.reading_copy import ReadingCopy
+from codesum_pipeline.ground.settings.operation_settings import StorageSettings
 
 BASE_STRATEGY = "function_level"
 T = TypeVar("T")
-_opened: dict[tuple[str, float], "Objects"] = {}
 # The file of a published version that is written last.
 MANIFEST_NAME = "manifest.json"
 # What a copy of a bucket can be asked for, besides the tables of a repository by their names: its published version,
 # the manifest of that version, and all that is kept of it.
 INDEX, INDEX_MANIFEST, STATE = "index", "manifest of the index", "state"
-# The copies that this process has opened, by folder.
-home_files: dict[Path, "HomeFiles"] = {}
-reading_copies: dict[Path, "ReadingCopy"] = {}
 
 
 class BucketPlace(Struct, frozen=True):
     """The bucket that holds the record of a home, by its URL, and how this worker uses it."""
 
     url: str
-    storage: "StorageSettings"
+    storage: StorageSettings
 
-    def objects(self, *, most_retry_s: float = math.inf) -> "Objects":
-        """The objects of the bucket, opened once a process; a request is tried again for `most_retry_s` at most."""
-        from codesum_pipeline.ground.store.buckets.objects import open_objects
 
-        known_by = (self.url, min(self.storage.retry_s, most_retry_s))
-        if known_by not in _opened:
-            _opened[known_by] = open_objects(self.url, retry_s=known_by[1])
-        return _opened[known_by]
+class LocalFiles(Protocol):
+    """The files of a home on this machine, for those who read them and for those who edit the home's own.
+
+    Of a home in a bucket they are fetched when somebody asks for them: each of these raises `BucketUnavailable` or
+    `BrokenStore`.
+    """
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether these are a copy for readers, in which only what was asked for is there."""
+        ...
+
+    def look(self) -> None:
+        """Learn what was published since the last look."""
+        ...
+
+    def bring(self, key: str, wanted: str) -> None:
+        """Have a table of a repository here, or its `INDEX`, `INDEX_MANIFEST` or `STATE`."""
+        ...
+
+    def bring_indexes(self, keys: Iterable[str]) -> None:
+        """Have the published indexes of some repositories here."""
+        ...
+
+    def bring_tables_of_all(self, tables: Iterable[str]) -> None:
+        """Have some tables of all repositories here."""
+        ...
+
+    def keep_index(self, key: str) -> AbstractContextManager[None]:
+        """Within the block, the files of a published index are here."""
+        ...
+
+    def edit(self, path: Path, edit: Callable[[], T]) -> T:
+        """Do an edit that reads and replaces `path`, or files below it.
+
+        Where `path` is the copy of what a bucket holds, the newest text is edited and sent, and edited again where
+        somebody else was quicker. Where the bucket cannot be reached, neither has changed.
+        """
+        ...
+
+
+class WholeFolder:
+    """The files of a home that is a folder: all are here, and an edit is made by itself."""
+
+    is_copy = False
+
+    def look(self) -> None:
+        """Nothing is published elsewhere."""
+
+    def bring(self, key: str, wanted: str) -> None:
+        """It is here."""
+
+    def bring_indexes(self, keys: Iterable[str]) -> None:
+        """They are here."""
+
+    def bring_tables_of_all(self, tables: Iterable[str]) -> None:
+        """They are here."""
+
+    def keep_index(self, key: str) -> AbstractContextManager[None]:
+        """It stays."""
+        return nullcontext()
+
+    def edit(self, path: Path, edit: Callable[[], T]) -> T:
+        """Do the edit."""
+        return edit()
+
+
+WHOLE_FOLDER: LocalFiles = WholeFolder()
 
 
 class _HomePath:
@@ -70,11 +122,13 @@ class _RepositoryPath:
 class HomeLayout(Struct, frozen=True):
     """The folders and files of one home; nothing is created by asking for a path.
 
-    Of a home in a bucket, `home` is the folder in which this worker keeps its copy.
+    Of a home in a bucket, `home` is the folder in which this worker keeps its copy, and `files` fetch what is not
+    there.
     """
 
     home: Path
     bucket: BucketPlace | None = None
+    files: LocalFiles = WHOLE_FOLDER
 
     repos_file = _HomePath("repos.yaml")
     # Distinguishes this home from a copy of its files that somebody else made.
@@ -131,23 +185,3 @@ class HomeLayout(Struct, frozen=True):
     def indexes_beside_mirror(self, key: str) -> tuple[Path, Path]:
         """Where a person may put a compiler's index, as it is or compressed by gzip."""
         return self.mirrors / f"{key}.scip", self.mirrors / f"{key}.scip.gz"
-
-
-def layout_of(settings: "Settings") -> HomeLayout:
-    """The paths of a home with these settings."""
-    return HomeLayout(settings.home, BucketPlace(settings.bucket, settings.storage) if settings.bucket else None)
-
-
-def reading_copy(home: Path) -> "ReadingCopy | None":
-    """The opened copy of a bucket that lies in this folder; None for a home that is a folder."""
-    return reading_copies.get(home)
-
-
-def edited(path: Path, edit: Callable[[], T]) -> T:
-    """Do an edit that reads and replaces `path`, or files below it.
-
-    Where it is the copy of what a bucket holds, the newest text is edited and sent, and edited again where somebody
-    else was quicker. Where the bucket cannot be reached, neither has changed; raises `BucketUnavailable`.
-    """
-    files = next((home_files[folder] for folder in path.parents if folder in home_files), None)
-    return edit() if files is None else files.edit(path, edit)

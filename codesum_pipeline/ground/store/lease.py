@@ -16,9 +16,9 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import asdict, replace
 
@@ -35,19 +35,16 @@ from codesum_pipeline.ground.store.locks import (
     process_started,
     take_own,
 )
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.sqlite_tables import SqliteFile, reading
-
-if TYPE_CHECKING:
-    from codesum_pipeline.ground.store.buckets.bucket_record import BucketRecord
 
 _log = logging.getLogger(__name__)
 # How often a waiting build looks again: builds take seconds.
 POLL_S = 0.2
 # A lock file that nobody holds belongs to a process that was killed, unless it is about to be locked.
 DEAD_LOCK_AGE_S = 60.0
-# The locks of the leases that this process holds, and its records of homes in buckets by the files of in-flight state.
+# The names of the lock files that this process holds; what other processes hold shows in the files alone.
 _held_here: set[str] = set()
-_held_records: dict[Path, "BucketRecord"] = {}
 
 
 class Holder(ProcessIdentity, frozen=True, kw_only=True):
@@ -128,15 +125,16 @@ def hold_lease(
 @contextmanager
 def hold_repository(
     layout: HomeLayout, key: str, *, run_id: str, wait_s: float = 0.0, called: str | None = None
-) -> Iterator[Holder]:
-    """Hold a repository for the duration of the block; raises `LeaseHeld`, and `LeaseLost` at the end of a block whose
-    work another worker has made void."""
+) -> Iterator[RepositoryRecord]:
+    """Hold a repository for the duration of the block, which gets its record; raises `LeaseHeld`, and `LeaseLost` at
+    the end of a block whose work another worker has made void."""
     way_out = f"run `codesum doctor {key} --release-lease`" if called else None
-    with (
-        hold_lease(layout.state(key), key=called or key, run_id=run_id, wait_s=wait_s, way_out=way_out) as holder,
-        _hold_record(layout, key, run_id=run_id, wait_s=wait_s) if layout.bucket else nullcontext(),
-    ):
-        yield holder
+    with hold_lease(layout.state(key), key=called or key, run_id=run_id, wait_s=wait_s, way_out=way_out):
+        if layout.bucket is None:
+            yield FOLDER_RECORD
+        else:
+            with _hold_record(layout, key, run_id=run_id, wait_s=wait_s) as record:
+                yield record
 
 
 @contextmanager
@@ -158,35 +156,14 @@ def hold_unless_held(
             yield
 
 
-def check_is_held(layout: HomeLayout, key: str) -> None:
-    """Raises `LeaseLost` if another worker took the repository over from this process."""
-    if record := record_of(layout.state(key)):
-        record.check()
-
-
-def commit_held(layout: HomeLayout, key: str) -> None:
-    """Bring the record of a repository that this process holds up to date; a home in a folder is its own record.
-
-    Raises `LeaseLost` and `BucketUnavailable`.
-    """
-    if record := record_of(layout.state(key)):
-        record.commit()
-
-
-def record_of(state: Path) -> "BucketRecord | None":
-    """The record that this process holds of the repository with this file of in-flight state."""
-    return _held_records.get(state)
-
-
 @contextmanager
-def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[None]:
+def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[RepositoryRecord]:
     # A home in a folder does not need it.
     from codesum_pipeline.ground.store.buckets.bucket_record import open_record
 
     record = open_record(layout, key, run_id=run_id, wait_s=wait_s)
-    _held_records[layout.state(key)] = record
     try:
-        yield
+        yield record
     except BaseException:
         try:
             record.commit()
@@ -196,7 +173,6 @@ def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) ->
     else:
         record.commit()
     finally:
-        del _held_records[layout.state(key)]
         record.close()
 
 

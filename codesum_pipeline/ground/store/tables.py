@@ -20,14 +20,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.json import decode
 
 from codesum_pipeline.ground.model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.ground.model.hashing import hash_of
 from codesum_pipeline.ground.model.printable import one_line
 from codesum_pipeline.ground.store.atomic import FileState, replacing
-from codesum_pipeline.ground.store.layout import reading_copy
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
 from codesum_pipeline.ground.store.rows import OrderedRows, RowReader, column_names, from_table, nulls, to_table
 from codesum_pipeline.ground.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 
@@ -52,37 +52,41 @@ class TableWrite(Struct, frozen=True):
     table_hash: str
 
 
-class TableStore(Struct, frozen=True):
-    """The tables below one root folder.
+class TableStore:
+    """The tables below one root folder; where they lie in a bucket, `files` bring those that are read.
 
     With `base`, reads fall through to the store there and writes stay below `root`: a preview changes nothing.
     """
 
-    root: Path
-    base: Path | None = None
+    def __init__(self, root: Path, *, base: "TableStore | None" = None, files: LocalFiles = WHOLE_FOLDER) -> None:
+        self.root = root
+        self.base = base
+        self._files = files
 
     @property
     def is_scratch(self) -> bool:
         """Whether what is written is for one use, and no record of the repository."""
         return self.base is not None
 
+    def without_base(self) -> "TableStore":
+        """The tables below the root folder alone."""
+        return TableStore(self.root, files=self._files)
+
     def path(self, table: str, repo: str) -> Path:
         """Where a table is written."""
         return self.root / TABLES[table].name / f"repo={repo}" / "part-0.parquet"
 
     def readable_path(self, table: str, repo: str) -> Path | None:
-        """Where a table is read from; None if it was never written."""
+        """Where a table is read from, having been brought there; None if it was never written."""
         self._note_read(table, None)
         return self._find(table, repo)
 
     def _find(self, table: str, repo: str) -> Path | None:
-        for root in (self.root, self.base):
-            if root and (copy := reading_copy(root.parent)):
-                copy.bring(repo, table)
-            path = root and root / table / f"repo={repo}" / "part-0.parquet"
-            if path and path.exists():
-                return path
-        return None
+        self._files.bring(repo, table)
+        path = self.path(table, repo)
+        if path.exists():
+            return path
+        return self.base._find(table, repo) if self.base else None
 
     def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """A repository's rows in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` (damaged)."""
@@ -230,6 +234,11 @@ class TableStore(Struct, frozen=True):
         return file
 
 
+def tables_of(layout: HomeLayout) -> TableStore:
+    """The tables of a home."""
+    return TableStore(layout.warehouse, files=layout.files)
+
+
 @lru_cache(maxsize=128)
 def _metadata(path: Path, _state: FileState | None) -> pq.FileMetaData:
     """The footer: each step reads some columns of many tables, and compares what they were made from."""
@@ -337,15 +346,17 @@ def column_hash(values: pa.Array, field: pa.Field) -> str:
     return digest.sha256.hexdigest()
 
 
-class MemoryTables(TableStore, frozen=True):
+class MemoryTables(TableStore):
     """The tables of one repository in memory, for a small build whose tables nobody asks for later.
 
     To write a dozen small files and to read each a few times takes longer than all else that a few source files need.
     Rows are not hashed: nothing is compared with an earlier build's.
     """
 
-    _rows: dict[str, pa.Table] = field(default_factory=dict)
-    _notes: dict[str, str] = field(default_factory=dict)
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._rows: dict[str, pa.Table] = {}
+        self._notes: dict[str, str] = {}
 
     @property
     def is_scratch(self) -> bool:

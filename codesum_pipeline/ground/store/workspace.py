@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import FileState, temporary_beside, write_text_atomically, writing
 from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.ground.store.schemas import BOOKS, SCHEMA_VERSION, TABLES
 from codesum_pipeline.ground.store.tables import TableStore
 
@@ -121,13 +121,13 @@ _NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "sci
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
 
-class Workspace(Struct, frozen=True, dict=True):
+class Workspace(Struct, frozen=True):
     """One repository of one home, as one run sees it.
 
     `versions` names every algorithm whose change must rebuild something. `slug` is `owner/name` where the location has
     one. With `force`, every text is written again. `is_confirmed` lets a model rewrite more of the index than it
     otherwise may. `usd_left` is what a run may spend at most, besides its caps, if something else than the settings
-    says so.
+    says so. `record` is that of the repository, whose lease the run holds.
     """
 
     entry: RepositoryEntry
@@ -142,6 +142,7 @@ class Workspace(Struct, frozen=True, dict=True):
     is_confirmed: bool = False
     usd_left: float | None = None
     new_connection: Connect = field(default=connect)
+    record: RepositoryRecord = FOLDER_RECORD
 
     @property
     def key(self) -> str:
@@ -155,11 +156,8 @@ class Workspace(Struct, frozen=True, dict=True):
 
     def fingerprint(self, commit: str, index_state: str | None = None) -> str:
         """What a build of `commit` depends on: this, other indexes than its own, the entry, settings and algorithms."""
-        return fingerprint_of(self.entry, self._shared_part, commit=state_of(commit, index_state))
-
-    @cached_property
-    def _shared_part(self) -> str:
-        return shared_part(self.settings, self.versions)
+        shared = shared_part(self.settings, self.versions)
+        return fingerprint_of(self.entry, shared, commit=state_of(commit, index_state))
 
     def memo_settings(self) -> str:
         """What a step depends on besides tables and files: also how much may be spent on what is left over."""

@@ -22,9 +22,8 @@ from codesum_pipeline.ground.model.errors import (
     UnusableVectors,
 )
 from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.indexes.embedders.named import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import unit_rows
-from codesum_pipeline.indexes.embedders.static import STATIC
+from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.texts.llm.litellm_door import failure_of, litellm_client
 from codesum_pipeline.texts.llm.retrying import wait_before_retry
@@ -87,6 +86,11 @@ class LiteLlmEmbedder:
         price = info.get("input_cost_per_token") if info.get("mode") == "embedding" else None
         return None if price is None else float(price)
 
+    @cached_property
+    def _static_model(self) -> StaticEmbedder:
+        """The model that ships with the package, loaded where its tokenizer is needed."""
+        return StaticEmbedder()
+
     def embed(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> Vectors:
         rows = []
         for batch in _batches(texts):
@@ -101,10 +105,10 @@ class LiteLlmEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """By the tokenizer that ships with the package, which splits finer than those of providers."""
-        return load_embedder(STATIC).count_tokens(texts)
+        return self._static_model.count_tokens(texts)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        return load_embedder(STATIC).truncate(text, max_tokens)
+        return self._static_model.truncate(text, max_tokens)
 
     def _ask(self, batch: Sequence[str]) -> Any:
         """One request, repeated while another attempt may help; LiteLLM's own retries are off."""
@@ -170,15 +174,15 @@ class LiteLlmEmbedder:
         found: list[str] = litellm_client().validate_environment(self._model)["missing_keys"]
         return found
 
-    def _checked(self, response: Any, asked: int) -> npt.NDArray[np.float64]:
+    def _checked(self, response: Any, count: int) -> npt.NDArray[np.float64]:
         """The vectors of an answer in the order of the texts; raises `UnusableVectors`."""
         tokens = int(getattr(getattr(response, "usage", None), "prompt_tokens", 0) or 0)
         with self._lock:
             self.billed_tokens += tokens
         name = f"embedder 'litellm/{self._model}'"
         data = sorted(response.data, key=lambda item: int(item["index"]))
-        if [int(item["index"]) for item in data] != list(range(asked)):
-            raise UnusableVectors(f"{name}: {len(data)} vectors came for {asked} texts")
+        if [int(item["index"]) for item in data] != list(range(count)):
+            raise UnusableVectors(f"{name}: {len(data)} vectors came for {count} texts")
         lengths = sorted({len(item["embedding"]) for item in data})
         with self._lock:
             if self._length is None and len(lengths) == 1:

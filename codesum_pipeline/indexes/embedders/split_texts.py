@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.embedders.static import Lists, encodable
+from codesum_pipeline.indexes.embedders.number_lists import Lists
+from codesum_pipeline.indexes.embedders.tokenizer_calls import make_encodable
 from codesum_pipeline.indexes.formats.arrow_bytes import byte_kinds, has_bytes, split_words, utf8_and_offsets
 
 _KINDS = byte_kinds(parts=string.ascii_lowercase + string.digits, marks=string.punctuation)
@@ -42,7 +43,7 @@ def _strings(texts: Sequence[str]) -> pa.LargeStringArray:
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError:
-        return pa.array(map(encodable, texts), pa.large_string())
+        return pa.array(map(make_encodable, texts), pa.large_string())
 
 
 def _split_lines(

@@ -91,7 +91,7 @@ class Bm25Index(Struct, frozen=True):
         write_npz(path, arrays)
 
     @classmethod
-    def map(cls, path: Path) -> "Bm25Index":
+    def map_file(cls, path: Path) -> "Bm25Index":
         """Open what `write` wrote, memory-mapped."""
         arrays = map_npz(path)
         return cls(

@@ -22,12 +22,15 @@ from codesum_pipeline.indexes.formats.stored_zip import Array, map_npz, write_np
 _HEAD_BYTES = 8
 
 
-class StringTable(Struct, frozen=True, dict=True):
+class StringTable:
     """The UTF-8 bytes of string k are `content[offsets[k]:offsets[k + 1]]`. `find` and `with_prefix` need the strings
-    sorted by those bytes, which is how Python sorts strings."""
+    sorted by those bytes, which is how Python sorts strings. Once it is searched, it remembers their first bytes."""
 
-    content: Array
-    offsets: Array
+    def __init__(self, content: Array, offsets: Array) -> None:
+        self.content = content
+        self.offsets = offsets
+        # A query looks at hundreds of strings, and an array takes its time for a single number.
+        self._views = (content.data, offsets.data)
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> "StringTable":
@@ -90,11 +93,6 @@ class StringTable(Struct, frozen=True, dict=True):
     def _first_not_below(self, wanted: bytes, low: int, high: int) -> int:
         return bisect_left(range(high), wanted, low, high, key=self._bytes_at)
 
-    @cached_property
-    def _views(self) -> tuple[memoryview, memoryview]:
-        """A query looks at hundreds of strings, and an array takes its time for a single number."""
-        return self.content.data, self.offsets.data
-
     def _bytes_at(self, position: int) -> bytes:
         content, offsets = self._views
         return content[offsets[position] : offsets[position + 1]].tobytes()
@@ -131,11 +129,11 @@ class SymbolNames(Struct, frozen=True):
     indptr: Array
     aliases: "SymbolNames | None" = None
 
-    def exactly(self, name: str) -> list[int]:
+    def rows_named(self, name: str) -> list[int]:
         """The rows of the documents with this name, in row order; those that have it as an alias too."""
         position = self.names.find(name.lower())
         own = [] if position is None else self._rows_at(position)
-        others = self.aliases.exactly(name) if self.aliases else []
+        others = self.aliases.rows_named(name) if self.aliases else []
         return sorted({*own, *others}) if others else own
 
     def rows_by_name(self, names: Sequence[str]) -> dict[str, list[int]]:
@@ -166,7 +164,7 @@ class SymbolNames(Struct, frozen=True):
         write_npz(path, self._arrays() | {f"alias_{name}": array for name, array in others._arrays().items()})
 
     @classmethod
-    def map(cls, path: Path) -> "SymbolNames":
+    def map_file(cls, path: Path) -> "SymbolNames":
         """Open what `write` wrote, memory-mapped."""
         arrays = map_npz(path)
         aliases = cls._of_arrays({name.removeprefix("alias_"): arrays[name] for name in arrays if "alias_" in name})
@@ -235,7 +233,7 @@ class MappedArrays(Struct, frozen=True):
         write_npz(path, asdict(self))
 
     @classmethod
-    def map(cls, path: Path) -> Self:
+    def map_file(cls, path: Path) -> Self:
         """Open what `write` wrote, memory-mapped."""
         return cls(**map_npz(path))
 
@@ -297,7 +295,7 @@ TEXTS = ("qualified_name", "summary", "signature_summary")
 NO_LINE = -1
 
 
-class ShownFields(MappedArrays, frozen=True, dict=True):
+class ShownFields(MappedArrays, frozen=True):
     """`lines` has a row of `LINES` for each document, -1 for none. The UTF-8 bytes of its texts lie one behind the
     other between `offsets[3 * k]`, ... `offsets[3 * k + 3]`; `is_there` has a row that says which it has."""
 
@@ -306,17 +304,13 @@ class ShownFields(MappedArrays, frozen=True, dict=True):
     offsets: Array
     is_there: Array
 
-    @cached_property
-    def _views(self) -> tuple[memoryview, memoryview]:
-        """For a single row they are faster than arrays."""
-        return self.texts.data, self.offsets.data
-
     def __len__(self) -> int:
         return len(self.lines)
 
     def of_row(self, row: int) -> dict[str, Any]:
         first = len(TEXTS) * row
-        texts, offsets = self._views
+        # For a single row, views of the memory are faster than arrays.
+        texts, offsets = self.texts.data, self.offsets.data
         ends = offsets[first : first + len(TEXTS) + 1].tolist()
         content = texts[ends[0] : ends[-1]].tobytes()
         there = self.is_there[row].tolist()

@@ -41,7 +41,7 @@ class NearestVectors(Struct, frozen=True):
     cells: "faiss.IndexIVF"
 
     @classmethod
-    def map(cls, path: Path) -> "NearestVectors":
+    def map_file(cls, path: Path) -> "NearestVectors":
         """Open what `write_nearest` wrote, memory-mapped."""
         import faiss
 
@@ -109,7 +109,7 @@ _SPARE_SHARE = 1.5
 _SPARE_MORE = 8
 
 
-def highest(scores: Scores, limit: int) -> Numbers:
+def find_highest(scores: Scores, limit: int) -> Numbers:
     """The places of the `limit` highest scores, and of those that are as good as the last of them; ascending."""
     if len(scores) <= limit:
         return np.arange(len(scores))

@@ -40,7 +40,7 @@ _SYSTEM.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, 
 _SYSTEM.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
-# The addresses of the maps that are in use.
+# The addresses of the maps that are in use; of the whole process, since the system limits their number for it.
 _maps: set[int] = set()
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import BrokenIndex
 from codesum_pipeline.ground.model.hashing import canonical_json, sha256_hex, sha256_of_file
-from codesum_pipeline.ground.store.layout import INDEX_MANIFEST, HomeLayout, reading_copy
+from codesum_pipeline.ground.store.layout import INDEX_MANIFEST, HomeLayout
 
 
 class Lane(StrEnum):
@@ -142,8 +142,7 @@ class PublishedState(Struct, frozen=True):
 
 def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
     """The state of a repository's index; None if none was published."""
-    if copy := reading_copy(layout.home):
-        copy.bring(key, INDEX_MANIFEST)
+    layout.files.bring(key, INDEX_MANIFEST)
     name = layout.published(key)
     try:
         version = version_at(name)

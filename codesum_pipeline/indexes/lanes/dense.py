@@ -20,11 +20,11 @@ from codesum_pipeline.ground.model.guard import Failure, FailureGuard
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane, dense_lanes
-from codesum_pipeline.indexes.lanes.embedding import Embedded, cost_usd, discard, embed_texts
+from codesum_pipeline.indexes.lanes.embedding import Embedded, cost_usd, discard_kept_vectors, embed_texts
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     LaneText,
@@ -91,7 +91,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         ]
         table = pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
         written = ws.tables.write("vectors", ws.key, table)
-    discard(ws.layout.finished_vectors(ws.key))
+    discard_kept_vectors(ws.layout.finished_vectors(ws.key))
     billed = embedder.billed_tokens - billed_before
     failures = _failures(ids, hashes, guard)
     return DenseReport(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import UnusableVectors
-from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.store.atomic import writing
 from codesum_pipeline.ground.store.workspace import Workspace
@@ -48,7 +48,7 @@ def embed_texts(
     take has no vector: `guard` gets it as a failure, under its hash."""
     path = ws.layout.finished_vectors(ws.key)
     if ws.force or embedder.save_every is None:
-        discard(path)
+        discard_kept_vectors(path)
     if not count:
         return (), 0
     requests = _EmbeddingRequests(embedder, max_tokens, guard, progress, count)
@@ -64,7 +64,7 @@ def cost_usd(embedder: Embedder, tokens: int) -> float | None:
     return None if embedder.usd_per_token is None else tokens * embedder.usd_per_token
 
 
-def discard(path: Path) -> None:
+def discard_kept_vectors(path: Path) -> None:
     for file in (path, path.with_name(f"{path.name}-journal")):
         file.unlink(missing_ok=True)
 
@@ -99,7 +99,7 @@ class _EmbeddingRequests(Struct):
                     found[row] = found[row][: max(len(kept), some[row].keep_characters)]
             return found
 
-        parts = in_halves(range(len(texts)), cut, guard=self.guard, name=lambda place: texts[place].text_hash)
+        parts = work_in_halves(range(len(texts)), cut, guard=self.guard, name=lambda place: texts[place].text_hash)
         return {place: text for places, found in parts for place, text in zip(places, found, strict=True)}
 
     def embed(
@@ -119,7 +119,7 @@ class _EmbeddingRequests(Struct):
             return self.embedder.embed([cut[place] for place in places], progress=advance)
 
         # An error that a plain text meets too is about the model, and ends the build.
-        parts = in_halves(
+        parts = work_in_halves(
             order,
             embed,
             guard=self.guard,
@@ -171,7 +171,7 @@ def _embed_and_keep(
                 parts.append((todo[np.array(places)], vectors))
     lengths = sorted({vectors.shape[1] for _, vectors in parts})
     if len(lengths) > 1:
-        discard(path)
+        discard_kept_vectors(path)
         raise UnusableVectors(f"embedder {model_id!r}: its vectors changed their length, {lengths}: build again")
     return parts, left
 
@@ -190,7 +190,7 @@ def _open(path: Path, *, is_second_try: bool = False) -> sqlite3.Connection:
         connection.close()
         if is_second_try:
             raise
-        discard(path)
+        discard_kept_vectors(path)
         return _open(path, is_second_try=True)
     return connection
 
@@ -199,7 +199,7 @@ def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
     """A label with about the price that will be paid; "" if nothing is paid."""
     if embedder.usd_per_token == 0:
         return ""
-    counts = in_halves(texts, embedder.count_tokens, guard=FailureGuard(), name=str)
+    counts = work_in_halves(texts, embedder.count_tokens, guard=FailureGuard(), name=str)
     tokens = sum(sum(found) for _, found in counts)
     cost = cost_usd(embedder, tokens)
     return f" (about {tokens:,} tokens, {'price unknown' if cost is None else f'${cost:.4f}'})"

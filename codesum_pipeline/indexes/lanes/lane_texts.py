@@ -28,7 +28,7 @@ from codesum_pipeline.indexes.formats.arrow_texts import scalar_of
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
-from codesum_pipeline.texts.summaries.extractive.words import spoken
+from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
@@ -125,10 +125,10 @@ class LaneTexts(Struct, frozen=True):
         return len(self.ids)
 
     def hash_all(self) -> pa.StringArray:
-        begun = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
+        of_setting = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
         hashes = []
         for text in utf8_parts(self.texts):
-            digest = begun.copy()
+            digest = of_setting.copy()
             digest.update(text)
             hashes.append(digest.hexdigest())
         return pa.array(hashes, pa.string())
@@ -186,7 +186,7 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "type": documents.column("type"),
         "file_path": _wide(documents.column("file_path")),
         "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
-        "summary": _said(ws, documents, [names[id_] for id_ in ids]),
+        "summary": _summaries(ws, documents, [names[id_] for id_ in ids]),
         "business_intent": _wide(documents.column("business_intent")),
         "keywords": documents.column("keywords"),
         "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
@@ -198,22 +198,22 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
 
 def with_name(name: str, summary: str) -> str:
     """The summary, with the words of the document's name before it where it does not contain them."""
-    words = spoken(name.partition(".")[0] or name)
+    words = identifier_in_words(name.partition(".")[0] or name)
     return summary if words.lower() in summary.lower() else f"{words}. {summary}"
 
 
-def _said(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
+def _summaries(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
     """The summaries: a model's is followed by the author's words, the others contain the words of the name."""
     is_by_model = pc.equal(documents.column("written_by"), WrittenBy.LLM.value)
     each = zip(names, documents.column("summary").to_pylist(), is_by_model.to_pylist(), strict=True)
-    told = [summary if by_model else with_name(name, summary) for name, summary, by_model in each]
-    summaries = pa.chunked_array([pa.array(told, pa.large_string())])
+    own = [summary if by_model else with_name(name, summary) for name, summary, by_model in each]
+    summaries = pa.chunked_array([pa.array(own, pa.large_string())])
     words = author_words(ws, documents.select(["id", "type"]).filter(is_by_model))
     if not words:
         return summaries
     ids = documents.column("id").to_pylist()
-    said = pa.chunked_array([pa.array([words.get(id_) for id_ in ids], pa.large_string())])
-    return pc.binary_join_element_wise(summaries, said, scalar_of("\n"), null_handling="skip")
+    openings = pa.chunked_array([pa.array([words.get(id_) for id_ in ids], pa.large_string())])
+    return pc.binary_join_element_wise(summaries, openings, scalar_of("\n"), null_handling="skip")
 
 
 def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
@@ -261,11 +261,11 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
             passages[-1] = cut_passages(body)
     files = pa.array(passages, pa.large_string())
     bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)
-    told = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
+    summaries = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
     return (
         _lane_texts(Lane.CODE, sources["id"], _joined(name, bodies, separator="\n")),
         _lane_texts(Lane.KEYWORDS, sources["id"], words),
-        _lane_texts(Lane.SUMMARY, sources["id"], told),
+        _lane_texts(Lane.SUMMARY, sources["id"], summaries),
     )
 
 
@@ -320,7 +320,7 @@ def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:
     heads: list[UpperInput] = [*read_classes(ws)] if by_level[Level.CLASS] else []
     heads += read_files(ws) if by_level[Level.FILE] else ()
     heads += chain(*head_layers(ws, Level.MODULE, read_outline(ws))) if by_level[Level.MODULE] else ()
-    for given in (head for head in heads if head.id in wanted):
-        with guard.item(given.id):
-            words[given.id] = author_opening(given)
+    for head in (head for head in heads if head.id in wanted):
+        with guard.item(head.id):
+            words[head.id] = author_opening(head)
     return {id_: found for id_, found in words.items() if found}

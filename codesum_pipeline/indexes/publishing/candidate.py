@@ -28,7 +28,7 @@ from codesum_pipeline.ground.store.layout import BASE_STRATEGY
 from codesum_pipeline.ground.store.memory import may_run_beside
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.bm25 import K1, B
 from codesum_pipeline.indexes.formats.version_folder import (
@@ -48,7 +48,7 @@ from codesum_pipeline.indexes.publishing.candidate_files import (
     read_candidate_tables,
 )
 from codesum_pipeline.texts.llm.pins import Parameters, blake3_of
-from codesum_pipeline.texts.llm.prices import listed
+from codesum_pipeline.texts.llm.prices import find_listed_model
 
 # Parsing decides what a hash covers, so its version is part of the policy.
 _HASHING_VERSIONS = ("parser", "extractive", "placeholder")
@@ -143,7 +143,7 @@ def model_fields(ws: Workspace) -> dict[str, Any]:
 def _provider(model: str) -> str:
     """As LiteLLM names it."""
     prefix, slash, _ = model.partition("/")
-    return prefix if slash else str((listed(model) or {}).get("litellm_provider", "unknown"))
+    return prefix if slash else str((find_listed_model(model) or {}).get("litellm_provider", "unknown"))
 
 
 class CandidateReport(Struct, frozen=True):
@@ -222,8 +222,8 @@ class PartHashes(Struct, frozen=True):
     parts: dict[str, str]
 
 
-class FolderParts(Struct, frozen=True):
-    """The parts of the version that is written to `folder`, and those of the last one.
+class FolderParts(Struct):
+    """The parts of the version that is written to `folder`, as they are made, and those of the last one.
 
     The hash of what a part is made from is known before the part is written. Where it is that of the last version's
     part, under the same settings and versions, the part's files become hard links to that version's: nothing is

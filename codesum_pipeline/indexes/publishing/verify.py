@@ -108,7 +108,7 @@ def check_documents(content: Content) -> Iterator[Problem]:
 
 def check_shown(content: Content) -> Iterator[Problem]:
     """Whether a hit would show what the document says."""
-    shown = ShownFields.map(content.version.folder / paths.SHOWN_FIELDS)
+    shown = ShownFields.map_file(content.version.folder / paths.SHOWN_FIELDS)
     if len(shown) != len(content.documents):
         yield "row map", paths.SHOWN_FIELDS, f"has {len(shown)} rows, {paths.DOCUMENTS} has {len(content.documents)}"
         return
@@ -134,7 +134,7 @@ def check_lanes(content: Content) -> Iterator[Problem]:
             subject = content.index_map[row] if row < len(content.index_map) else f"row {row}"
             yield "vectors", subject, f"lane {lane}: length {lengths[row]:.4f} is neither 1 nor 0"
     for name in content.version.manifest["files"].keys() & {*paths.NEAREST_FILES.values()}:
-        cells = NearestVectors.map(content.version.folder / name)
+        cells = NearestVectors.map_file(content.version.folder / name)
         if len(cells) != len(content.index_map):
             yield "row map", name, f"has {len(cells)} vectors, {paths.INDEX_MAP} has {len(content.index_map)} rows"
     if [ids[row] for row in rows if row < len(ids)] != list(content.index_map):
@@ -171,10 +171,10 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
             yield "warehouse", id_, "differs from the warehouse"
     edges = tables.read_or_empty("edges", key, columns=list(OF_USES))
     called = build_callers([edges], pa.array(content.ids[: content.symbols], pa.string()))
-    if not _are_equal(called, Callers.map(content.version.folder / paths.CALLERS)):
+    if not _are_equal(called, Callers.map_file(content.version.folder / paths.CALLERS)):
         yield "warehouse", paths.CALLERS, "names other callers than the warehouse's edges"
     used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
-    if not _are_equal(used, Uses.map(content.version.folder / paths.USES)):
+    if not _are_equal(used, Uses.map_file(content.version.folder / paths.USES)):
         yield "warehouse", paths.USES, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
@@ -197,7 +197,10 @@ def _are_equal(one: MappedArrays, other: MappedArrays) -> bool:
 
 
 def _check_callers(content: Content) -> Iterator[Problem]:
-    callers, uses = Callers.map(content.version.folder / paths.CALLERS), Uses.map(content.version.folder / paths.USES)
+    callers, uses = (
+        Callers.map_file(content.version.folder / paths.CALLERS),
+        Uses.map_file(content.version.folder / paths.USES),
+    )
     symbols = "functions and classes"
     for file, rows, count, indptr, what, pointed_at in (
         (paths.CALLERS, callers.rows, content.symbols, callers.indptr, symbols, symbols),
@@ -217,14 +220,14 @@ def _check_words(content: Content) -> Iterator[Problem]:
             yield "row map", paths.PASSAGES, f"names document {row}, which is no file"
     for lane, name in paths.BM25_FILES.items():
         rows = count + len(passages) * (lane is Lane.CODE)
-        index = Bm25Index.map(folder / name)
+        index = Bm25Index.map_file(folder / name)
         if index.documents != rows:
             yield "row map", name, f"has {index.documents} documents, {paths.DOCUMENTS} and passages are {rows}"
         if index.indices.max(initial=-1) >= rows or len(index.indptr) != len(index.vocabulary) + 1:
             yield "row map", name, "points at documents or words that are not there"
     keywords = paths.BM25_FILES[Lane.KEYWORDS]
     vocabulary = json.loads((folder / paths.KEYWORDS_VOCABULARY).read_text(encoding="utf-8"))
-    if list(vocabulary) != list(Bm25Index.map(folder / keywords).vocabulary):
+    if list(vocabulary) != list(Bm25Index.map_file(folder / keywords).vocabulary):
         yield "row map", paths.KEYWORDS_VOCABULARY, f"differs from the words of {keywords}"
     lines = (folder / paths.KEYWORDS_METADATA).read_text(encoding="utf-8").split("\n")[:-1]
     if [json.loads(line)["id"] for line in lines] != content.ids:

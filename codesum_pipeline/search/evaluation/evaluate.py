@@ -28,6 +28,7 @@ from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Weights, has_lane
 
 CUTOFFS = (1, 3, 5, 10, 20)
@@ -64,7 +65,7 @@ class Interval(Struct, frozen=True):
         return self.low > 0 or self.high < 0
 
 
-def interval(values: Sequence[float], *, samples: int = 10_000) -> Interval:
+def interval_of(values: Sequence[float], *, samples: int = 10_000) -> Interval:
     """The 95 % interval of the mean; raises `ValueError` if there is no value."""
     if not len(values):
         raise ValueError("the mean of no values")
@@ -87,7 +88,7 @@ def paired_interval(a: Sequence[float], b: Sequence[float]) -> Interval:
     """The interval of mean(b - a), where a[k] and b[k] are of the same question."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} values against {len(b)}: a pair needs both")
-    return interval((np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)).tolist())
+    return interval_of((np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)).tolist())
 
 
 @lru_cache(maxsize=1)
@@ -98,7 +99,7 @@ def _times_drawn(count: int, draws: int, seed: int) -> Numbers:
     return np.bincount(places.ravel(), minlength=draws * count).reshape(draws, count).astype(np.float64)
 
 
-def measure(question: Question, hits: Sequence[Hit], *, levels: Sequence[Level] = LEVELS) -> Measures:
+def measure_hits(question: Question, hits: Sequence[Hit], *, levels: Sequence[Level] = LEVELS) -> Measures:
     """Every measure, between 0 and 1, that the question's targets and the levels allow, by name.
 
     Folders are measured only where they are the only level.
@@ -211,7 +212,7 @@ class QuestionResult(Struct, frozen=True):
     top: tuple[str, ...]
 
 
-def evaluate(
+def ask_questions(
     indexes: Sequence[PublishedIndex],
     questions: Sequence[Question],
     *,
@@ -259,10 +260,7 @@ def _ask(
     embedder: Embedder,
 ) -> QuestionResult:
     start = time.perf_counter()
-    # A build whose evaluation is off imports no search.
-    from codesum_pipeline.search.retrieval.searching import search
-
-    hits = search(
+    hits = search_indexes(
         indexes,
         question.query,
         embedder=embedder,
@@ -273,11 +271,11 @@ def _ask(
     )
     latency_ms = 1000 * (time.perf_counter() - start)
     return QuestionResult(
-        question, setup.name, measure(question, hits, levels=levels), latency_ms, tuple(hit.id for hit in hits)
+        question, setup.name, measure_hits(question, hits, levels=levels), latency_ms, tuple(hit.id for hit in hits)
     )
 
 
-def score(answer: QuestionResult) -> float:
+def score_of_answer(answer: QuestionResult) -> float:
     """One number for comparing evaluations: the MRR of the wanted function or class, else nDCG@10 of the files."""
     if answer.question.level in (Level.FUNCTION, Level.CLASS) and FUNCTION_MRR in answer.measures:
         return answer.measures[FUNCTION_MRR]

@@ -21,7 +21,7 @@ from codesum_pipeline.ground.settings.stage_settings import EvaluationSettings
 from codesum_pipeline.ground.store.atomic import write_text_atomically
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import Version
 from codesum_pipeline.indexes.publishing.publish import (
     PublishReport,
@@ -35,7 +35,7 @@ from codesum_pipeline.search.evaluation.evaluate import (
     FUNCTION_MRR,
     NDCG,
     QuestionResult,
-    evaluate,
+    ask_questions,
     indexes_of,
     paired_interval,
     setups_for,
@@ -100,7 +100,7 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     """Add the candidate's figures to `evaluations`, unless evaluation is off or they are up to date."""
     ensure_tables(ws)
     if not ws.settings.evaluation.enabled or (not ws.force and is_evaluated(ws)):
-        return _report(ws, asked=0)
+        return _report(ws, answered=0)
     candidate = _candidate(ws)
     try:
         index = PublishedIndex.of_version(ws.layout.versions(ws.key) / candidate["digest"])
@@ -118,9 +118,9 @@ def evaluate_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Ev
     keep_answers(ws, rows)
     lift = lift_of_answers(ws, answers, progress=progress)
     # Figures without a failed question are incomplete: the next build asks again.
-    asked = f"{_asked(ws, candidate)} failed" if guard.failed else _asked(ws, candidate)
-    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, asked=asked)
-    report = _report(ws, asked=len({answer.question.id for answer in answers}))
+    questions_hash = f"{_questions_hash(ws, candidate)} failed" if guard.failed else _questions_hash(ws, candidate)
+    add_figures(ws, answers, lift, commit=candidate["commit"], content_digest=digest, questions_hash=questions_hash)
+    report = _report(ws, answered=len({answer.question.id for answer in answers}))
     return replace(report, failed=len(guard.failed), failures=guard.failures)
 
 
@@ -131,7 +131,7 @@ def is_evaluated(ws: Workspace) -> bool:
     if ws.tables.readable_path("evaluations", ws.key) is None:
         return False
     candidate = _candidate(ws)
-    wanted = (candidate["content_digest"], _asked(ws, candidate))
+    wanted = (candidate["content_digest"], _questions_hash(ws, candidate))
     return any((row["content_digest"], row["asked"]) == wanted for row in last_figures(ws))
 
 
@@ -146,7 +146,7 @@ def questions_digest(settings: EvaluationSettings) -> str:
     return hash_of([EVALUATION_VERSION, hashlib.sha256(content).hexdigest()])
 
 
-def _asked(ws: Workspace, candidate: dict[str, Any]) -> str:
+def _questions_hash(ws: Workspace, candidate: dict[str, Any]) -> str:
     """A hash of the questions and the embedder; a repository's own questions change with its history, too."""
     settings = ws.settings.evaluation
     history = "" if settings.questions else candidate["commit"]
@@ -160,7 +160,7 @@ def _ask(ws: Workspace, index: PublishedIndex, guard: FailureGuard, progress: Pr
             ws, index, setups=setups, sample=settings.sample, commits=settings.commits, guard=guard, progress=progress
         )
     questions = [found for found in read_questions(settings.questions) if indexes_of([index], found)]
-    return evaluate(
+    return ask_questions(
         [index], questions, embedder=embedder_of(ws.settings), setups=setups, guard=guard, progress=progress
     )
 
@@ -178,7 +178,7 @@ def _published_answers(ws: Workspace, published: Version, questions: Sequence[Qu
     if not ws.settings.evaluation.gate or published.manifest["embedder"]["model_id"] != embedder.model_id:
         return stored
     index = PublishedIndex.of_version(published.folder)
-    answers = evaluate([index], unknown, embedder=embedder, setups=[ALL])
+    answers = ask_questions([index], unknown, embedder=embedder, setups=[ALL])
     again = {answer.question.id for answer in answers}
     return [row for row in stored if row["question"] not in again] + answer_rows(answers, content_digest=digest)
 
@@ -188,7 +188,7 @@ def _candidate(ws: Workspace) -> dict[str, Any]:
     return candidate
 
 
-def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
+def _report(ws: Workspace, *, answered: int) -> EvaluationReport:
     """The figures of the last evaluation."""
     enabled = ws.settings.evaluation.enabled
     rows = [row for row in (last_figures(ws) if enabled else ()) if row["questions"]]
@@ -202,7 +202,7 @@ def _report(ws: Workspace, *, asked: int) -> EvaluationReport:
     return EvaluationReport(
         enabled=enabled,
         questions=max((row["questions"] for (setup, _), row in every.items() if setup == ALL.name), default=0),
-        asked=asked,
+        asked=answered,
         ndcg_at_10=mean(NDCG),
         file_mrr_at_10=mean("file_mrr@10"),
         file_recall_at_10=mean("file_recall@10"),

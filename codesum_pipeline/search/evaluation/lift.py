@@ -15,17 +15,17 @@ from msgspec import Struct, field
 from codesum_pipeline.ground.model.document import WrittenBy
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     CODE_ONLY,
     Interval,
     QuestionResult,
-    evaluate,
-    interval,
+    ask_questions,
+    interval_of,
     paired_interval,
-    score,
+    score_of_answer,
 )
 from codesum_pipeline.search.evaluation.own_questions import (
     DEFAULT_COMMITS,
@@ -65,8 +65,8 @@ class DocumentedCode(Struct, frozen=True):
     def group_of(self, question: Question) -> str:
         """The group of most documents that answer."""
         targets = question.symbols or question.relevant
-        told = sum(self.group(self._id_of(target)) == DOCUMENTED for target in targets)
-        return DOCUMENTED if 2 * told >= len(targets) else UNDOCUMENTED
+        documented = sum(self.group(self._id_of(target)) == DOCUMENTED for target in targets)
+        return DOCUMENTED if 2 * documented >= len(targets) else UNDOCUMENTED
 
     def _id_of(self, target: AnswerPlace) -> str:
         """The smallest symbol of a place's name or around its lines, else its file."""
@@ -132,7 +132,7 @@ def lift_report(
     """
     setups = (CODE_ONLY, ALL)
     if questions is not None:
-        answers = evaluate([index], questions, embedder=embedder_of(ws.settings), setups=setups, progress=progress)
+        answers = ask_questions([index], questions, embedder=embedder_of(ws.settings), setups=setups, progress=progress)
     else:
         sample = 0 if _paid(ws) else sample
         answers = ask_own_questions(ws, index, setups=setups, sample=sample, commits=commits, progress=progress)
@@ -154,9 +154,9 @@ def lift_of_answers(ws: Workspace, answers: Sequence[QuestionResult], *, progres
         return lift_of([*arms, Arm(EXTRACTIVE, texts)])
     embedder = embedder_of(ws.settings)
     if texts and embedder.usd_per_token == 0:
-        asked = [answer.question for answer in texts]
+        questions = [answer.question for answer in texts]
         with extractive_copy(ws, progress=progress) as copy:
-            extractive = evaluate([copy], asked, embedder=embedder, setups=[ALL], progress=progress)
+            extractive = ask_questions([copy], questions, embedder=embedder, setups=[ALL], progress=progress)
         arms.append(Arm(EXTRACTIVE, extractive))
     documentation = DocumentedCode.of(ws)
     groups = {answer.question.id: documentation.group_of(answer.question) for answer in answers}
@@ -179,7 +179,7 @@ def lift_of(arms: Sequence[Arm], groups: Mapping[str, str] | None = None) -> Lif
                     level=level,
                     questions=len(ours),
                     texts=arm.texts,
-                    score=interval(list(ours.values())),
+                    score=interval_of(list(ours.values())),
                     gain=paired_interval([before[id_] for id_ in ours], list(ours.values())) if before else None,
                     cost_usd=costs.get(level, 0.0),
                 )
@@ -199,11 +199,11 @@ def lift_markdown(lift: Lift) -> str:
         "Score: MRR@10 where a function or class is asked for, else nDCG@10. Gain: over the line above, with its 95 % "
         "interval; in bold where it leaves out 0."
     )
-    lines.extend(savings(lift))
+    lines.extend(find_savings(lift))
     return "\n".join(lines)
 
 
-def savings(lift: Lift) -> list[str]:
+def find_savings(lift: Lift) -> list[str]:
     """For each group in which a model's texts gained nothing: their price, and the setting that avoids it."""
     return [
         f"What {_WHO[row.level]} documented gained nothing by the model's texts ({row.gain.mean:+.3f}, "
@@ -241,9 +241,9 @@ def _by_level(answers: Sequence[QuestionResult], groups: Mapping[str, str]) -> d
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for answer in answers:
         for level in (EVERY_LEVEL, answer.question.level or ANY_LEVEL):
-            found[level][answer.question.id] = score(answer)
+            found[level][answer.question.id] = score_of_answer(answer)
         if group := groups.get(answer.question.id):
-            found[group][answer.question.id] = score(answer)
+            found[group][answer.question.id] = score_of_answer(answer)
     return dict(found)
 
 

@@ -29,9 +29,9 @@ from codesum_pipeline.ground.model.symbol import SymbolType
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.ground.store.rows import from_table, to_table
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, evaluate
+from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, ask_questions
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -175,7 +175,7 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
 
 
 CATEGORY = "docstring"
-LEVELS_ASKED = (Level.FUNCTION, Level.CLASS)
+QUESTION_LEVELS = (Level.FUNCTION, Level.CLASS)
 # Fewer words are a name rather than a description.
 LEAST_WORDS = 4
 
@@ -216,7 +216,7 @@ def hold_out_docstrings(
         index = index_texts(scratch, progress=progress)
         symbols = scratch.tables.read("symbols", scratch.key, columns=["id", "docstring"])
         gone = set(symbols.filter(pc.is_null(symbols["docstring"]))["id"].to_pylist())
-        yield index, [_question(ws, symbol, said) for symbol, said in wanted if symbol.id in gone]
+        yield index, [_question(ws, symbol, sentence) for symbol, sentence in wanted if symbol.id in gone]
 
 
 def sample_documented(
@@ -233,10 +233,10 @@ def sample_documented(
     rows = from_table(table.filter(pc.is_valid(table["docstring"])), DocstringSource)
     by_hash = sorted((row for row in rows if not is_among_tests(left_out, row.id)), key=lambda row: _digest(row.id))
     found: list[tuple[DocstringSource, str]] = []
-    for level in LEVELS_ASKED:
-        told = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)
-        said = (pair for pair in told if _is_telling(*pair))
-        found.extend(pair for pair, _ in zip(said, range(sample), strict=False))
+    for level in QUESTION_LEVELS:
+        pairs = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)
+        telling = (pair for pair in pairs if _is_telling(*pair))
+        found.extend(pair for pair, _ in zip(telling, range(sample), strict=False))
     return found
 
 
@@ -256,16 +256,16 @@ def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
     return ""
 
 
-def _is_telling(symbol: DocstringSource, said: str) -> bool:
+def _is_telling(symbol: DocstringSource, sentence: str) -> bool:
     """Whether a sentence is prose with more words than the name has."""
-    return len(said.split()) >= LEAST_WORDS and not set(tokenize(said)) <= set(tokenize(symbol.qualified_name))
+    return len(sentence.split()) >= LEAST_WORDS and not set(tokenize(sentence)) <= set(tokenize(symbol.qualified_name))
 
 
-def _question(ws: Workspace, symbol: DocstringSource, said: str) -> Question:
+def _question(ws: Workspace, symbol: DocstringSource, sentence: str) -> Question:
     target = AnswerPlace(symbol.file_path, symbol.start_line, symbol.end_line, symbol.qualified_name, symbol.type)
     return Question(
-        id=f"{CATEGORY}:{_digest(f'{symbol.id} {said}')[:16]}",
-        query=said,
+        id=f"{CATEGORY}:{_digest(f'{symbol.id} {sentence}')[:16]}",
+        query=sentence,
         relevant=(target,),
         category=CATEGORY,
         language=symbol.language,
@@ -351,8 +351,10 @@ def ask_own_questions(
     """
     embedder = embedder_of(ws.settings)
     questions = commit_questions(ws, commits=commits, guard=guard)
-    answers = evaluate([index], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
+    answers = ask_questions([index], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
     if wanted := sample_documented(ws, sample, guard=guard):
         with hold_out_docstrings(ws, wanted, guard=guard, progress=progress) as (without, questions):
-            answers += evaluate([without], questions, embedder=embedder, setups=setups, guard=guard, progress=progress)
+            answers += ask_questions(
+                [without], questions, embedder=embedder, setups=setups, guard=guard, progress=progress
+            )
     return answers

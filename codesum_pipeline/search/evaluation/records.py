@@ -17,7 +17,14 @@ from codesum_pipeline.ground.model.decoding import convert
 from codesum_pipeline.ground.model.hashing import hash_of
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.search.evaluation.evaluate import ALL, FUNCTION_MRR, NDCG, QuestionResult, interval, score
+from codesum_pipeline.search.evaluation.evaluate import (
+    ALL,
+    FUNCTION_MRR,
+    NDCG,
+    QuestionResult,
+    interval_of,
+    score_of_answer,
+)
 from codesum_pipeline.search.evaluation.lift import Lift
 from codesum_pipeline.search.evaluation.questions import Question
 
@@ -53,7 +60,13 @@ def ensure_tables(ws: Workspace) -> None:
 
 
 def add_figures(
-    ws: Workspace, answers: Sequence[QuestionResult], lift: Lift, *, commit: str, content_digest: str, asked: str
+    ws: Workspace,
+    answers: Sequence[QuestionResult],
+    lift: Lift,
+    *,
+    commit: str,
+    content_digest: str,
+    questions_hash: str,
 ) -> None:
     """Append one evaluation's figures and its lift ledger."""
     table = ws.tables.read("evaluations", ws.key)
@@ -64,7 +77,7 @@ def add_figures(
         "evaluated_at": ws.timestamp(),
         "commit": commit,
         "content_digest": content_digest,
-        "asked": asked,
+        "asked": questions_hash,
     }
     rows = pa.Table.from_pylist([when | row for row in _figures(answers) or [_NOTHING]], schema=table.schema)
     kept = table.filter(pc.greater(table["sequence"], sequence - KEPT))
@@ -111,7 +124,7 @@ def answer_rows(answers: Iterable[QuestionResult], *, content_digest: str) -> li
             "query": answer.question.query,
             "asked": question_key(answer.question),
             "files": sorted({target.file_path for target in answer.question.relevant}),
-            "score": score(answer),
+            "score": score_of_answer(answer),
             "top": list(answer.top[:_TOP_KEPT]),
         }
         for answer in answers
@@ -154,7 +167,7 @@ def _figures(answers: Sequence[QuestionResult]) -> list[dict[str, Any]]:
             if metric in answer.measures:
                 for category in dict.fromkeys((EVERY_CATEGORY, answer.question.category or EVERY_CATEGORY)):
                     values[answer.setup, category, metric].append(answer.measures[metric])
-    bounds = {key: interval(found, samples=_RESAMPLED) for key, found in values.items()}
+    bounds = {key: interval_of(found, samples=_RESAMPLED) for key, found in values.items()}
     return [
         {
             "setup": setup,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.search.evaluation.evaluate import SYMBOLS, Interval, QuestionResult, interval, paired_interval
+from codesum_pipeline.search.evaluation.evaluate import SYMBOLS, Interval, QuestionResult, interval_of, paired_interval
 
 # The measures for people; the report for programs has all.
 HEADLINE = ("ndcg@10", "file_mrr@10", "file_recall@10", "function_recall@10", "function_mrr@10", "module_recall@10")
@@ -69,7 +69,7 @@ class Report(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def summarize(answers: Sequence[QuestionResult], *, notes: Sequence[str] = ()) -> Report:
+def summarize_answers(answers: Sequence[QuestionResult], *, notes: Sequence[str] = ()) -> Report:
     """Put answers into tables; all setups are compared with the first."""
     by_setup = _grouped(answers, lambda answer: answer.setup)
     reference = next(iter(by_setup), "")
@@ -108,7 +108,7 @@ def _grouped(
 def _row(label: str, answers: Sequence[QuestionResult]) -> MeasureRow:
     names = dict.fromkeys(name for answer in answers for name in answer.measures)
     measures = {
-        name: interval([answer.measures[name] for answer in answers if name in answer.measures]) for name in names
+        name: interval_of([answer.measures[name] for answer in answers if name in answer.measures]) for name in names
     }
     return MeasureRow(label, len(answers), measures, _latency(answers))
 
@@ -138,48 +138,52 @@ def _latency(answers: Sequence[QuestionResult]) -> Latency:
     return Latency(float(p50), float(p95))
 
 
-def cells(row: MeasureRow, measures: Sequence[str], show: Show) -> list[str]:
+def cells_of_row(row: MeasureRow, measures: Sequence[str], show: Show) -> list[str]:
     """A row as text: label, questions, the measures, latency."""
     shown = [show(row.measures[name]) if name in row.measures else "-" for name in measures]
-    latency = f"{row.latency_ms.p50:+.1f}" if show is signed else f"{row.latency_ms.p50:.1f}"
+    latency = f"{row.latency_ms.p50:+.1f}" if show is signed_interval else f"{row.latency_ms.p50:.1f}"
     return [row.label, f"{row.questions:,}", *shown, latency]
 
 
-def columns(first: str, measures: Sequence[str]) -> list[str]:
+def columns_of_rows(first: str, measures: Sequence[str]) -> list[str]:
     """The head over `cells`."""
     return [first, "questions", *measures, "ms"]
 
 
-def plain(found: Interval) -> str:
+def plain_interval(found: Interval) -> str:
     """`0.861 [0.838, 0.884]`."""
     return f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 
-def short(found: Interval) -> str:
+def short_interval(found: Interval) -> str:
     """`0.861 ±0.023`: the mean and half the width of its interval."""
     return f"{found.mean:.3f} ±{(found.high - found.low) / 2:.3f}"
 
 
-def signed(found: Interval) -> str:
+def signed_interval(found: Interval) -> str:
     """`+0.012 [+0.001, +0.023] *`: a star where the interval leaves out zero."""
     return f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{' *' if found.is_clear else ''}"
 
 
-def markdown(report: Report) -> str:
+def write_report(report: Report) -> str:
     """The report as a page."""
     parts = ["# Retrieval evaluation\n", *(f"- {note}\n" for note in report.notes)]
-    for summary, numbers in shown_tables(report, plain):
+    for summary, numbers in shown_tables(report, plain_interval):
         parts.append(f"\n## {summary.title[:1].upper()}{summary.title[1:]}\n\n")
-        head = columns("", summary.headline)
+        head = columns_of_rows("", summary.headline)
         lines = [head, ["---", *["---:"] * (len(head) - 1)]]
-        lines += [cells(row, summary.headline, numbers) for row in summary.rows]
+        lines += [cells_of_row(row, summary.headline, numbers) for row in summary.rows]
         parts += [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |\n" for line in lines]
     return "".join([*parts, f"\n{_FOOTNOTE}\n"])
 
 
 def shown_tables(report: Report, show_mean: Show) -> list[tuple[Summary, Show]]:
     """The tables with rows, in order, each with how its numbers are shown."""
-    shown = [(report.setups, show_mean), (report.differences, signed), *((group, show_mean) for group in report.groups)]
+    shown = [
+        (report.setups, show_mean),
+        (report.differences, signed_interval),
+        *((group, show_mean) for group in report.groups),
+    ]
     return [(summary, show) for summary, show in shown if summary.rows]
 
 

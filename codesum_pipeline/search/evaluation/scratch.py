@@ -17,6 +17,7 @@ from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.llm_settings import BackendName, ModelPrice
 from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD
 from codesum_pipeline.ground.store.schemas import TABLES, texts_table
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
@@ -26,7 +27,7 @@ from codesum_pipeline.indexes.publishing.candidate import write_candidate
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.symbols.scip.taking import lend_indexes
 from codesum_pipeline.texts.summaries.documents_step import assemble_documents
-from codesum_pipeline.texts.summaries.level_build import write_level
+from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 
 
@@ -40,12 +41,12 @@ def scratch_of(ws: Workspace) -> Iterator[Workspace]:
 def scratch_in(ws: Workspace, folder: Path) -> Workspace:
     """The same repository, written to a folder, with settings that call no model."""
     layout = HomeLayout(folder)
-    tables = TableStore(layout.warehouse, base=ws.tables.root)
+    tables = TableStore(layout.warehouse, base=ws.tables)
     # With a cap of no calls; only a provider's backend has a cap, and it needs a price.
     model = ws.settings.llm.model
     free = (ModelPrice(model=model, input=0.0, output=0.0),) if model else ()
     settings = _with_llm(ws.settings, backend=BackendName.LITELLM, max_summaries_per_run=0, prices=free)
-    scratch = replace(ws, layout=layout, tables=tables, force=False, settings=settings)
+    scratch = replace(ws, layout=layout, tables=tables, force=False, settings=settings, record=FOLDER_RECORD)
     lend_indexes(ws, scratch)
     return scratch
 

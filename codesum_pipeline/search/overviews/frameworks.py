@@ -40,7 +40,7 @@ class FrameworkEvidence(Struct, frozen=True):
     known_by: KnownBy
     path: str
     line: int
-    said: str
+    name: str
     constraint: str | None = None
     scope: DependencyScope = DependencyScope.RUN
 
@@ -80,7 +80,7 @@ def find_frameworks(sources: OverviewSources) -> list[Framework]:
     for look in (_declared, _imported, _set_up):
         for known, evidence in look(sources, catalogue):
             found[known].append(evidence)
-    frameworks = [_framework(known, told) for known, told in found.items() if _is_enough(told, sources)]
+    frameworks = [_framework(known, evidence) for known, evidence in found.items() if _is_enough(evidence, sources)]
     kinds = {kind: place for place, kind in enumerate(catalogue.kinds)}
     return sorted(frameworks, key=lambda each: (kinds[each.kind], -each.importing_files, each.name))
 

@@ -21,12 +21,12 @@ from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.search.overviews.frameworks import Framework, find_entry_points, find_frameworks
 from codesum_pipeline.search.overviews.manifests.manifest import EntryPoint
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, View, read_sources, read_text
+from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView, read_sources, read_text
 from codesum_pipeline.search.overviews.parts import (
     Community,
     Division,
     Start,
-    divide,
+    divide_into_parts,
     find_neighbourhoods,
     where_to_start,
 )
@@ -59,20 +59,22 @@ def model_words(ws: Workspace, root: str, *, readme: str) -> ModelWords:
     if row is None:
         return NO_WORDS
     known = _KnownNames(ws, readme)
-    unknown = {said: tuple(known.lacking(said)) for said in (row["summary"], *row["responsibilities"])}
+    unknown = {text: tuple(known.lacking(text)) for text in (row["summary"], *row["responsibilities"])}
     return ModelWords(
         is_by_model=True,
         summary="" if unknown[row["summary"]] else row["summary"],
-        responsibilities=tuple(said for said in row["responsibilities"] if not unknown[said]),
+        responsibilities=tuple(text for text in row["responsibilities"] if not unknown[text]),
         unknown_names=tuple(sorted({name for names in unknown.values() for name in names})),
     )
 
 
-class _KnownNames(Struct, frozen=True, dict=True):
-    """The names of a repository: those of its documents, of external code that it uses, and of its README."""
+class _KnownNames:
+    """The names of a repository: those of its documents, of external code that it uses, and of its README. They are
+    read where a text needs them, and remembered."""
 
-    ws: Workspace
-    readme: str
+    def __init__(self, ws: Workspace, readme: str) -> None:
+        self._ws = ws
+        self._readme = readme
 
     def lacking(self, text: str) -> Iterator[str]:
         """The names in a text that look like code and are unknown."""
@@ -84,14 +86,14 @@ class _KnownNames(Struct, frozen=True, dict=True):
 
     @cached_property
     def _own(self) -> frozenset[str]:
-        return names_in(self.readme, *self._column("documents", "id"))
+        return names_in(self._readme, *self._column("documents", "id"))
 
     @cached_property
     def _used(self) -> frozenset[str]:
         return self._own | names_in(*self._column("edges", "dst"))
 
     def _column(self, table: str, column: str) -> Iterator[str]:
-        for part in self.ws.tables.read_parts(table, self.ws.key, columns=[column]):
+        for part in self._ws.tables.read_parts(table, self._ws.key, columns=[column]):
             yield from part.column(column).to_pylist()
 
 
@@ -125,7 +127,7 @@ def readme_path(root: str, paths: Mapping[str, object] | list[str]) -> str | Non
     return min(found, key=lambda path: (not path.lower().endswith(".md"), path), default=None)
 
 
-def opening_of(view: View, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> OpeningText:
+def opening_of(view: RepositoryView, readme: tuple[str, str] | None, words: ModelWords = NO_WORDS) -> OpeningText:
     """The opening from the README's path and text, else from the root folder's document; of a model's text, only known
     names are repeated."""
     if readme:
@@ -151,7 +153,7 @@ def _opening(title: str, sentences: Sequence[str]) -> str:
     return text
 
 
-def _introducing(prose: Prose, view: View) -> int:
+def _introducing(prose: Prose, view: RepositoryView) -> int:
     """The number of the sentence that says what the repository is, `Name is a …`; else 0."""
     names = {*_WORD.findall(prose.title.lower())[:1], *_WORD.findall(view.name.lower())}
     for number, sentence in enumerate(prose.sentences[:_LATEST]):
@@ -200,7 +202,7 @@ def recent_commits(ws: Workspace, commit: str, ref: str) -> list[Commit]:
     form = "--format=%H%x00%cs%x00%s%x00%b%x00"
     arguments = ["log", "--no-walk=unsorted", "--first-parent", "-m", "--name-only", "--no-renames", "-z", form, *found]
     try:
-        said = run_git(
+        output = run_git(
             ["-c", "core.quotePath=false", *arguments, "--"],
             git_dir=ws.layout.mirror(ws.key),
             timeout_s=ws.settings.git_timeout_s,
@@ -208,7 +210,7 @@ def recent_commits(ws: Workspace, commit: str, ref: str) -> list[Commit]:
     except RepositoryUnavailable:
         return []
     inside = f"{ws.entry.subdir}/" if ws.entry.subdir else ""
-    return _read(said.decode("utf-8", "replace").split("\0"), frozenset(found), inside)
+    return _read(output.decode("utf-8", "replace").split("\0"), frozenset(found), inside)
 
 
 def _read(fields: Sequence[str], known: frozenset[str], inside: str) -> list[Commit]:
@@ -257,11 +259,11 @@ class Overview(Struct, frozen=True):
 def make_overview(ws: Workspace) -> Overview:
     """The overview of the snapshot that the tables were made from."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    view, sources = View.of(ws), read_sources(ws, snapshot.commit)
+    view, sources = RepositoryView.of(ws), read_sources(ws, snapshot.commit)
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")
-    division = divide(view)
+    division = divide_into_parts(view)
     return Overview(
         repo=ws.key,
         commit=snapshot.commit,
@@ -314,7 +316,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
                 "importing_files": each.importing_files,
                 "places": each.places,
                 "evidence": [
-                    {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.said}
+                    {"place": one.place, "known_by": one.known_by.name.lower(), "said": one.name}
                     for one in each.evidence
                 ],
             }

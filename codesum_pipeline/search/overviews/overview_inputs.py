@@ -43,8 +43,9 @@ class RankedDocument(Struct, frozen=True):
     is_public: bool
 
 
-class View(Struct, frozen=True, dict=True):
-    """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files."""
+class RepositoryView(Struct, dict=True, eq=False):
+    """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files.
+    It remembers the definitions of each file."""
 
     name: str
     root: str
@@ -153,9 +154,9 @@ class MainFunction(Struct, frozen=True):
     name: str
 
 
-class OverviewSources(Struct, frozen=True, dict=True):
+class OverviewSources(Struct, dict=True, eq=False):
     """`beside` are tests and examples, `executable` the files with that mode, `names` the repository's own names.
-    `guard` collects the manifests that failed."""
+    Manifests are read once and remembered; `guard` collects those that failed."""
 
     paths: Sequence[str]
     texts: Mapping[str, str]

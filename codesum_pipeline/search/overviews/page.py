@@ -14,12 +14,11 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import BrokenStore
 from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.profiles.language_profiles import profile_of
 from codesum_pipeline.ground.store.schemas import OVERVIEWS
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
@@ -27,7 +26,7 @@ from codesum_pipeline.search.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import sentences
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 # Characters without a meaning in Mermaid's quotes; others are written as their numbers.
@@ -35,13 +34,13 @@ _HARMLESS = re.compile(r"[^\w ./*-]")
 _LONGEST_LABEL = 40
 
 
-def mermaid(division: Division, folder: str) -> str:
+def draw_mermaid(division: Division, folder: str) -> str:
     """The parts as boxes and the links as arrows; names are without `folder`. Empty without links."""
     if not division.links:
         return ""
     linked = {name for link in division.links for name in (link.source, link.target)}
     numbers = {part.name: number for number, part in enumerate(division.parts) if part.name in linked}
-    boxes = [f'  p{number}["{label(name.removeprefix(folder))}"]' for name, number in numbers.items()]
+    boxes = [f'  p{number}["{label_of_box(name.removeprefix(folder))}"]' for name, number in numbers.items()]
     pairs = {(link.source, link.target) for link in division.links}
     arrows = [
         f"  p{numbers[source]} {'<-->' if (target, source) in pairs else '-->'} p{numbers[target]}"
@@ -51,7 +50,7 @@ def mermaid(division: Division, folder: str) -> str:
     return "\n".join(["graph LR", *boxes, *arrows])
 
 
-def label(name: str) -> str:
+def label_of_box(name: str) -> str:
     """A name as the text of a box."""
     shown = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
     return _HARMLESS.sub(lambda found: f"#{ord(found[0])};", shown)
@@ -83,7 +82,7 @@ _OF_ANYTHING = frozenset({
 _SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes: ", "Functions: ", "Imports ")
 
 
-def render(overview: Overview) -> str:
+def render_page(overview: Overview) -> str:
     blocks = [
         _head(overview),
         _section("Parts", _parts(overview)),
@@ -104,7 +103,7 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _head(overview: Overview) -> str:
     opening = overview.opening
-    said = prose(opening.text, limit=_OPENING)
+    opening_words = escape_prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = [f"{profile_of(name).title} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
@@ -113,14 +112,22 @@ def _head(overview: Overview) -> str:
     definitions = counted(overview.definitions, "function and class", "functions and classes")
     not_counted = "Tests, examples and copies of others' code are not counted."
     size = f"{', '.join(shown)}; {definitions}. {not_counted}" if shown else "No programs."
-    subject = f": {prose(overview.subject)}" if overview.subject else ""
-    stands = f"Commit {code(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
+    subject = f": {escape_prose(overview.subject)}" if overview.subject else ""
+    state = f"Commit {code_span(overview.commit[:_SHORT])} of {overview.committed_at[:10]}{subject}"
     words = overview.words
     # A model's text about the whole repository, unless it is the opening already.
-    summary = prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
-    told = "\n".join(f"- {prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
-    source = "(By a model, from the texts of its parts.)" if summary or told else ""
-    blocks = (f"# {prose(overview.repo)}", f"{said}{where}", summary, told, source, stands, size)
+    summary = escape_prose(words.summary, limit=_OPENING) if words.summary != opening.text else ""
+    responsibilities = "\n".join(f"- {escape_prose(each, limit=_SENTENCE)}" for each in words.responsibilities)
+    source = "(By a model, from the texts of its parts.)" if summary or responsibilities else ""
+    blocks = (
+        f"# {escape_prose(overview.repo)}",
+        f"{opening_words}{where}",
+        summary,
+        responsibilities,
+        source,
+        state,
+        size,
+    )
     return "\n\n".join(part for part in blocks if part)
 
 
@@ -135,7 +142,7 @@ def _frameworks(frameworks: Sequence[Framework]) -> Iterator[str]:
 def _framework(framework: Framework) -> str:
     best = next((each for each in framework.evidence if each.constraint), framework.evidence[0])
     constraint = framework.constraint
-    versions = f" {code(constraint)}" if constraint and constraint != "*" else ""
+    versions = f" {code_span(constraint)}" if constraint and constraint != "*" else ""
     notes = [_at(best.path, best.line)]
     if framework.importing_files and best.known_by is KnownBy.MANIFEST:
         notes.append(f"imported by {counted(framework.importing_files, 'file')}")
@@ -145,13 +152,13 @@ def _framework(framework: Framework) -> str:
         notes[0] += _and_more(framework.places - 1, "file")
     if framework.is_for_development and framework.kind not in _DEVELOPING:
         notes.append("for development")
-    return f"**{prose(framework.name)}**{versions} ({', '.join(notes)})"
+    return f"**{escape_prose(framework.name)}**{versions} ({', '.join(notes)})"
 
 
 def _entry_points(entries: Sequence[EntryPoint]) -> Iterator[str]:
     for entry in entries[:_ENTRIES]:
-        target = f" → {code(entry.target, limit=80)}" if entry.target else ""
-        yield f"- {code(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
+        target = f" → {code_span(entry.target, limit=80)}" if entry.target else ""
+        yield f"- {code_span(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
     if len(entries) > _ENTRIES:
         yield f"- {len(entries) - _ENTRIES} more"
 
@@ -162,17 +169,17 @@ def _parts(overview: Overview) -> Iterator[str]:
         return
     folder = common_folder(division.parts)
     if folder:
-        yield f"In {code(folder)}:\n"
-    if drawn := mermaid(division, folder):
+        yield f"In {code_span(folder)}:\n"
+    if drawn := draw_mermaid(division, folder):
         yield f"```mermaid\n{drawn}\n```\n"
     for part in division.parts:
         text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
         used = division.uses_of(part.name)
-        named = ", ".join(code(each.removeprefix(folder)) for each in used[:_USES])
+        named = ", ".join(code_span(each.removeprefix(folder)) for each in used[:_USES])
         uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
         size = "" if not part.folder else f", {counted(len(part.paths), 'file')}"
-        told = " ".join(filter(None, (text, uses)))
-        yield f"- {code(part.name.removeprefix(folder) or './')}{size}{': ' if told else ''}{told}"
+        description = " ".join(filter(None, (text, uses)))
+        yield f"- {code_span(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
     if division.others:
         yield f"- {counted(division.others, 'smaller part')}"
 
@@ -184,36 +191,36 @@ def _neighbourhoods(overview: Overview) -> Iterator[str]:
         return
     for each in overview.neighbourhoods[:_NEIGHBOURHOODS]:
         members = ", ".join(
-            f"{code(member.name)} ({_at(member.path, member.line)})" for member in each.members[:_MEMBERS]
+            f"{code_span(member.name)} ({_at(member.path, member.line)})" for member in each.members[:_MEMBERS]
         )
-        yield f"- **{prose(each.name)}**, {each.size} members, most in {code(each.folder)}: {members}"
+        yield f"- **{escape_prose(each.name)}**, {each.size} members, most in {code_span(each.folder)}: {members}"
 
 
 def _starts(starts: Sequence[Start]) -> Iterator[str]:
     for number, start in enumerate(starts, start=1):
         first, *others = start.definitions
         text = _first_sentence(start.file.summary, start.file.name) or _first_sentence(first.summary, first.name)
-        told = f": {text.rstrip('.')}" if text else ""
+        description = f": {text.rstrip('.')}" if text else ""
         also = f"; also {', '.join(f'{_name(each)} (line {each.line})' for each in others)}" if others else ""
-        yield f"{number}. {_at(first.path, first.line)} {_name(first)}{told}{also}."
+        yield f"{number}. {_at(first.path, first.line)} {_name(first)}{description}{also}."
 
 
 def _name(place: RankedDocument) -> str:
-    return code(without_suffix(place.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
+    return code_span(without_suffix(place.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
 
 
 def _changes(overview: Overview) -> Iterator[str]:
     for commit in overview.commits[:MOST_COMMITS]:
         files = f" ({counted(len(commit.paths), 'file')})" if commit.paths else ""
-        yield f"- {commit.day} {code(commit.id[:_SHORT])} {prose(commit.subject, limit=100)}{files}"
+        yield f"- {commit.day} {code_span(commit.id[:_SHORT])} {escape_prose(commit.subject, limit=100)}{files}"
     if changed := most_changed(overview.commits)[:_CHANGED]:
-        shown = ", ".join(f"{code(path)} ({count})" for path, count in changed)
+        shown = ", ".join(f"{code_span(path)} ({count})" for path, count in changed)
         yield f"\nChanged most by the last {len(overview.commits)} commits: {shown}."
 
 
 def _unread(overview: Overview) -> Iterator[str]:
     for path, why in list(overview.malformed.items())[:_UNREAD]:
-        yield f"- {code(path)}: {prose(why.partition(': ')[2], limit=80)}"
+        yield f"- {code_span(path)}: {escape_prose(why.partition(': ')[2], limit=80)}"
     if len(overview.malformed) > _UNREAD:
         yield f"- {len(overview.malformed) - _UNREAD} more"
 
@@ -222,15 +229,15 @@ def _first_sentence(summary: str, name: str) -> str:
     """The first sentence of a text; empty if the text only lists contents or repeats the name."""
     if summary.startswith(_SAYS_LITTLE) or not summary[:1].isalnum():
         return ""
-    first = next(iter(sentences(" ".join(summary.split()), limit=1)), "")
+    first = next(iter(split_sentences(" ".join(summary.split()), limit=1)), "")
     of_name = {word.lower() for word in split_identifier(name)} | _OF_ANYTHING
     if {word.lower() for word in split_identifier(first)} <= of_name:
         return ""
-    return prose(first, limit=_SENTENCE)
+    return escape_prose(first, limit=_SENTENCE)
 
 
 def _at(path: str, line: int) -> str:
-    return code(f"{path}:{line}")
+    return code_span(f"{path}:{line}")
 
 
 def _and_more(number: int, noun: str = "") -> str:
@@ -267,7 +274,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     row = {
         "commit": published.manifest["commit"],
         "content_digest": published.manifest["content_digest"],
-        "page": render(overview),
+        "page": render_page(overview),
         "facts": json.dumps(facts, ensure_ascii=False, sort_keys=True),
     }
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
@@ -279,7 +286,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     if ws.tables.base is None:
         # The views were made when the index was published, without the table of a home's first page. A store of its own
         # keeps what views read out of the recorded inputs of the page.
-        write_serving_file(TableStore(ws.tables.root), ws.layout.duckdb_file)
+        write_serving_file(ws.tables.without_base(), ws.layout.duckdb_file)
     progress("writing the overview", 1, 1)
     words = overview.words
     return OverviewReport(

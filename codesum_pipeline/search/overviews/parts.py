@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, module_path_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, View
+from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 MOST_PARTS = 12
@@ -75,7 +75,7 @@ class Division(Struct, frozen=True):
         return [link.target for link in self.links if link.source == part]
 
 
-def divide(view: View) -> Division:
+def divide_into_parts(view: RepositoryView) -> Division:
     sizes = {path: 1 + len(view.definitions[path]) for path in view.sources}
     parts = {"": list(view.sources)}
     while (divided := _to_divide(parts, sizes)) is not None:
@@ -264,7 +264,7 @@ class Start(Struct, frozen=True):
     rank: float
 
 
-def where_to_start(view: View, *, most: int = MOST_STARTS) -> list[Start]:
+def where_to_start(view: RepositoryView, *, most: int = MOST_STARTS) -> list[Start]:
     """The files to start with, best first; files without definitions are left out."""
     users, used = Counter(target for _, target in view.links), Counter(source for source, _ in view.links)
     neighbours = {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}

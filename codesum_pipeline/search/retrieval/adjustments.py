@@ -17,7 +17,6 @@ have the same name, file name and nearly the same content. They are shown as one
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
@@ -26,7 +25,7 @@ from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.ground.model.printable import some_of
 from codesum_pipeline.ground.profiles.file_languages import ROLES, FileRole
-from codesum_pipeline.indexes.formats.nearest_vectors import highest
+from codesum_pipeline.indexes.formats.nearest_vectors import find_highest
 from codesum_pipeline.indexes.formats.stored_zip import Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -41,7 +40,7 @@ Levels = tuple[Level, ...]
 Wanted = tuple[Signal, Levels]
 
 
-class DocumentQuery(Struct, frozen=True, dict=True):
+class DocumentQuery(Struct, frozen=True):
     """One question about some documents: `signals` rank these one by one, `file_signals` the files with them."""
 
     shelf: Shelf
@@ -53,7 +52,7 @@ class DocumentQuery(Struct, frozen=True, dict=True):
     is_one_lane: bool
     asks_for_tests: bool
 
-    @cached_property
+    @property
     def inside(self) -> Levels:
         """The wanted levels whose documents are in files."""
         return tuple(level for level in self.levels if level in IN_FILES)
@@ -136,18 +135,19 @@ class ScorePenalty(Struct, frozen=True):
     factor: float
 
 
-def penalties_of(asked: DocumentQuery, candidates: Candidates) -> Iterator[ScorePenalty]:
+def penalties_of(question: DocumentQuery, candidates: Candidates) -> Iterator[ScorePenalty]:
     """The penalties for a question; roles that it asks for have none."""
-    weights = asked.weights
-    if asked.shelf.filters.tests is not WhichTests.ONLY and not asked.asks_for_tests:
+    weights = question.weights
+    if question.shelf.filters.tests is not WhichTests.ONLY and not question.asks_for_tests:
         yield ScorePenalty("test code, lowered", candidates.is_test, weights.test_factor)
     yield ScorePenalty("vendored, lowered", candidates.is_vendored, weights.vendored_factor)
-    are = candidates.only_reexports.copy()
-    for place in are.nonzero()[0].tolist() if "." in asked.query.text else ():
-        are[place] = asked.shelf[int(candidates.numbers[place])].id.rpartition("/")[2] not in asked.query.text
-    yield ScorePenalty("only re-exports, lowered", are, weights.reexport_factor)
+    only_reexports = candidates.only_reexports.copy()
+    for place in only_reexports.nonzero()[0].tolist() if "." in question.query.text else ():
+        name = question.shelf[int(candidates.numbers[place])].id.rpartition("/")[2]
+        only_reexports[place] = name not in question.query.text
+    yield ScorePenalty("only re-exports, lowered", only_reexports, weights.reexport_factor)
     for role in weights.role_factors:
-        if role in _NOTES and (factor := role_factor(role, asked.query.words, weights)) != 1:
+        if role in _NOTES and (factor := role_factor(role, question.query.words, weights)) != 1:
             yield ScorePenalty(f"{_NOTES[role]}, lowered", candidates.roles == ROLES.index(role), factor)
 
 
@@ -157,7 +157,7 @@ def role_factor(role: FileRole, words: Collection[str], weights: Weights) -> flo
     return 1.0 if is_asked_for else weights.role_factors.get(role, 1.0)
 
 
-class RaisedScores(Struct, frozen=True, dict=True):
+class RaisedScores(Struct, frozen=True):
     """Scores of some functions and classes, and the calls that raised some of them: callers and called, as places among
     them."""
 
@@ -169,14 +169,8 @@ class RaisedScores(Struct, frozen=True, dict=True):
     def unchanged(cls, scores: Scores) -> "RaisedScores":
         return cls(scores, NO_NUMBERS, NO_NUMBERS)
 
-    @cached_property
-    def _are_raised(self) -> frozenset[int]:
-        return frozenset(self.callers.tolist())
-
     def called_by(self, place: int) -> list[int]:
         """What a caller was raised by, best first; nothing for one that was not raised."""
-        if place not in self._are_raised:
-            return []
         called = self.called[self.callers == place]
         places: list[int] = called[np.argsort(-self.scores[called], kind="stable")].tolist()
         return places
@@ -185,16 +179,16 @@ class RaisedScores(Struct, frozen=True, dict=True):
 def raise_callers(shelf: Shelf, numbers: Numbers, scores: Scores, *, factors: Scores, weights: Weights) -> RaisedScores:
     """Raise the callers of the best among some functions and classes, which ascend by number. A caller's gain is
     multiplied by its factor, as its own score was."""
-    best = highest(scores, weights.sharing)
+    best = find_highest(scores, weights.sharing)
     counts, found = shelf.callers(numbers[best])
     places = numbers.searchsorted(found)
     is_ranked = numbers.take(places, mode="clip") == found
     callers, called = places[is_ranked], np.repeat(best, counts)[is_ranked]
     shares = np.repeat(scores[best] / np.maximum(counts, 1), counts)[is_ranked]
-    given = weights.caller_share * np.bincount(callers, weights=shares, minlength=len(scores))
+    gains = weights.caller_share * np.bincount(callers, weights=shares, minlength=len(scores))
     limits = np.zeros(len(scores))
     np.maximum.at(limits, callers, weights.caller_factor * scores[called])
-    raised = np.minimum(scores + given * factors, limits)
+    raised = np.minimum(scores + gains * factors, limits)
     is_raised = raised > scores
     counted = is_raised[callers]
     return RaisedScores(np.where(is_raised, raised, scores), callers[counted], called[counted])
@@ -257,9 +251,9 @@ def twin_notes(index: PublishedIndex, twins: Sequence[int]) -> Iterator[str]:
 def twins_of(index: PublishedIndex, rows: Sequence[int]) -> dict[int, list[int]]:
     """The rows of the twins of some documents, ascending; without the documents that have none."""
     ids = {row: index.ids[row] for row in rows}
-    asked = {row: _name_of(id_) for row, id_ in ids.items()}
-    called = index.names.rows_by_name([*dict.fromkeys(asked.values())])
-    several = ((row, called.get(name, ())) for row, name in asked.items())
+    name_by_row = {row: _name_of(id_) for row, id_ in ids.items()}
+    called = index.names.rows_by_name([*dict.fromkeys(name_by_row.values())])
+    several = ((row, called.get(name, ())) for row, name in name_by_row.items())
     found = ((row, _same(index, row, ids[row], there)) for row, there in several if 1 < len(there) <= _MOST_OF_A_NAME)
     return {row: twins for row, twins in found if twins}
 

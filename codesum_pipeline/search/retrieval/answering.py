@@ -13,15 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.indexes.formats.nearest_vectors import highest
+from codesum_pipeline.indexes.formats.nearest_vectors import find_highest
 from codesum_pipeline.search.retrieval.adjustments import (
     DocumentQuery,
     Levels,
     NameShares,
     RaisedScores,
-    ScorePenalty,
     TwinGroup,
-    Wanted,
     fold_twins,
     penalties_of,
     raise_callers,
@@ -31,7 +29,7 @@ from codesum_pipeline.search.retrieval.hits import DIGITS, Hit, explain_ranks, m
 from codesum_pipeline.search.retrieval.lookup import Lookup
 from codesum_pipeline.search.retrieval.published_index import name_of_file
 from codesum_pipeline.search.retrieval.query import EXACT_NAME, pointers_in
-from codesum_pipeline.search.retrieval.shelf import Candidates, Mask, joined
+from codesum_pipeline.search.retrieval.shelf import Candidates, Mask, join_arrays
 from codesum_pipeline.search.retrieval.weights import (
     IN_FILES,
     NOTHING,
@@ -42,12 +40,12 @@ from codesum_pipeline.search.retrieval.weights import (
     Ranking,
     Scores,
     Signal,
-    falling,
+    falling_powers,
     falling_ranks,
-    fuse,
+    find_runs,
+    fuse_rankings,
     highest_sums,
     mean_of_nearest,
-    runs,
     sums_by_file,
 )
 
@@ -76,76 +74,52 @@ def _lowest_shown(of_files: Scores, top: int) -> float:
     return float(-np.partition(-of_files, top - 1)[top - 1]) if len(of_files) > top else 0.0
 
 
-class Answer(Struct, frozen=True, dict=True):
-    """All rankings of a question, and the hits that they give."""
+class Answer:
+    """All rankings of a question, and the hits that they give.
 
-    asked: DocumentQuery
-    top: int
-    lookup: Lookup
-    candidates: Candidates
-    rankings: Mapping[Wanted, Ranking]
-    passages: Ranking
-    called_in_prose: Places
-    pointed: Places
-    lowered: tuple[ScorePenalty, ...]
-    shares: NameShares
-    # The files of the best passages, with the share of the question's words that each passage has.
-    together: Ranking
-    # The files with words that few files have, with the share of the question that these words make up.
-    rare: Ranking
+    It looks up what may be among the best `top`, at most `limit` documents in each ranking. What scores rest on is
+    worked out when a hit first needs it, and remembered.
+    """
 
-    @classmethod
-    def to(cls, asked: DocumentQuery, *, top: int) -> "Answer":
-        """Look up what may be among the best `top`. Modules are seldom among them, and score at most their weight: they
-        are looked up only where the other hits leave room for one."""
-        limit = max(asked.weights.depth, top)
-        lookup = Lookup(asked.shelf, asked.query, limit=limit, related_weight=asked.weights.related_words)
-        if asked.inside and Level.MODULE in asked.levels and not asked.is_one_lane:
-            answer = cls._of(replace(asked, levels=asked.inside), lookup, top, limit)
-            if len(answer.hits) == top and answer.hits[-1].score > asked.weights.module_weight:
-                return answer
-        return cls._of(asked, lookup, top, limit)
-
-    @classmethod
-    def _of(cls, asked: DocumentQuery, lookup: Lookup, top: int, limit: int) -> "Answer":
-        """Look up all rankings, of at most `limit` documents each."""
-        found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(asked.rankings())}
+    def __init__(self, question: DocumentQuery, lookup: Lookup, *, top: int, limit: int) -> None:
+        found = {wanted: lookup.best(*wanted) for wanted in dict.fromkeys(question.rankings())}
         passages, called, pointed = NOTHING, NOTHING.numbers, NOTHING.numbers
-        if asked.inside and not asked.is_one_lane:
-            if Signal.CODE_WORDS in asked.file_signals:
+        if question.inside and not question.is_one_lane:
+            if Signal.CODE_WORDS in question.file_signals:
                 passages = lookup.best_passages()
-            if not asked.query.is_name:
-                called = lookup.called((*asked.query.identifiers, *asked.query.compounds), Level.CLASS)
-            if pointers := pointers_in(asked.query.text):
-                pointed = asked.shelf.pointed(pointers)
-        shares = NameShares.of(lookup, asked.query)
+            if not question.query.is_name:
+                called = lookup.called((*question.query.identifiers, *question.query.compounds), Level.CLASS)
+            if pointers := pointers_in(question.query.text):
+                pointed = question.shelf.pointed(pointers)
+        shares = NameShares.of(lookup, question.query)
         together = lookup.words_together(shares.typed) if len(passages.numbers) else NOTHING
         rare = lookup.rare_words(shares.typed) if len(passages.numbers) else NOTHING
         named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed, rare.numbers]
-        candidates = Candidates.of(asked.shelf, named)
-        return cls(
-            asked=asked,
-            top=top,
-            lookup=lookup,
-            candidates=candidates,
-            rankings=candidates.rank_all(found, limit=limit),
-            passages=candidates.rank_files(passages, limit=limit),
-            called_in_prose=candidates.places(called),
-            pointed=candidates.places(pointed),
-            lowered=tuple(penalties_of(asked, candidates)),
-            shares=shares,
-            together=Ranking(candidates.places(together.numbers), together.scores.astype(np.float64)),
-            rare=Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64)),
-        )
+        candidates = Candidates.of(question.shelf, named)
+        self.question = question
+        self.top = top
+        self.candidates = candidates
+        self.rankings = candidates.rank_all(found, limit=limit)
+        self.passages = candidates.rank_files(passages, limit=limit)
+        self.called_in_prose = candidates.places(called)
+        self.pointed = candidates.places(pointed)
+        self.lowered = tuple(penalties_of(question, candidates))
+        self.shares = shares
+        # The files of the best passages, with the share of the question's words that each passage has.
+        self.together = Ranking(candidates.places(together.numbers), together.scores.astype(np.float64))
+        # The files with words that few files have, with the share of the question that these words make up.
+        self.rare = Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64))
 
     @cached_property
     def hits(self) -> list[Hit]:
-        if self.asked.is_one_lane:
-            return self._best_hits([self.by_rank(self.asked.levels)])
+        if self.question.is_one_lane:
+            return self._best_hits([self.by_rank(self.question.levels)])
         files = self.top
         while True:
             hits = self._best_hits([*self.by_all(files)])
-            lowest = round(_lowest_shown(self._files.scores, files), DIGITS) if Level.FILE in self.asked.levels else 0.0
+            lowest = (
+                round(_lowest_shown(self._files.scores, files), DIGITS) if Level.FILE in self.question.levels else 0.0
+            )
             # Twins take one place together, so further files may be needed.
             if lowest <= 0 or (len(hits) == self.top and hits[-1].score >= lowest):
                 return hits
@@ -158,19 +132,19 @@ class Answer(Struct, frozen=True, dict=True):
         return Likeness(
             nearness=mean_of_nearest(near),
             words=float(self.together.scores.max(initial=0)),
-            documents=len(self.asked.shelf),
+            documents=len(self.question.shelf),
         )
 
     def fits_well(self) -> bool:
         """Whether the best hits have to do with the question: a document of the wanted name always has."""
-        is_name = self.asked.query.is_name and self.asked.inside
-        is_called = bool(is_name and len(self._called(self.asked.inside).places)) or bool(len(self.pointed))
+        is_name = self.question.query.is_name and self.question.inside
+        is_called = bool(is_name and len(self._called(self.question.inside).places)) or bool(len(self.pointed))
         return is_called or self.likeness.fits()
 
     def by_rank(self, levels: Levels) -> _ScoredCandidates:
         """Documents by the fusion of their rankings alone; of one lane: its own order."""
-        rankings = {signal: self.rankings[signal, levels] for signal in self.asked.signals}
-        fused = self._fuse(rankings, self.asked.weights.signals)
+        rankings = {signal: self.rankings[signal, levels] for signal in self.question.signals}
+        fused = self._fuse(rankings, self.question.weights.signals)
         places = fused.ranked
         return _ScoredCandidates(places, fused.scores[places], fused)
 
@@ -181,18 +155,18 @@ class Answer(Struct, frozen=True, dict=True):
 
     def by_all(self, files: int) -> Iterator[_ScoredCandidates]:
         """The documents of the best `files` files, and modules."""
-        inside, factors = self.asked.inside, self._factors
+        inside, factors = self.question.inside, self._factors
         if inside:
             yield self._inside_files(inside, files)
-        if Level.MODULE in self.asked.levels:
+        if Level.MODULE in self.question.levels:
             modules = self.by_rank((Level.MODULE,))
-            weight = self.asked.weights.module_weight if inside else 1.0
+            weight = self.question.weights.module_weight if inside else 1.0
             scores = modules.scores * factors[modules.places] * weight
             yield replace(modules, scores=scores, notes=self._why_lowered)
 
     def _inside_files(self, levels: Levels, most: int) -> _ScoredCandidates:
         """Functions, classes and files, each also scored by its file; with files, those of the best `most`."""
-        weights, files, factors = self.asked.weights, self._files, self._factors
+        weights, files, factors = self.question.weights, self._files, self._factors
         if levels == (Level.FILE,):
             ranked = files.scores.nonzero()[0]
             return replace(files, places=ranked, scores=files.scores[ranked])
@@ -208,16 +182,16 @@ class Answer(Struct, frozen=True, dict=True):
         )
         if Level.FILE in levels:
             fit = np.where(places == own_files, weights.shown_itself, own) + called
-            is_name_asked = called > 0 if self.asked.query.is_name else np.zeros(len(places), dtype=np.bool_)
-            scores = self._with_siblings(own_files, places == own_files, fit, of_file, is_name_asked)
+            has_the_name = called > 0 if self.question.query.is_name else np.zeros(len(places), dtype=np.bool_)
+            scores = self._with_siblings(own_files, places == own_files, fit, of_file, has_the_name)
             raised = RaisedScores.unchanged(scores)
         else:
             scores = (own + weights.file_weight * of_file) / (1 + weights.file_weight) + called
             raised = RaisedScores.unchanged(scores)
             # Where the question is only a name, its callers are no answer.
-            if not self.asked.query.is_name:
+            if not self.question.query.is_name:
                 numbers = self.candidates.numbers[places]
-                raised = raise_callers(self.asked.shelf, numbers, scores, factors=factors, weights=weights)
+                raised = raise_callers(self.question.shelf, numbers, scores, factors=factors, weights=weights)
 
         def notes(place: int) -> tuple[str, ...]:
             best = raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN] if len(raised.callers) else ()
@@ -234,15 +208,15 @@ class Answer(Struct, frozen=True, dict=True):
         shown as a whole only where nothing in it fits. Further documents of a file come after the best of the first few
         files: most questions have one answer, and people read the first hits. Documents that have the wanted name are
         not held back."""
-        weights = self.asked.weights
+        weights = self.question.weights
         if not len(files):
             return of_file
         # Sorted by file, the best first in each.
         order = np.lexsort((are_files, -fit, files))
-        starts, groups = runs(files[order])
+        starts, groups = find_runs(files[order])
         rank: Numbers = np.arange(len(files)) - starts[groups]
         of_file, fit = of_file[order], fit[order]
-        shares = np.where(rank == 0, 1.0, falling(weights.sibling_factor, rank) * fit / fit[starts][groups])
+        shares = np.where(rank == 0, 1.0, falling_powers(weights.sibling_factor, rank) * fit / fit[starts][groups])
         shares[are_files[order] & (rank > 0)] = 0.0
         leads = np.sort(of_file[starts])[::-1]
         limit = leads[min(weights.files_before_siblings, len(leads)) - 1] * _JUST_BELOW
@@ -258,11 +232,11 @@ class Answer(Struct, frozen=True, dict=True):
         count, factors = len(self.candidates), self._factors
         fused, evidence = self._evidence()
         # The files whose names consist of words of the query.
-        words, indexes = self.asked.query.words, self.asked.shelf.with_starts()
-        within = joined([index.file_names.within(words) + start for index, start in indexes])
+        words, indexes = self.question.query.words, self.question.shelf.with_starts()
+        within = join_arrays([index.file_names.rows_within(words) + start for index, start in indexes])
         named_files = self.candidates.are_among(within).nonzero()[0]
         names = (name_of_file(self._id(place)) for place in named_files.tolist())
-        named = Ranking(named_files, self.asked.weights.name_boost * np.array(self.shares.of_names(names)))
+        named = Ranking(named_files, self.question.weights.name_boost * np.array(self.shares.of_names(names)))
         called = self._called_in_files
         defined_in = self.candidates.files[called.places]
         best_called = np.zeros(count)
@@ -274,10 +248,10 @@ class Answer(Struct, frozen=True, dict=True):
         def notes(place: int) -> tuple[str, ...]:
             if not scores[place]:
                 return ()
-            says = [f"file name says {name_of_file(self._id(place))}"] if place in are_named else ()
+            by_name = [f"file name says {name_of_file(self._id(place))}"] if place in are_named else ()
             here = called.places[defined_in == place].tolist() if place in are_called else ()
             defines = [f"defines {self._id(each).rpartition('::')[2]}" for each in here if each != place]
-            return (*says, *defines, *self._why_lowered(place))
+            return (*by_name, *defines, *self._why_lowered(place))
 
         return _ScoredCandidates(self.candidates.files, scores, fused, notes)
 
@@ -293,16 +267,16 @@ class Answer(Struct, frozen=True, dict=True):
         files = share.nonzero()[0]
         found = share[files]
         have_as_much = len(files) - np.sort(found).searchsorted(found)
-        factors = 1 + self.asked.weights.rare_words * self._scores_of(self.rare)
+        factors = 1 + self.question.weights.rare_words * self._scores_of(self.rare)
         sure = self.shares.certainty(found)
-        factors[files] += self.asked.weights.quoted * sure * found**_NEARLY_ALL / have_as_much
+        factors[files] += self.question.weights.quoted * sure * found**_NEARLY_ALL / have_as_much
         return factors
 
     def _called(self, levels: Levels) -> Ranking:
         """The documents that the query names, classes in prose, and of a query that is a name all with this name; and
         first those that it points to."""
-        weights = self.asked.weights
-        if self.asked.query.is_name:
+        weights = self.question.weights
+        if self.question.query.is_name:
             ranking = self.rankings[Signal.SYMBOL, levels]
             kept = ranking.scores >= EXACT_NAME
             order = ranking.places[kept].argsort()
@@ -326,7 +300,7 @@ class Answer(Struct, frozen=True, dict=True):
     def _evidence(self) -> tuple[FusedRanking[Signal], Scores]:
         """The fused ranking of files by each signal of their documents or passages; and the scores of files by these
         signals, their documents, each fused first, and their passages together."""
-        weights, signals, documents = self.asked.weights, self.asked.file_signals, self._documents
+        weights, signals, documents = self.question.weights, self.question.file_signals, self._documents
         rankings = [
             self.passages if signal is Signal.CODE_WORDS else self.rankings[signal, IN_FILES] for signal in signals
         ]
@@ -346,8 +320,8 @@ class Answer(Struct, frozen=True, dict=True):
         return fused, evidence / shares
 
     def _fuse(self, rankings: Mapping[Signal, Ranking], weights: Mapping[Signal, float]) -> FusedRanking[Signal]:
-        offset, limit = self.asked.weights.rank_offset, self.asked.weights.depth
-        return fuse(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
+        offset, limit = self.question.weights.rank_offset, self.question.weights.depth
+        return fuse_rankings(rankings, weights, offset=offset, limit=limit, count=len(self.candidates))
 
     @cached_property
     def _factors(self) -> Scores:
@@ -360,7 +334,7 @@ class Answer(Struct, frozen=True, dict=True):
         return tuple(each.note for each in self.lowered if each.are_lowered[place])
 
     def _id(self, place: int) -> str:
-        return self.asked.shelf[int(self.candidates.numbers[place])].id
+        return self.question.shelf[int(self.candidates.numbers[place])].id
 
     def _best_hits(self, parts: Sequence[_ScoredCandidates]) -> list[Hit]:
         """The best documents in their final order, twins as one."""
@@ -374,7 +348,7 @@ class Answer(Struct, frozen=True, dict=True):
         numbers = self.candidates.numbers[places[at]].tolist()
         hits = []
         for number, (place, part, each) in zip(numbers, found, strict=True):
-            document = self.asked.shelf[number]
+            document = self.question.shelf[number]
             notes = (*parts[part].notes(place), *twin_notes(document.index, each.twins))
             hits.append(make_hit(document, score=each.score, why=explain_ranks(ranks[part][place], notes)))
         return hits
@@ -383,15 +357,27 @@ class Answer(Struct, frozen=True, dict=True):
         """The best of some places in their final order, twins as one."""
         limit = self.top
         while True:
-            best = highest(scores, limit)
+            best = find_highest(scores, limit)
             order = best[np.lexsort((places[best], -self.candidates.importance[places[best]], -scores[best]))].tolist()
             alone = (TwinGroup(at, float(scores[at]), ()) for at in order)
             folded = (
                 alone
-                if self.asked.is_one_lane
-                else fold_twins(self.asked.shelf, self.candidates, order, places, scores)
+                if self.question.is_one_lane
+                else fold_twins(self.question.shelf, self.candidates, order, places, scores)
             )
             shown = [*islice(folded, self.top)]
             if len(shown) == self.top or len(best) == len(scores):
                 return shown
             limit *= 2
+
+
+def find_answer(question: DocumentQuery, *, top: int) -> Answer:
+    """Look up what may be among the best `top`. Modules are seldom among them, and score at most their weight: they are
+    looked up only where the other hits leave room for one."""
+    limit = max(question.weights.depth, top)
+    lookup = Lookup(question.shelf, question.query, limit=limit, related_weight=question.weights.related_words)
+    if question.inside and Level.MODULE in question.levels and not question.is_one_lane:
+        answer = Answer(replace(question, levels=question.inside), lookup, top=top, limit=limit)
+        if len(answer.hits) == top and answer.hits[-1].score > question.weights.module_weight:
+            return answer
+    return Answer(question, lookup, top=top, limit=limit)

@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.formats.nearest_vectors import highest_above_zero
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.search.retrieval.query import innermost
+from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.search.retrieval.shelf import Mask, Shelf
 from codesum_pipeline.search.retrieval.weights import IN_FILES, Numbers, Signal
 
@@ -302,5 +302,5 @@ def _best(scores: npt.NDArray[np.floating], passages: Numbers) -> list[int]:
 
 
 def _shown(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
-    inside = innermost(index, file, line, levels)
+    inside = find_innermost(index, file, line, levels)
     return file if inside is None and Level.FILE in levels else inside

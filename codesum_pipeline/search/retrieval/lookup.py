@@ -13,12 +13,17 @@ import numpy.typing as npt
 
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, highest, highest_above_zero
+from codesum_pipeline.indexes.formats.nearest_vectors import (
+    FEWEST_VECTORS,
+    NearestVectors,
+    find_highest,
+    highest_above_zero,
+)
 from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors
 from codesum_pipeline.indexes.formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import Query, scored_by_name
-from codesum_pipeline.search.retrieval.shelf import Mask, Shelf, joined
+from codesum_pipeline.search.retrieval.shelf import Mask, Shelf, join_arrays
 from codesum_pipeline.search.retrieval.weights import (
     NO_NUMBERS,
     NOTHING,
@@ -93,7 +98,7 @@ class Lookup:
     def words_together(self, weights: Mapping[str, float]) -> ScoredDocuments:
         """The files of the best few passages, and the sum of the weights of the words that each passage has."""
         kept, scores = self._best_passages
-        best = kept[highest(scores, _PASSAGES_LOOKED_INTO)]
+        best = kept[find_highest(scores, _PASSAGES_LOOKED_INTO)]
         shares = np.zeros(len(best), dtype=np.float32)
         ends = best.searchsorted(self._shelf.passage_starts).tolist()
         for position, (first, last) in enumerate(pairwise(ends)):
@@ -146,7 +151,7 @@ class Lookup:
 
     def _best_in(self, scores: Array, spans: Sequence[slice]) -> tuple[Numbers, npt.NDArray[np.float32]]:
         """The places of the highest scores of some parts, counted through these, and the scores."""
-        found = joined([scores[span] for span in spans])
+        found = join_arrays([scores[span] for span in spans])
         kept = highest_above_zero(found, self._limit)
         return kept, found[kept]
 
@@ -209,7 +214,7 @@ class Lookup:
             found = self._dense[lane] = np.empty(shelf.vector_starts[-1], dtype=np.float32)
             parts = zip(shelf.indexes, shelf.allowed, pairwise(shelf.vector_starts), strict=True)
             for index, allowed, (start, end) in parts:
-                products(index.vectors[lane], self._vector, out=found[start:end])
+                inner_products(index.vectors[lane], self._vector, out=found[start:end])
                 if allowed is not None:
                     found[start:end][~allowed[index.dense_rows]] = 0
         return self._dense[lane]
@@ -220,9 +225,9 @@ class Lookup:
             for position, index in enumerate(self._shelf.indexes)
             for span in _of_levels(levels, index.dense_starts)
         ]
-        scores = joined([of_span for _, of_span in found])
+        scores = join_arrays([of_span for _, of_span in found])
         kept = highest_above_zero(scores, self._limit)
-        return ScoredDocuments(joined([numbers for numbers, _ in found])[kept], scores[kept])
+        return ScoredDocuments(join_arrays([numbers for numbers, _ in found])[kept], scores[kept])
 
     def _near(self, position: int, lane: Lane, span: slice) -> tuple[Numbers, Array]:
         """The documents of a span of an index's vectors, and their products with the query's; of many vectors, only
@@ -230,7 +235,7 @@ class Lookup:
         index, allowed = self._shelf.indexes[position], self._shelf.allowed[position]
         cells = index.nearest.get(lane)
         some = span if cells is None else _worth_looking_at(index, cells, self._vector, span, self._limit, allowed)
-        rows, scores = index.dense_rows[some], products(index.vectors[lane][some], self._vector)
+        rows, scores = index.dense_rows[some], inner_products(index.vectors[lane][some], self._vector)
         if allowed is not None:
             rows, scores = rows[allowed[rows]], scores[allowed[rows]]
         return rows.astype(np.int64) + self._shelf.starts[position], scores
@@ -264,8 +269,8 @@ def _files_of(index: PublishedIndex, start: int, span: slice) -> set[int]:
 def _are_in(rows: Array, some: Numbers) -> Mask:
     if not len(rows):
         return np.zeros(len(some), dtype=np.bool_)
-    are: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some
-    return are
+    is_among: Mask = rows[np.minimum(rows.searchsorted(some), len(rows) - 1)] == some
+    return is_among
 
 
 def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
@@ -327,7 +332,7 @@ def _numbers_in(spans: Sequence[slice], places: Numbers) -> Numbers:
     return places + _of_parts(offsets, lengths, places)
 
 
-def products(
+def inner_products(
     vectors: Vectors, query: Vectors, *, out: npt.NDArray[np.float32] | None = None
 ) -> npt.NDArray[np.float32]:
     """The inner product of each vector with the query, written to `out` where it is given. One vector after the other:

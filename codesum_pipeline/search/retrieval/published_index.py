@@ -13,7 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.store.layout import reading_copy
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats import version_folder as paths
 from codesum_pipeline.indexes.formats.bm25 import Bm25Index
@@ -55,7 +55,7 @@ class FileNames(Struct, frozen=True):
             {word: np.array(found, dtype=np.int64) for word, found in places.items()},
         )
 
-    def within(self, words: Iterable[str]) -> Rows:
+    def rows_within(self, words: Iterable[str]) -> Rows:
         """The rows, in the order of `of`, of the files whose names consist of some of these words."""
         found = [self.places[word] for word in words if word in self.places]
         if not found:
@@ -72,7 +72,7 @@ def name_of_file(path: str) -> str:
     return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
 
 
-class PublishedIndex(Struct, frozen=True, dict=True):
+class PublishedIndex(Struct, dict=True, eq=False):
     """One repository's index; row k is the same document in every array but the vectors.
 
     Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
@@ -81,6 +81,9 @@ class PublishedIndex(Struct, frozen=True, dict=True):
 
     Only documents that are `visible` are returned; None means all. `home` is the home that the index was built in, if
     it differs from the home that is searched: then the index is an overlay, stored beside its base.
+
+    What questions need again and again is worked out at the first one and remembered: which documents pass a filter,
+    files by their names, the order by importance, and where levels and passages begin.
     """
 
     version: Version
@@ -100,15 +103,12 @@ class PublishedIndex(Struct, frozen=True, dict=True):
     home: Path | None = None
 
     @classmethod
-    def open(cls, path: Path) -> "PublishedIndex":
-        """Open the version that a published name points at now. Everything is mapped here, so that the version stays
-        readable when it is replaced and deleted later. Raises `MissingTable` if nothing is published, `BrokenIndex`
-        where the index cannot be read."""
-        # The folder of an index is three levels below its home.
-        if copy := reading_copy(path.parents[2]):
-            with copy.index(path.name):
-                return cls._open(path)
-        return cls._open(path)
+    def open(cls, path: Path, *, files: LocalFiles = WHOLE_FOLDER) -> "PublishedIndex":
+        """Open the version that a published name points at now, one of the `files` of its home. Everything is mapped
+        here, so that the version stays readable when it is replaced and deleted later. Raises `MissingTable` if nothing
+        is published, `BrokenIndex` where the index cannot be read."""
+        with files.keep_index(path.name):
+            return cls._open(path)
 
     @classmethod
     def _open(cls, path: Path) -> "PublishedIndex":
@@ -147,16 +147,16 @@ class PublishedIndex(Struct, frozen=True, dict=True):
             vectors={Lane.SUMMARY: summary}
             | {lane: map_npy(folder / name) for lane, name in paths.VECTOR_FILES.items() if name in manifest["files"]},
             nearest={
-                lane: NearestVectors.map(folder / name)
+                lane: NearestVectors.map_file(folder / name)
                 for lane, name in paths.NEAREST_FILES.items()
                 if name in manifest["files"]
             },
-            words={lane: Bm25Index.map(folder / name) for lane, name in paths.BM25_FILES.items()},
+            words={lane: Bm25Index.map_file(folder / name) for lane, name in paths.BM25_FILES.items()},
             passage_files=map_npy(folder / paths.PASSAGES),
-            names=SymbolNames.map(folder / paths.SYMBOL_NAMES),
-            callers=Callers.map(folder / paths.CALLERS),
-            uses=Uses.map(folder / paths.USES),
-            shown=ShownFields.map(folder / paths.SHOWN_FIELDS),
+            names=SymbolNames.map_file(folder / paths.SYMBOL_NAMES),
+            callers=Callers.map_file(folder / paths.CALLERS),
+            uses=Uses.map_file(folder / paths.USES),
+            shown=ShownFields.map_file(folder / paths.SHOWN_FIELDS),
             _lines=map_bytes(folder / paths.DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / paths.OFFSETS),
         )

@@ -13,7 +13,7 @@ test applications with" asks for something else.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import as_file, files
 
 import numpy as np
@@ -27,19 +27,21 @@ from codesum_pipeline.indexes.formats.index_files import StringTable
 from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, distinct
+from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, find_distinct
 
 # Cosines are kept in this many steps.
 STEPS = 255
 
 
-class RelatedWords(Struct, frozen=True, dict=True):
+class RelatedWords:
     """`related[k]` are the positions, in the sorted `words`, of the words nearest to word k, with -1 behind the last;
-    `likeness` are their cosines in `STEPS`."""
+    `likeness` are their cosines in `STEPS`. What was read of a word is remembered."""
 
-    words: StringTable
-    related: Array
-    likeness: Array
+    def __init__(self, words: StringTable, related: Array, likeness: Array) -> None:
+        self._words = words
+        self._related = related
+        self._likeness = likeness
+        self._known: dict[str, list[tuple[str, float]]] = {}
 
     def of(self, text: str) -> dict[str, float]:
         """The tokens related to the words of a text, each with its highest cosine; none of the text's own."""
@@ -53,19 +55,15 @@ class RelatedWords(Struct, frozen=True, dict=True):
                     found[token] = max(found.get(token, 0.0), likeness)
         return found
 
-    @cached_property
-    def _known(self) -> dict[str, list[tuple[str, float]]]:
-        return {}
-
     def _read(self, words: Sequence[str]) -> None:
-        for word, position in zip(words, self.words.find_all(words), strict=True):
+        for word, position in zip(words, self._words.find_all(words), strict=True):
             if position is not None:
-                of_word = zip(self.related[position].tolist(), self.likeness[position].tolist(), strict=True)
+                of_word = zip(self._related[position].tolist(), self._likeness[position].tolist(), strict=True)
                 self._known[word] = [
                     (token, steps / STEPS)
                     for other, steps in of_word
                     if other >= 0
-                    for token in tokens_of_word(self.words[other]).split()
+                    for token in tokens_of_word(self._words[other]).split()
                 ]
 
 
@@ -86,7 +84,7 @@ _SHORT_QUERY_WORDS = 2
 _COMPOUND_WORDS = (2, 3)
 
 
-class Query(Struct, frozen=True, dict=True):
+class Query(Struct, frozen=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
     words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
     `related` are tokens of other words that mean nearly the same, with their likeness."""
@@ -100,7 +98,7 @@ class Query(Struct, frozen=True, dict=True):
     vector: Vectors | None
     related: Mapping[str, float]
 
-    @cached_property
+    @property
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
         return _NAME.fullmatch(self.text.strip()) is not None
@@ -152,8 +150,8 @@ def compounds_in(text: str) -> tuple[str, ...]:
     words = [word.lower() for word in _WORD.findall(text)]
     names = {word for word in words if len(word) > 1 and word.isalpha() and word not in STOP_WORDS}
     neighbours = (words[start : start + count] for count in _COMPOUND_WORDS for start in range(len(words) + 1 - count))
-    said = [some for some in neighbours if names.issuperset(some)]
-    return tuple(dict.fromkeys(joint.join(some) for some in said for joint in ("", "_")))
+    compounds = [some for some in neighbours if names.issuperset(some)]
+    return tuple(dict.fromkeys(joint.join(some) for some in compounds for joint in ("", "_")))
 
 
 def _words_of_names(text: str) -> list[str]:
@@ -205,13 +203,13 @@ def rows_pointed_to(index: PublishedIndex, pointers: Sequence[Pointer]) -> list[
     line."""
     found = set[int]()
     for pointer in pointers:
-        named = [row for row in index.names.exactly(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
+        named = [row for row in index.names.rows_named(pointer.parts[-1]) if index.level_of(row) is Level.FILE]
         shared = {row: _shared(index.ids[row].lower().split("/"), pointer.parts) for row in named}
         most = max(shared.values(), default=0)
         files = [row for row, count in shared.items() if count == most]
         for file in files if most and len(files) <= _MOST_FILES else ():
             levels = (Level.FUNCTION, Level.CLASS)
-            around = None if pointer.line is None else innermost(index, file, pointer.line, levels)
+            around = None if pointer.line is None else find_innermost(index, file, pointer.line, levels)
             found.add(file if around is None else around)
     return sorted(found)
 
@@ -226,7 +224,7 @@ def _shared(path: Sequence[str], parts: Sequence[str]) -> int:
     return count
 
 
-def innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
+def find_innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
     """The smallest document of these levels, other than the file, that has a line of it."""
     inside = [
         (document["end_line"] - document["start_line"], row)
@@ -265,13 +263,13 @@ def scored_by_name(
             rows.append(longer)
             scores.append(1.0 / np.arange(1, len(longer) + 1))
     # The id of a file or a folder is one of its names.
-    asked = index.row(text) if text.lower() in called or SEPARATOR in text else None
-    if asked is not None:
-        rows.append(np.array([asked]))
+    row_of_id = index.row(text) if text.lower() in called or SEPARATOR in text else None
+    if row_of_id is not None:
+        rows.append(np.array([row_of_id]))
         scores.append(np.array([SAME_ID]))
     if not rows:
         return NO_NUMBERS, NO_SCORES
-    named, places = distinct(np.concatenate(rows).astype(np.int64))
+    named, places = find_distinct(np.concatenate(rows).astype(np.int64))
     best = np.zeros(len(named))
     np.maximum.at(best, places, np.concatenate(scores))
     return named, best

@@ -17,7 +17,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.adjustments import DocumentQuery
-from codesum_pipeline.search.retrieval.answering import Answer
+from codesum_pipeline.search.retrieval.answering import find_answer
 from codesum_pipeline.search.retrieval.hits import Hit, ReadTexts, exact_hits
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests, check_says_something, parse_query
@@ -35,9 +35,9 @@ from codesum_pipeline.search.retrieval.weights import (
 DEFAULT_TOP = 10
 
 
-def search(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder, **options: Any) -> list[Hit]:
+def search_indexes(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder, **options: Any) -> list[Hit]:
     """The hits of `answer` without looking into sources."""
-    return answer(indexes, query, embedder=embedder, **options).hits
+    return answer_query(indexes, query, embedder=embedder, **options).hits
 
 
 class SearchAnswer(Struct, frozen=True):
@@ -48,7 +48,7 @@ class SearchAnswer(Struct, frozen=True):
     likeness: Likeness = Likeness(0.0, 0.0, 0)
 
 
-def answer(
+def answer_query(
     indexes: Sequence[PublishedIndex],
     query: str,
     *,
@@ -63,15 +63,15 @@ def answer(
     """At most `top` documents of all indexes, best first; ties break by importance, then by id. Where all lanes are
     searched and sources can be `read`, documents whose source has the query literally come first. Raises
     `ConfigurationError` where a dense lane is searched and an index was made with another embedding model."""
-    asked = _asked(indexes, query, embedder, levels, lanes, filters, weights)
-    if asked is None:
+    question = _question(indexes, query, embedder, levels, lanes, filters, weights)
+    if question is None:
         return SearchAnswer([], fits_well=False)
-    found = Answer.to(asked, top=top)
+    found = find_answer(question, top=top)
     hits = found.hits
     if set(lanes) != set(LANES):
         return SearchAnswer(hits, None, found.likeness)
     above = max((hit.score for hit in hits), default=0.0)
-    exact = exact_hits(asked.shelf, query, levels=asked.levels, read=read, above=above, top=top) if read else []
+    exact = exact_hits(question.shelf, query, levels=question.levels, read=read, above=above, top=top) if read else []
     # A document that has the text literally and is also ranked is one hit, with both reasons.
     ranked = {(hit.repo, hit.id): hit for hit in hits}
     twice = [(hit, ranked.pop((hit.repo, hit.id), None)) for hit in exact]
@@ -79,7 +79,7 @@ def answer(
     return SearchAnswer([*first, *ranked.values()][:top], bool(exact) or found.fits_well(), found.likeness)
 
 
-def _asked(
+def _question(
     indexes: Sequence[PublishedIndex],
     query: str,
     embedder: Embedder,

@@ -84,26 +84,26 @@ def parse_filters(
 
 def check_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> None:
     """Raise `ConfigurationError` for a language that no document of any index has, and for a path that matches none."""
-    for _, told in unfit_filters(indexes, filters):
-        raise ConfigurationError(told)
+    for _, message in unfit_filters(indexes, filters):
+        raise ConfigurationError(message)
 
 
 def unfit_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> Iterator[tuple[str, str]]:
     """Each language that no document of any index has, and each path that matches none, with what is to be said."""
-    asked = ", ".join(dict.fromkeys(index.repo for index in indexes))
+    repositories = ", ".join(dict.fromkeys(index.repo for index in indexes))
     wanted = [pattern for pattern in filters.paths if not pattern.startswith(_EXCEPT)]
     if filters.languages:
         known = sorted({_language_of(index, row) for index in indexes for row in _places(index)})
         for language in filters.languages:
             if language not in known:
-                yield language, f"nothing in {asked} is in {language!r}; languages are: {', '.join(known)}"
+                yield language, f"nothing in {repositories} is in {language!r}; languages are: {', '.join(known)}"
     hints = _HINTS
     names = {_name(index, row) for index in indexes for row in _places(index)} if wanted else ()
     for pattern in wanted:
         if not any(map(_checked(_matcher([pattern])), names)):
             near, hints = _nearest(pattern, names) if hints else [], max(hints - 1, 0)
             hint = f"; nearest: {', '.join(near)}" if near else ""
-            yield pattern, f"path {pattern!r} matches nothing in {asked}{hint}"
+            yield pattern, f"path {pattern!r} matches nothing in {repositories}{hint}"
 
 
 def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
@@ -211,7 +211,9 @@ class Shelf:
         self.is_allowed: Mask | None = None
         if any(mask is not None for mask in self.allowed):
             masks = zip(indexes, self.allowed, strict=True)
-            self.is_allowed = joined([np.ones(len(index), np.bool_) if mask is None else mask for index, mask in masks])
+            self.is_allowed = join_arrays(
+                [np.ones(len(index), np.bool_) if mask is None else mask for index, mask in masks]
+            )
         # The number of the first document of each index, and then of all; likewise for passages and vectors.
         self.starts = [0, *accumulate(map(len, indexes))]
         self.passage_starts = [0, *accumulate(len(index.passage_files) for index in indexes)]
@@ -227,7 +229,7 @@ class Shelf:
     def gather(self, numbers: Numbers, *names: str) -> list[Array]:
         """Some of the arrays of the documents, for some of these, given in ascending order."""
         parts = [[index.arrays[name][rows] for name in names] for index, _, rows in self.split(numbers)]
-        return [*map(joined, zip(*parts, strict=True))]
+        return [*map(join_arrays, zip(*parts, strict=True))]
 
     def files(self, numbers: Numbers) -> Numbers:
         """The file of each of some documents, which ascend: itself for a file, -1 for a module."""
@@ -235,17 +237,17 @@ class Shelf:
         for index, start, rows in self.split(numbers):
             file_rows = index.arrays["file_row"][rows]
             found.append(np.where(file_rows >= 0, file_rows.astype(np.int64) + start, -1))
-        return joined(found)
+        return join_arrays(found)
 
     def files_of_passages(self, places: Numbers) -> Numbers:
         """The file of each of some passages, given ascending by place."""
         split = self.split(places, self.passage_starts)
-        return joined([index.passage_files[some].astype(np.int64) + start for index, start, some in split])
+        return join_arrays([index.passage_files[some].astype(np.int64) + start for index, start, some in split])
 
     def of_vectors(self, places: Numbers) -> Numbers:
         """The document of each of some vectors, given ascending by place."""
         split = self.split(places, self.vector_starts)
-        return joined([index.dense_rows[some].astype(np.int64) + start for index, start, some in split])
+        return join_arrays([index.dense_rows[some].astype(np.int64) + start for index, start, some in split])
 
     def callers(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
         """The number of callers of each of some functions and classes, which ascend, and these callers one after the
@@ -255,7 +257,7 @@ class Shelf:
             count, callers = index.callers.of(rows)
             counts.append(count)
             found.append(callers.astype(np.int64) + start)
-        return joined(counts), joined(found)
+        return join_arrays(counts), join_arrays(found)
 
     def pointed(self, pointers: Sequence[Pointer]) -> Numbers:
         found = [start + row for index, start in self.with_starts() for row in rows_pointed_to(index, pointers)]
@@ -281,7 +283,7 @@ class Shelf:
                 yield index, number, places[first:last] - start
 
 
-def joined(parts: Sequence[Array]) -> Array:
+def join_arrays(parts: Sequence[Array]) -> Array:
     """One or more arrays one behind the other; a single one is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -345,9 +347,9 @@ class Candidates(Struct, frozen=True):
         return self._places[numbers]
 
     def are_among(self, some: Numbers) -> Mask:
-        are = np.zeros(len(self._places), dtype=np.bool_)
-        are[some] = True
-        return are[self.numbers]
+        is_among = np.zeros(len(self._places), dtype=np.bool_)
+        is_among[some] = True
+        return is_among[self.numbers]
 
     def rank_all(self, found: Mapping[K, ScoredDocuments], *, limit: int) -> dict[K, Ranking]:
         """At most `limit` of each ranking, best first; ties break by importance, then by number. All are sorted

@@ -77,16 +77,16 @@ class FusedRanking(Struct, Generic[R], frozen=True):
     def ranks_of(self, places: Iterable[int]) -> dict[int, dict[R, int]]:
         """For each of some places the rank, from 1, in each ranking that has it."""
         ranks: dict[int, dict[R, int]] = {place: {} for place in places}
-        is_asked = np.zeros(len(self.scores), dtype=np.bool_)
-        is_asked[[*ranks]] = True
-        found = is_asked[self._ranked].nonzero()[0]
+        is_wanted = np.zeros(len(self.scores), dtype=np.bool_)
+        is_wanted[[*ranks]] = True
+        found = is_wanted[self._ranked].nonzero()[0]
         for position, place in zip(found.tolist(), self._ranked[found].tolist(), strict=True):
             ranking = bisect_right(self._starts, position) - 1
             ranks[place][self.names[ranking]] = 1 + position - self._starts[ranking]
         return ranks
 
 
-def fuse(
+def fuse_rankings(
     rankings: Mapping[R, Ranking], weights: Mapping[R, float], *, offset: float, limit: int, count: int
 ) -> FusedRanking[R]:
     """Weighted fusion of `count` places: half the sum of weight / (offset + rank) over the rankings that have a place,
@@ -122,10 +122,10 @@ def _shares_of_best(scores: Scores, limit: int) -> Scores:
     return (scores - nothing) / lead if lead > 0 else np.ones(len(scores))
 
 
-def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
+def find_distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
     """The distinct ones of some numbers, ascending, and for each of all where it is among these. As `np.unique`, in
     less than half the time for the few hundred that a ranking has."""
-    order, starts, groups = grouped(numbers)
+    order, starts, groups = group_equal(numbers)
     places = np.empty(len(numbers), dtype=np.int64)
     places[order] = groups
     return numbers[order[starts]], places
@@ -135,14 +135,14 @@ def _are_small(numbers: Places) -> bool:
     return len(numbers) > 0 and int(numbers.max()) < 1 << 16 and int(numbers.min()) >= 0
 
 
-def grouped(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
+def group_equal(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
     """The order that brings equal numbers together, where in it each group starts, and the group of each place."""
     # For small numbers, numpy counts the digits, which is faster than comparing.
     order = (numbers.astype(np.uint16) if _are_small(numbers) else numbers).argsort(kind="stable")
-    return order, *runs(numbers[order])
+    return order, *find_runs(numbers[order])
 
 
-def runs(numbers: Places) -> tuple[Numbers, Numbers]:
+def find_runs(numbers: Places) -> tuple[Numbers, Numbers]:
     """Where each run of equal numbers starts, and the run of each place."""
     is_first = np.ones(len(numbers), dtype=np.bool_)
     is_first[1:] = numbers[1:] != numbers[:-1]
@@ -175,7 +175,7 @@ def highest_sums(sums: Scores) -> Ranking:
     return Ranking(best_first, sums[best_first])
 
 
-def falling(factor: float, earlier: Numbers) -> Scores:
+def falling_powers(factor: float, earlier: Numbers) -> Scores:
     """A factor to the power of each number; numbers are small, so each power is computed once."""
     powers: Scores = np.power(factor, np.arange(int(earlier.max(initial=0)) + 1), dtype=np.float64)
     return powers[earlier]
@@ -183,7 +183,7 @@ def falling(factor: float, earlier: Numbers) -> Scores:
 
 def earlier_of_group(groups: Places) -> Numbers:
     """For each place, how many before it have the same value."""
-    order, starts, places = grouped(groups)
+    order, starts, places = group_equal(groups)
     earlier = np.empty(len(groups), dtype=np.int64)
     earlier[order] = np.arange(len(order)) - starts[places]
     return earlier

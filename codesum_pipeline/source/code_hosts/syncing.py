@@ -87,7 +87,7 @@ class HostClient:
             timeout=timeout_s,
         )
 
-    def page(self, number: int) -> list[ListedRepository]:
+    def fetch_page(self, number: int) -> list[ListedRepository]:
         """A page of the account's repositories, counted from 1; empty behind the last one.
 
         Raises `OwnerNotFound`, `ConfigurationError` for a token that may not, and `HostUnavailable` where the same
@@ -111,8 +111,8 @@ class HostClient:
                 raise self._refusal(answer)
             found = answer.json()
         except httpx.HTTPError as error:
-            told = one_line(str(error))[:_SHOWN] or type(error).__name__
-            raise HostUnavailable(f"{self._organisation.name}: {server} cannot be reached: {told}") from error
+            reason = one_line(str(error))[:_SHOWN] or type(error).__name__
+            raise HostUnavailable(f"{self._organisation.name}: {server} cannot be reached: {reason}") from error
         if not isinstance(found, list):
             raise TypeError("the answer is no list")
         return [
@@ -130,10 +130,10 @@ class HostClient:
     def _refusal(self, answer: httpx.Response) -> Exception:
         """The error that an answer with another status than 200 is."""
         status, headers, account = answer.status_code, answer.headers, self._organisation
-        told = one_line(_message(answer))[:_SHOWN]
-        where = f"{account.name}: {account.url} answers {status}{f' ({told})' if told else ''}"
+        message = one_line(_message(answer))[:_SHOWN]
+        where = f"{account.name}: {account.url} answers {status}{f' ({message})' if message else ''}"
         is_limit = status == 429 or headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
-        if status >= 500 or status == 408 or (status in (403, 429) and (is_limit or "rate limit" in told.lower())):
+        if status >= 500 or status == 408 or (status in (403, 429) and (is_limit or "rate limit" in message.lower())):
             return HostUnavailable(where, retry_after_s=_wait_of(headers))
         if status == 404:
             return OwnerNotFound(f"{where}: it has no account {account.owner!r}, or none that it shows")
@@ -156,7 +156,7 @@ def list_repositories(
     number = 1
     while True:
         try:
-            page = client.page(number)
+            page = client.fetch_page(number)
         except HostUnavailable as error:
             wait = error.retry_after_s
             if wait is None or wait > patience:
@@ -188,10 +188,10 @@ def _message(answer: httpx.Response) -> str:
 def _wait_of(headers: Mapping[str, str]) -> float | None:
     """After how many seconds a host wants to be asked again."""
     for name in ("retry-after", "x-ratelimit-reset", "ratelimit-reset"):
-        said = headers.get(name, "")
-        if said.isascii() and said.isdigit() and len(said) < _LONGEST_NUMBER:
+        value = headers.get(name, "")
+        if value.isascii() and value.isdigit() and len(value) < _LONGEST_NUMBER:
             # GitHub gives the moment, others the seconds, and some either.
-            return float(said) if name == "retry-after" else max(0.0, float(said) - time.time()) + 1
+            return float(value) if name == "retry-after" else max(0.0, float(value) - time.time()) + 1
     return None
 
 

@@ -80,11 +80,11 @@ def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float) -> str
 def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: float) -> dict[str, str]:
     """The texts of some files of a commit, by one process: those that the mirror has and that are text."""
     # The process takes a name a line; what has a line feed in its name is left out.
-    asked = [path for path in paths if "\n" not in path]
-    data = "".join(f"{commit}:{path}\n" for path in asked).encode("utf-8", "surrogateescape")
+    readable = [path for path in paths if "\n" not in path]
+    data = "".join(f"{commit}:{path}\n" for path in readable).encode("utf-8", "surrogateescape")
     answers = io.BytesIO(run_git(["cat-file", "--batch"], git_dir=git_dir, timeout_s=timeout_s, data=data))
     texts = {}
-    for path in asked:
+    for path in readable:
         header = answers.readline().split()
         if len(header) == 3 and header[1] in (b"blob", b"tree", b"commit", b"tag"):
             with suppress(SkippedFile):

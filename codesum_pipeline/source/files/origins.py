@@ -84,9 +84,9 @@ def stated_origin(source: str) -> str | None:
 
 def is_own(origin: str, names: Iterable[str]) -> bool:
     """Whether a project is one of those that a repository is known by."""
-    said = _letters(origin.rpartition("/")[2].removesuffix(".git"))
+    name_there = _letters(origin.rpartition("/")[2].removesuffix(".git"))
     known = [_letters(name) for name in names]
-    return not said or any(name and (said in name or name in said) for name in known)
+    return not name_there or any(name and (name_there in name or name in name_there) for name in known)
 
 
 def foreign_folders(paths: Mapping[str, int], read: Callable[[Collection[str]], Mapping[str, str]]) -> frozenset[str]:

@@ -86,7 +86,7 @@ def snapshot_of(
     """As `take_snapshot`, of a commit that is in the mirror."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
-    tree, seconds, subject = mirror.git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
+    tree, seconds, subject = mirror.run_git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
     committed_at = moment_of(seconds)
     # Masked before it is cut: what is cut in the middle of a secret may not look like one.
     subject = mask_secrets(subject[: 2 * _LONGEST_SUBJECT]).text[:_LONGEST_SUBJECT]

@@ -15,7 +15,7 @@ from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.source.git.remote import (
-    fetch,
+    fetch_refs,
     find_ref,
     is_commit_id,
     lacks_objects,
@@ -77,8 +77,8 @@ def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = Fal
     )
     for part in output.decode("utf-8", "replace").split("\x01")[1:]:
         head, *rest = part.split("\0")
-        told, _, subject = head.strip().partition("\x02")
-        id_, seconds, parent, *_ = told.split()
+        ids_and_time, _, subject = head.strip().partition("\x02")
+        id_, seconds, parent, *_ = ids_and_time.split()
         fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
         yield CommitChanges(id_, parent, mask_secrets(subject).text, moment_of(seconds), tuple(_file_changes(fields)))
 
@@ -115,7 +115,7 @@ def history_of(ws: Workspace, commit: str, *, commits: int) -> CommitHistory:
 def _on_hand(mirror: Mirror, commit: str, commits: int) -> tuple[tuple[str, ...], bool]:
     """What the mirror has, and whether there is more that it was not asked for yet."""
     try:
-        listed = mirror.git("rev-list", "--first-parent", f"--max-count={commits}", commit, "--")
+        listed = mirror.run_git("rev-list", "--first-parent", f"--max-count={commits}", commit, "--")
     except RepositoryUnavailable:
         # A mirror of a clone that lacks commits, from before mirrors were shallow.
         return (), False
@@ -130,12 +130,12 @@ def _deepen(ws: Workspace, mirror: Mirror, commit: str, commits: int) -> None:
     # The parent of the last one, to compare it with.
     depth = [f"--depth={commits + 1}"]
     with hold_unless_held(ws.layout, ws.key, run_id=ws.run_id, here_only=True):
-        finished = fetch(mirror.git_dir, ws.entry, [commit], depth=depth, timeout_s=mirror.timeout_s)
+        finished = fetch_refs(mirror.git_dir, ws.entry, [commit], depth=depth, timeout_s=mirror.timeout_s)
         if finished.status != 0 and not is_commit_id(ws.entry.ref or "", full=True):
             # Some servers give out only what their refs lead to.
             ref = find_ref(ws.entry, timeout_s=mirror.timeout_s)
             wanted = [ref.name] if ref else ["refs/heads/*:refs/codesum/seen/heads/*"]
-            finished = fetch(mirror.git_dir, ws.entry, wanted, depth=depth, timeout_s=mirror.timeout_s)
+            finished = fetch_refs(mirror.git_dir, ws.entry, wanted, depth=depth, timeout_s=mirror.timeout_s)
     if lacks_objects(finished):
         raise objects_missing(ws.entry, finished, f"commits before {commit[:12]}")
     if finished.status != 0:

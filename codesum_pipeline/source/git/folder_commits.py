@@ -10,7 +10,6 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import IO
 
@@ -18,7 +17,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import RepositoryUnavailable
 from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.source.git.git import last_line, run_git, start_git, stop
+from codesum_pipeline.source.git.git import last_line, run_git, start_git, stop_git
 
 # What a folder holds beside its sources (data, disk images) is not copied into the mirror.
 # A constant and no setting, so that the commit id is a function of the content.
@@ -48,16 +47,15 @@ class StoredFile(Struct, frozen=True):
     blob: str
 
 
-class FolderScan(Struct, frozen=True, dict=True):
+class FolderScan(Struct, frozen=True):
     """The files of a folder by path relative to it, and what was left out."""
 
     root: Path
-    files: dict[bytes, StoredFile]
+    files: Mapping[bytes, StoredFile]
     left_out: tuple[LeftOut, ...]
 
-    @cached_property
-    def commit(self) -> str:
-        """The id of the commit that these files make."""
+    def commit_id(self) -> str:
+        """The id of the commit that these files make, which is worked out from all of them."""
         lines = (b"tree " + tree_id(self.files).encode(), b"author " + _SIGNATURE, b"committer " + _SIGNATURE)
         return object_id("commit", b"\n".join(lines) + b"\n\n" + _MESSAGE)
 
@@ -204,8 +202,8 @@ def _read(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
 
 def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *, timeout_s: float) -> list[bytes]:
     """Every path whose blob a repository does not have yet: one of two with the same content may change meanwhile."""
-    asked = "".join(f"{blob}\n" for blob in sorted({file.blob for file in files.values()})).encode()
-    answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=asked)
+    blob_lines = "".join(f"{blob}\n" for blob in sorted({file.blob for file in files.values()})).encode()
+    answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
     lines = (line.split() for line in answers.decode().splitlines())
     missing = {line[0] for line in lines if line[1] == "missing"}
     return sorted(path for path, file in files.items() if file.blob in missing)
@@ -224,7 +222,7 @@ def _fast_import(git_dir: Path) -> Iterator[IO[bytes]]:
         except BrokenPipeError:
             status = -1
         finally:
-            stop(process)
+            stop_git(process)
         if status != 0:
             complaints.seek(0)
             raise RepositoryUnavailable(f"{git_dir} cannot be written: {last_line(complaints.read())}")

@@ -114,7 +114,7 @@ def try_git(
         except subprocess.TimeoutExpired as error:
             raise _too_slow(arguments, timeout_s) from error
         finally:
-            stop(process)
+            stop_git(process)
     status = process.returncode
     if arguments[0] in _MAY_RUN_LONG:
         # The exit status of the shell that waited for git.
@@ -144,7 +144,7 @@ def run_git(
     return finished.output
 
 
-def resolve(name: str, *, git_dir: Path, timeout_s: float, kind: str = "commit") -> str | None:
+def find_object_id(name: str, *, git_dir: Path, timeout_s: float, kind: str = "commit") -> str | None:
     """The id of the commit (or `kind` of object) that a ref, or an id that may be shortened, leads to; None where the
     repository does not have it."""
     if not git_dir.exists():
@@ -154,7 +154,7 @@ def resolve(name: str, *, git_dir: Path, timeout_s: float, kind: str = "commit")
     return finished.output.decode().strip() if finished.status == 0 else None
 
 
-def records(arguments: Sequence[str], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
+def read_records(arguments: Sequence[str], *, timeout_s: float, git_dir: Path) -> Generator[bytes, None, None]:
     """What git writes, ended by NULs, one record after the other.
 
     A reader may stop early: all of a hostile tree may be too much. Raises `RepositoryUnavailable` as `run_git` does.
@@ -178,7 +178,7 @@ def records(arguments: Sequence[str], *, timeout_s: float, git_dir: Path) -> Gen
                 raise RepositoryUnavailable(f"git {arguments[0]} failed: {last_line(complaints.read()) or status}")
         finally:
             timer.cancel()
-            stop(process)
+            stop_git(process)
 
 
 @contextmanager
@@ -243,7 +243,7 @@ def start_git(
         raise ConfigurationError(_NO_GIT) from error
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def stop_git(process: subprocess.Popen[bytes]) -> None:
     """End a git process and its helpers, and wait for it."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
@@ -278,7 +278,7 @@ class BlobReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        stop(self._process)
+        stop_git(self._process)
         self._complaints.close()
 
     def read(self, blob: str) -> bytes:
@@ -302,7 +302,7 @@ class BlobReader:
                 yield data
         except KeyboardInterrupt:
             # The rest of an answer that is half read is no answer.
-            stop(self._process)
+            stop_git(self._process)
             raise
         finally:
             while self._waiting and self._process.poll() is None:

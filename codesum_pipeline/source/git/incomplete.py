@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import ObjectsMissing, RepositoryUnavailable
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.source.git.git import last_line, resolve, start_git, stop, try_git
+from codesum_pipeline.source.git.git import find_object_id, last_line, start_git, stop_git, try_git
 from codesum_pipeline.source.git.remote import shallow_commits
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, tree_entries
 
@@ -48,14 +48,14 @@ def survey_commit(commit: str, *, git_dir: Path, timeout_s: float) -> Incomplete
     if listed.status == 0:
         objects = listed.output.decode("ascii").split()
         kinds = {line[1:]: b"" for line in objects if line.startswith("?")}
-        there = [line for line in objects if not line.startswith("?")]
-        kinds |= {found.id: found.kind for found in _read(there, git_dir)}
+        present = [line for line in objects if not line.startswith("?")]
+        kinds |= {found.id: found.kind for found in _read(present, git_dir)}
     else:
         # It ends at a damaged folder.
         kinds = _walk(commit, git_dir)
     if not kinds.get(commit):
         return None
-    top = resolve(commit, git_dir=git_dir, timeout_s=timeout_s, kind="tree")
+    top = find_object_id(commit, git_dir=git_dir, timeout_s=timeout_s, kind="tree")
     return IncompleteCommit(
         commit=commit,
         present=tuple(each for each, kind in kinds.items() if kind),
@@ -113,10 +113,10 @@ def _read(objects: Sequence[str], git_dir: Path) -> Iterator[_Object]:
             assert process.stdin is not None and process.stdout is not None
             try:
                 while at < len(objects):
-                    asked = objects[at : at + _AT_A_TIME]
-                    process.stdin.write("".join(f"{each}\n" for each in asked).encode())
+                    batch = objects[at : at + _AT_A_TIME]
+                    process.stdin.write("".join(f"{each}\n" for each in batch).encode())
                     process.stdin.flush()
-                    for each in asked:
+                    for each in batch:
                         yield _answer(each, process.stdout)
                         at += 1
             except (EOFError, BrokenPipeError):
@@ -124,7 +124,7 @@ def _read(objects: Sequence[str], git_dir: Path) -> Iterator[_Object]:
                 at += 1
                 damaged += 1
             finally:
-                stop(process)
+                stop_git(process)
         if damaged > MOST_DAMAGED:
             raise ObjectsMissing(
                 f"{git_dir}: more than {MOST_DAMAGED:,} objects of the commit are damaged: run `git fsck` there, or "
@@ -155,20 +155,20 @@ def _answer(id_: str, answers: IO[bytes]) -> _Object:
     return _Object(id_, header[1], b"".join(kept)) if digest.hexdigest() == id_ else _Object(id_, b"")
 
 
-def _run(arguments: Sequence[str], given: Iterator[bytes], *, git_dir: Path) -> Iterator[bytes]:
+def _run(arguments: Sequence[str], data: Iterator[bytes], *, git_dir: Path) -> Iterator[bytes]:
     """What git writes once it has read all that it is given."""
     with tempfile.TemporaryFile() as complaints:
         process = start_git(arguments, git_dir=git_dir, stderr=complaints)
         assert process.stdin is not None and process.stdout is not None
         try:
-            process.stdin.writelines(given)
+            process.stdin.writelines(data)
             process.stdin.close()
             yield from _parts(process.stdout)
             status = process.wait()
         except BrokenPipeError:
             status = -1
         finally:
-            stop(process)
+            stop_git(process)
         if status != 0:
             complaints.seek(0)
             raise RepositoryUnavailable(f"{git_dir} cannot be read: {last_line(complaints.read())}")

@@ -20,7 +20,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryU
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.git.folder_commits import LeftOut, scan_folder
-from codesum_pipeline.source.git.git import GitResult, resolve, run_git
+from codesum_pipeline.source.git.git import GitResult, find_object_id, run_git
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.incomplete import copy_what_is_there, survey_commit
 from codesum_pipeline.source.git.locations import is_url
@@ -29,9 +29,9 @@ from codesum_pipeline.source.git.remote import (
     WHOLE_HISTORY,
     any_object_id,
     cannot_fetch,
-    describe,
+    describe_entry,
     drop_unfinished,
-    fetch,
+    fetch_refs,
     find_ref,
     is_commit_id,
     is_git_repository,
@@ -73,12 +73,14 @@ class Mirror(Struct, frozen=True):
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
             scan = scan_folder(Path(entry.location), timeout_s=self.timeout_s)
+            commit = scan.commit_id()
             self.create("sha1")
-            if self.resolve(scan.commit) is None or self.resolve(our_ref(entry)) != scan.commit:
+            if self.resolve(commit) is None or self.resolve(our_ref(entry)) != commit:
                 self._drop_dead_locks()
                 scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
+                commit = scan.commit_id()
                 self._tidy()
-            head = Head(scan.commit, _label(entry), scan.left_out)
+            head = Head(commit, _label(entry), scan.left_out)
         elif offline and is_url(entry.location):
             head = self._held(entry)
         else:
@@ -93,7 +95,7 @@ class Mirror(Struct, frozen=True):
         """
         _check_location(entry)
         if not is_url(entry.location) and _is_read_as_folder(entry):
-            return scan_folder(Path(entry.location), timeout_s=self.timeout_s).commit
+            return scan_folder(Path(entry.location), timeout_s=self.timeout_s).commit_id()
         if offline and is_url(entry.location):
             return self._held(entry).commit
         if remote := find_ref(entry, timeout_s=self.timeout_s):
@@ -118,7 +120,9 @@ class Mirror(Struct, frozen=True):
             self._tidy()
         commit = self.resolve(ours)
         if commit is None:
-            raise ConfigurationError(f"{describe(entry)}: ref {_label(entry)!r} leads to no commit: change its ref")
+            raise ConfigurationError(
+                f"{describe_entry(entry)}: ref {_label(entry)!r} leads to no commit: change its ref"
+            )
         return Head(commit, _label(entry))
 
     def _fetch_commit(self, entry: RepositoryEntry) -> Head:
@@ -126,7 +130,7 @@ class Mirror(Struct, frozen=True):
         ref = entry.ref or ""
         if not is_url(entry.location) and not is_commit_id(ref, full=True):
             # The repository at a path can be asked for the full id.
-            ref = resolve(ref, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s) or ref
+            ref = find_object_id(ref, git_dir=source_git_dir(Path(entry.location)), timeout_s=self.timeout_s) or ref
         commit = self.resolve(ref)
         if commit is None and is_commit_id(ref, full=True):
             self._fetch_or_less(entry, [ref], depth=self._depth(None))
@@ -141,7 +145,7 @@ class Mirror(Struct, frozen=True):
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
-        self.git("update-ref", our_ref(entry), commit)
+        self.run_git("update-ref", our_ref(entry), commit)
         return Head(commit, _label(entry))
 
     def _copy_what_is_there(self, entry: RepositoryEntry, commit: str, finished: GitResult) -> Head:
@@ -162,7 +166,7 @@ class Mirror(Struct, frozen=True):
         commit = self.resolve(our_ref(entry))
         if commit is None:
             raise RepositoryUnavailable(
-                f"{describe(entry)}: {entry.ref or 'HEAD'} was never fetched: "
+                f"{describe_entry(entry)}: {entry.ref or 'HEAD'} was never fetched: "
                 f"run `codesum index {entry.key}` without offline"
             )
         return Head(commit, _label(entry))
@@ -177,7 +181,7 @@ class Mirror(Struct, frozen=True):
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.git_dir.parent) as aside:
             fresh = Path(aside) / "mirror.git"
             kind = f"--object-format={object_format}"
-            Mirror(fresh, self.timeout_s).git("init", "--quiet", "--bare", "--template=", kind)
+            Mirror(fresh, self.timeout_s).run_git("init", "--quiet", "--bare", "--template=", kind)
             fresh.rename(self.git_dir)
 
     def object_format(self) -> str:
@@ -196,18 +200,18 @@ class Mirror(Struct, frozen=True):
 
     def _fetch_or_less(self, entry: RepositoryEntry, wanted: list[str], *, depth: Sequence[str]) -> GitResult:
         """Fetch; again all history where a server gives no part of it, or one commit where a clone lacks others."""
-        finished = fetch(self.git_dir, entry, wanted, depth=depth, timeout_s=self.timeout_s)
+        finished = fetch_refs(self.git_dir, entry, wanted, depth=depth, timeout_s=self.timeout_s)
         if finished.status == 0:
             return finished
         if depth and b"shallow" in finished.complaints:
-            return fetch(self.git_dir, entry, wanted, timeout_s=self.timeout_s)
+            return fetch_refs(self.git_dir, entry, wanted, timeout_s=self.timeout_s)
         if not depth and not is_url(entry.location):
-            return fetch(self.git_dir, entry, wanted, depth=ONE_COMMIT, timeout_s=self.timeout_s)
+            return fetch_refs(self.git_dir, entry, wanted, depth=ONE_COMMIT, timeout_s=self.timeout_s)
         return finished
 
     def resolve(self, name: str, *, kind: str = "commit") -> str | None:
         """The id of the object that a ref or an id leads to, if it is here."""
-        return resolve(name, git_dir=self.git_dir, timeout_s=self.timeout_s, kind=kind)
+        return find_object_id(name, git_dir=self.git_dir, timeout_s=self.timeout_s, kind=kind)
 
     def _drop_dead_locks(self) -> bool:
         """Remove the locks of killed git processes; returns whether there were any."""
@@ -224,9 +228,9 @@ class Mirror(Struct, frozen=True):
         """Merge packs once there are many, and remove unfinished ones."""
         drop_unfinished(self.git_dir)
         if len(list((self.git_dir / "objects" / "pack").glob("*.pack"))) > MAX_PACKS:
-            self.git("repack", "--geometric=2", "-d", "-l", "-q")
+            self.run_git("repack", "--geometric=2", "-d", "-l", "-q")
 
-    def git(self, *arguments: str, data: bytes | None = None) -> bytes:
+    def run_git(self, *arguments: str, data: bytes | None = None) -> bytes:
         """What a git command about the mirror writes; raises `RepositoryUnavailable`."""
         return run_git(arguments, git_dir=self.git_dir, timeout_s=self.timeout_s, data=data)
 
@@ -239,8 +243,8 @@ def make_scratch(git_dir: Path, path: Path) -> Mirror:
     if not Mirror(git_dir).object_format():
         return Mirror(path)
     scratch = make_borrowing(git_dir, path)
-    refs = Mirror(git_dir).git("for-each-ref", "--format=create %(refname) %(objectname)")
-    scratch.git("update-ref", "--stdin", data=refs)
+    refs = Mirror(git_dir).run_git("for-each-ref", "--format=create %(refname) %(objectname)")
+    scratch.run_git("update-ref", "--stdin", data=refs)
     return scratch
 
 
@@ -271,20 +275,20 @@ def _label(entry: RepositoryEntry) -> str:
 
 def _check_location(entry: RepositoryEntry) -> None:
     if entry.worktree and entry.ref:
-        raise ConfigurationError(f"{describe(entry)}: a work tree has no ref {entry.ref!r}: drop ref or worktree")
+        raise ConfigurationError(f"{describe_entry(entry)}: a work tree has no ref {entry.ref!r}: drop ref or worktree")
     if is_url(entry.location):
         if entry.worktree:
-            raise ConfigurationError(f"{describe(entry)}: only a folder has a work tree: drop worktree")
+            raise ConfigurationError(f"{describe_entry(entry)}: only a folder has a work tree: drop worktree")
         return
     folder = Path(entry.location)
     if not folder.exists():
-        raise ConfigurationError(f"{describe(entry)} does not exist: correct it, or `codesum remove {entry.key}`")
+        raise ConfigurationError(f"{describe_entry(entry)} does not exist: correct it, or `codesum remove {entry.key}`")
     if not folder.is_dir():
-        raise ConfigurationError(f"{describe(entry)} is not a folder: name the folder of the repository")
+        raise ConfigurationError(f"{describe_entry(entry)} is not a folder: name the folder of the repository")
     if not is_git_repository(folder) and entry.ref:
-        raise ConfigurationError(f"{describe(entry)} is not a git repository: drop its ref {entry.ref!r}")
+        raise ConfigurationError(f"{describe_entry(entry)} is not a git repository: drop its ref {entry.ref!r}")
     if entry.worktree and is_git_repository(folder) and not (folder / ".git").exists():
-        raise ConfigurationError(f"{describe(entry)} is a bare repository without a work tree: drop worktree")
+        raise ConfigurationError(f"{describe_entry(entry)} is a bare repository without a work tree: drop worktree")
 
 
 def _is_read_as_folder(entry: RepositoryEntry) -> bool:

@@ -44,7 +44,7 @@ def is_commit_id(ref: str, *, full: bool = False) -> bool:
     return bool((_FULL_ID if full else _COMMIT_ID).fullmatch(ref))
 
 
-def describe(entry: RepositoryEntry) -> str:
+def describe_entry(entry: RepositoryEntry) -> str:
     """How messages name an entry."""
     return f"repos.yaml: {entry.key!r}: {'' if is_url(entry.location) else 'path '}{shown_location(entry.location)}"
 
@@ -71,7 +71,7 @@ def serving_switches(entry: RepositoryEntry) -> list[str]:
     return [f"--upload-pack={environment} git -c pack.window=0 -c pack.compression=1 upload-pack"]
 
 
-def _given_to_git(entry: RepositoryEntry) -> tuple[str, Mapping[str, str]]:
+def _address_for_git(entry: RepositoryEntry) -> tuple[str, Mapping[str, str]]:
     """The location as git is given it, and the variables with its user and password."""
     address = take_apart(entry.location) if is_url(entry.location) else None
     return (address.for_git, address.environment) if address else (entry.location, {})
@@ -90,7 +90,7 @@ def find_ref(entry: RepositoryEntry, *, timeout_s: float) -> RemoteRef | None:
             raise _no_commits(entry)
         first = ", ".join(refs[:10])
         raise ConfigurationError(
-            f"{describe(entry)} names a branch without commits as its HEAD: set a ref, one of {first}"
+            f"{describe_entry(entry)} names a branch without commits as its HEAD: set a ref, one of {first}"
         )
     ref = check_ref(entry.ref or "")
     if is_commit_id(ref, full=True):
@@ -120,14 +120,14 @@ def missing_ref(entry: RepositoryEntry, *, timeout_s: float) -> ConfigurationErr
         return _no_commits(entry)
     near = difflib.get_close_matches(entry.ref or "", names, n=1, cutoff=0.0)[0]
     return ConfigurationError(
-        f"{describe(entry)} has no branch, tag or commit {entry.ref!r} (the nearest is {near!r}): change its ref"
+        f"{describe_entry(entry)} has no branch, tag or commit {entry.ref!r} (the nearest is {near!r}): change its ref"
     )
 
 
 def _no_commits(entry: RepositoryEntry) -> ConfigurationError:
     hint = "push a first commit" if is_url(entry.location) else "commit something, or index the folder as it is"
     flag = "" if is_url(entry.location) else " with --worktree"
-    return ConfigurationError(f"{describe(entry)} has no commits yet: {hint}{flag}")
+    return ConfigurationError(f"{describe_entry(entry)} has no commits yet: {hint}{flag}")
 
 
 def _branches_and_tags(entry: RepositoryEntry, *, timeout_s: float) -> list[str]:
@@ -138,11 +138,11 @@ def _branches_and_tags(entry: RepositoryEntry, *, timeout_s: float) -> list[str]
 def _ls_remote(entry: RepositoryEntry, patterns: list[str], *, timeout_s: float) -> dict[str, str]:
     """Object ids by ref name."""
     try:
-        place, environment = _given_to_git(entry)
+        place, environment = _address_for_git(entry)
         arguments = ["ls-remote", "--quiet", *serving_switches(entry), "--", place, *patterns]
         output = run_git(arguments, timeout_s=timeout_s, environment=environment)
     except RepositoryUnavailable as error:
-        raise RepositoryUnavailable(f"{describe(entry)} cannot be read: {error}") from error
+        raise RepositoryUnavailable(f"{describe_entry(entry)} cannot be read: {error}") from error
     lines = (line.partition("\t") for line in output.decode("utf-8", "surrogateescape").splitlines())
     return {name: object_id for object_id, _, name in lines if name}
 
@@ -157,13 +157,13 @@ WHOLE_HISTORY = ("--unshallow",)
 _UNFINISHED = ("objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/pack/*.keep", "shallow.lock")
 
 
-def fetch(
+def fetch_refs(
     git_dir: Path, entry: RepositoryEntry, wanted: Sequence[str], *, depth: Sequence[str] = (), timeout_s: float
 ) -> GitResult:
     """Fetch refs or commits of an entry; nothing unfinished is there before, and nothing after a failure."""
     drop_unfinished(git_dir)
     switches = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-shallow"]
-    place, environment = _given_to_git(entry)
+    place, environment = _address_for_git(entry)
     arguments = ["fetch", *switches, *serving_switches(entry), *depth, "--prune", "--", place, *wanted]
     finished = None
     try:
@@ -194,15 +194,15 @@ def cannot_fetch(
     if lacking:
         more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
         why = f"commit {commit[:12]} needs object {lacking[0]}{more}, which it does not have: {way_out(entry)}"
-        return ObjectsMissing(f"{describe(entry)} cannot be fetched: {why}")
+        return ObjectsMissing(f"{describe_entry(entry)} cannot be fetched: {why}")
     if not is_url(entry.location) and b"not our ref " + commit.encode() in finished.complaints:
         why = f"it does not have commit {commit[:12]}: {way_out(entry)}"
-        return ObjectsMissing(f"{describe(entry)} cannot be fetched: {why}")
+        return ObjectsMissing(f"{describe_entry(entry)} cannot be fetched: {why}")
     if lacks_objects(finished):
         return objects_missing(entry, finished, f"commit {commit[:12]}")
     why = finished.complaint
     why += f"; delete {git_dir} to fetch it anew" if str(git_dir) in finished.complaint else ""
-    return RepositoryUnavailable(f"{describe(entry)} cannot be fetched: {why}")
+    return RepositoryUnavailable(f"{describe_entry(entry)} cannot be fetched: {why}")
 
 
 def lacks_objects(finished: GitResult) -> bool:
@@ -215,8 +215,8 @@ def objects_missing(entry: RepositoryEntry, finished: GitResult, what: str) -> O
     named = _OBJECT.search(finished.complaints)
     first = f" ({named[1].decode()} is the first)" if named else ""
     return ObjectsMissing(
-        f"{describe(entry)} cannot be fetched: {what}: objects of it are missing there, or cannot be read{first}: "
-        f"{way_out(entry)}"
+        f"{describe_entry(entry)} cannot be fetched: {what}: objects of it are missing there, or cannot be read"
+        f"{first}: {way_out(entry)}"
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codesum_pipeline.ground.model.errors import RepositoryUnavailable, TookTooLong
-from codesum_pipeline.source.git.git import BlobReader, records, resolve, run_git
+from codesum_pipeline.source.git.git import BlobReader, find_object_id, read_records, run_git
 
 # The modes of entries that are no files; a folder is listed only where it cannot be read.
 FOLDER_MODE = "040000"
@@ -39,7 +39,9 @@ def read_tree(
     switches = ["-r", "-z", *(["-l"] if with_sizes else []), "--full-tree", "--end-of-options"]
     listed = 0
     try:
-        with closing(records(["ls-tree", *switches, commit, *paths], timeout_s=timeout_s, git_dir=git_dir)) as found:
+        with closing(
+            read_records(["ls-tree", *switches, commit, *paths], timeout_s=timeout_s, git_dir=git_dir)
+        ) as found:
             for record in found:
                 facts, _, path = record.partition(b"\t")
                 mode, _, blob, *size = facts.decode("ascii").split()
@@ -49,7 +51,7 @@ def read_tree(
         raise
     except RepositoryUnavailable:
         # Git stops at the first folder that is not there.
-        top = resolve(commit, git_dir=git_dir, timeout_s=timeout_s, kind="tree")
+        top = find_object_id(commit, git_dir=git_dir, timeout_s=timeout_s, kind="tree")
         if top is None:
             raise
         wanted = [path.encode() for path in paths]
@@ -103,9 +105,9 @@ def tree_entries(tree: bytes | None, *, id_bytes: int) -> list[TreeFile] | None:
 
 
 def _with_sizes(files: list[TreeFile], git_dir: Path, *, timeout_s: float) -> Iterator[TreeFile]:
-    asked = "".join(f"{file.blob}\n" for file in files).encode()
-    told = run_git(["cat-file", "--batch-check=%(objectsize)"], git_dir=git_dir, timeout_s=timeout_s, data=asked)
-    for file, size in zip(files, told.decode().splitlines(), strict=True):
+    blob_lines = "".join(f"{file.blob}\n" for file in files).encode()
+    sizes = run_git(["cat-file", "--batch-check=%(objectsize)"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
+    for file, size in zip(files, sizes.decode().splitlines(), strict=True):
         # Git says `ID missing` of what is not there.
         is_file = size.isdigit() and file.mode != FOLDER_MODE
         yield file._replace(size=int(size)) if is_file else file

@@ -1,4 +1,4 @@
-"""Material is made safe to send: secrets are masked before it leaves the machine, and markers enclose it.
+"""Secrets in a text are masked before it is stored or leaves the machine, and markers enclose what a model is shown.
 
 A marker holds the sha256 of the text that it encloses, so no text can close
 its own marker and go on as if it were the prompt; and the same text gives the

@@ -25,10 +25,10 @@ def read_plain_yaml(file: Path) -> Any:
         raise ConfigurationError(f"{file}: not valid YAML: nested deeper than any registry is") from error
     # Numbers and dates that cannot be raise ValueError.
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigurationError(f"{file}: not valid YAML: {_told(error)}") from None
+        raise ConfigurationError(f"{file}: not valid YAML: {_describe_problem(error)}") from None
 
 
-def _told(error: yaml.YAMLError | ValueError) -> str:
+def _describe_problem(error: yaml.YAMLError | ValueError) -> str:
     """What is wrong and where, without the lines around it, which may hold a password."""
     mark = getattr(error, "problem_mark", None)
     problem = with_shown_locations(str(getattr(error, "problem", None) or getattr(error, "reason", None) or error))

@@ -99,16 +99,16 @@ class PollState(SqliteFile):
         self.insert("hosts", *(each for each in found if each.failures), or_else="OR REPLACE")
         self._delete("hosts", "host", [each.host for each in found if not each.failures])
 
-    def told(self) -> dict[str, str]:
+    def reported_problems(self) -> dict[str, str]:
         """What was last said of repositories that something is wrong with."""
         return dict(self.connection.execute("SELECT key, text FROM told"))
 
-    def keep_told(self, told: Mapping[str, str]) -> None:
+    def keep_reported_problems(self, problems: Mapping[str, str]) -> None:
         """Remember what was said; an empty text is forgotten."""
         with self.together():
-            said = [(key, text) for key, text in told.items() if text]
-            self.connection.executemany("INSERT OR REPLACE INTO told (key, text) VALUES (?, ?)", said)
-        self._delete("told", "key", [key for key, text in told.items() if not text])
+            rows = [(key, text) for key, text in problems.items() if text]
+            self.connection.executemany("INSERT OR REPLACE INTO told (key, text) VALUES (?, ?)", rows)
+        self._delete("told", "key", [key for key, text in problems.items() if not text])
 
     def derived(
         self,

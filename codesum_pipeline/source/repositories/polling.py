@@ -158,7 +158,7 @@ class Poller(Struct, frozen=True):
     offline: bool = False
     clock: Callable[[], float] = time.time
 
-    def look(
+    def look_at_due(
         self, entries: Sequence[RepositoryEntry], state: PollState, *, now_due: Collection[str] = (), give_up_at: float
     ) -> Looks:
         """Look at those of `entries` that are due, as many as can be begun until `give_up_at` (`time.monotonic`).

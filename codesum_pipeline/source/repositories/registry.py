@@ -18,11 +18,9 @@ organisations:                                   # see `source/repositories/orga
 """
 
 import difflib
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,13 +35,14 @@ from codesum_pipeline.ground.model.ids import check_repository_key
 from codesum_pipeline.ground.model.printable import shortened
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.atomic import FileState, write_text_atomically
-from codesum_pipeline.ground.store.layout import edited
+from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, with_shown_locations
 from codesum_pipeline.source.git.locations import check_command, free_key, full_place, is_url, key_base, parse_location
 from codesum_pipeline.source.git.remote import check_ref
 from codesum_pipeline.source.repositories.organisations import Organisation, organisation_fields, organisation_of
 from codesum_pipeline.source.repositories.plain_yaml import read_plain_yaml
+from codesum_pipeline.source.repositories.surveys import Survey, SurveyMemory
 
 _ROOT = "repositories"
 _ORGANISATIONS = "organisations"
@@ -52,9 +51,6 @@ RawEntries = dict[Any, Any]
 # The whole file: both of its mappings, which a change may alter in place.
 RawFile = dict[str, RawEntries]
 Changed = TypeVar("Changed")
-# A file older than this cannot change without a new time: the clocks of file systems are finer.
-_SETTLED_NS = 50_000_000
-_PATHS_STAY_S = 5.0
 # What stands there in another form than one text may hold a password.
 _LOCATION_FIELDS = ("path", "url")
 # A wrong value is shown as far as a person needs to find it.
@@ -90,47 +86,32 @@ class _EntryData(BaseModel):
     scip_command: str = ""
 
 
-class Survey(Struct, frozen=True, dict=True):
-    """What a registry holds: entries by key, disabled ones too, and why the others cannot be used."""
-
-    entries: tuple[RepositoryEntry, ...]
-    problems: Mapping[str, ConfigurationError]
-
-    @cached_property
-    def by_key(self) -> Mapping[str, RepositoryEntry]:
-        return {entry.key: entry for entry in self.entries}
-
-
-class _ReadSurvey(Struct, frozen=True):
-    """What a file held when it was read; links in paths of repositories may lead elsewhere after `good_until`."""
-
-    state: FileState
-    survey: Survey
-    good_until: float
-
-
-_surveys: dict[Path, _ReadSurvey] = {}
+# What all registries of this process remember.
+_OF_THIS_PROCESS = SurveyMemory()
 
 
 class Registry(Struct, frozen=True):
-    """Reads and writes one `repos.yaml`; a missing file has no entries."""
+    """Reads and writes one `repos.yaml`, which is one of the home's `files`; a missing file has no entries.
+
+    `memory` has what was read before.
+    """
 
     file: Path
+    files: LocalFiles = WHOLE_FOLDER
+    memory: SurveyMemory = _OF_THIS_PROCESS
 
     def survey(self) -> Survey:
         """Every entry on its own: one that cannot be does not stop the others.
 
-        A file that is still the one that was read is not read again: to parse ten thousand entries takes seconds.
+        A file that is still the one that was read is not read again.
         Raises `ConfigurationError` if the file as a whole cannot be read.
         """
-        file, state, now = self.file.absolute(), FileState.of(self.file), time.monotonic()
-        known = _surveys.get(file)
-        if known and known.state == state and now < known.good_until:
-            return known.survey
+        file, state, begun_at = self.file.absolute(), FileState.of(self.file), time.monotonic()
+        if known := self.memory.find(file, state):
+            return known
         survey = self._survey(self._read_file()[_ROOT])
-        if state and time.time_ns() - state.modified_ns > _SETTLED_NS:
-            has_path = any(not is_url(entry.location) for entry in survey.entries)
-            _surveys[file] = _ReadSurvey(state, survey, now + _PATHS_STAY_S if has_path else math.inf)
+        if state:
+            self.memory.keep(file, state, survey, begun_at=begun_at)
         return survey
 
     def _survey(self, raw: RawEntries) -> Survey:
@@ -142,7 +123,7 @@ class Registry(Struct, frozen=True):
                 entries.append(self._entry(raw, key, first_spellings))
             except ConfigurationError as error:
                 problems[str(key)] = error
-        return Survey(tuple(entries), problems)
+        return Survey(tuple(entries), problems, {entry.key: entry for entry in entries})
 
     def entries(self) -> list[RepositoryEntry]:
         """The entries of `survey` without its problems."""
@@ -249,10 +230,10 @@ class Registry(Struct, frozen=True):
                 raise ConfigurationError(f"{self.file.name}: no organisation {name!r}; registered: {known}")
             del content[_ORGANISATIONS][name]
             raw = content[_ROOT]
-            left = [entry for entry in self._survey(raw).entries if entry.organisation == name]
-            for entry in left:
+            remaining = [entry for entry in self._survey(raw).entries if entry.organisation == name]
+            for entry in remaining:
                 del raw[entry.key]["organisation"]
-            return left
+            return remaining
 
         return self._edit(change)
 
@@ -277,7 +258,7 @@ class Registry(Struct, frozen=True):
             return changed
 
         with exclusive(self.file.with_name(f".{self.file.name}.lock")):
-            return edited(self.file, write)
+            return self.files.edit(self.file, write)
 
     def _organisation(self, name: Any, fields: Any) -> Organisation:
         try:
@@ -348,8 +329,8 @@ class Registry(Struct, frozen=True):
         parts = [part for part in data.subdir.split("/") if part not in ("", ".")]
         if ".." in parts or data.subdir.startswith("/"):
             raise self._error(key, f"subdir {data.subdir!r} is not a folder below the git root")
-        told = {"key": key, "location": location, "ref": ref, "subdir": "/".join(parts), "scip": scip}
-        return convert(data.model_dump(exclude={"path", "url"}) | told, RepositoryEntry)
+        resolved = {"key": key, "location": location, "ref": ref, "subdir": "/".join(parts), "scip": scip}
+        return convert(data.model_dump(exclude={"path", "url"}) | resolved, RepositoryEntry)
 
     def _error(self, key: str, problem: str) -> ConfigurationError:
         return ConfigurationError(f"{self.file.name}: {key!r}: {problem}")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.edge import CompilerFile
 from codesum_pipeline.ground.model.errors import SkippedFile
 from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import Failure, FailureGuard, work_in_halves
 from codesum_pipeline.ground.model.hashing import HashPolicy
 from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
 from codesum_pipeline.ground.settings.stage_settings import STEPS_PER_BYTE
@@ -111,7 +111,7 @@ class ParseFiles(Struct, frozen=True):
     def __call__(self, files: Sequence[SourceText]) -> ParsedBatch:
         guard = FailureGuard()
         parsed = [found for file in files if (found := self._parse(file, guard)) is not None]
-        stored = list(in_halves(parsed, ParsedRows.of_values, guard=guard, name=_path))
+        stored = list(work_in_halves(parsed, ParsedRows.of_values, guard=guard, name=_path))
         # Facts read from a file may have values that no table can hold.
         lost = {*map(_path, parsed)}.difference(*(map(_path, some) for some, _ in stored))
         texts = ParsedRows.of_values([self._as_text(file) for file in files if file.path in lost])

@@ -28,7 +28,7 @@ from codesum_pipeline.ground.store.atomic import writing
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
-from codesum_pipeline.source.git.git import start_git, stop
+from codesum_pipeline.source.git.git import start_git, stop_git
 from codesum_pipeline.source.git.locations import IndexPlace, is_url
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.source.git.remote import is_git_repository
@@ -157,7 +157,7 @@ def _opened_blob(git_dir: Path, blob: str) -> Iterator[Iterator[bytes]]:
         if process.wait() != 0:
             raise RefusedIndex(f"blob {blob} is not in the mirror")
     finally:
-        stop(process)
+        stop_git(process)
 
 
 _GZIP = b"\x1f\x8b"

@@ -9,6 +9,7 @@ provider's prompt cache.
 """
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -102,7 +103,7 @@ class AnswerTool(Struct, frozen=True):
 
     name: str
     description: str
-    schema: dict[str, Any]
+    schema: Mapping[str, Any]
     schema_bytes: bytes
     schema_blake3: str
 

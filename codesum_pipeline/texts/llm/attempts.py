@@ -230,14 +230,14 @@ class TextRequester:
             try:
                 response = await self._summarize(request)
             except BaseException as error:
-                settled = settled_by(error, time.monotonic() - started)
+                settled = result_of_error(error, time.monotonic() - started)
                 await self._settle(sequence, settled, worst)
                 if not ends_calls(error) and not isinstance(error, UnexpectedFailure):
                     desk.on_heard()
                 raise
             desk.on_heard()
             answered = self._read(request, response)
-            settled = settled_reading(answered, time.monotonic() - started)
+            settled = result_of_reading(answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.content, model)
             return answered
         finally:
@@ -275,7 +275,7 @@ class TextRequester:
         guard = FailureGuard()
         with guard.item(self._task.id):
             try:
-                return AnswerReading(response, read_answer(response, request.parameters.form, self._task.shown))
+                return AnswerReading(response, read_answer(response, request.parameters.form, self._task.bounds))
             except AnswerProblem as problem:
                 return AnswerReading(response, None, str(problem))
         return AnswerReading(response, None, failure=guard.failures[0])
@@ -294,7 +294,7 @@ def ends_calls(error: BaseException) -> bool:
     return is_shut_out or isinstance(error, AnotherModel)
 
 
-def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
+def result_of_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
     """The result of an attempt whose answer was accepted."""
     return AttemptResult(
         AttemptOutcome.GOOD,
@@ -307,22 +307,22 @@ def settled_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
     )
 
 
-def settled_reading(answered: AnswerReading[Any], latency_s: float) -> AttemptResult:
+def result_of_reading(answered: AnswerReading[Any], latency_s: float) -> AttemptResult:
     """The result of an attempt whose answer was read. Where that failed or found it unusable, the answer is kept: the
     next run reads it again, and does not pay again."""
-    good = settled_good(answered.response, latency_s)
+    good = result_of_good(answered.response, latency_s)
     if answered.content:
         return good
     why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
 
 
-def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
+def result_of_error(error: BaseException, latency_s: float) -> AttemptResult:
     """The result of an attempt without a readable answer."""
-    said = str(error)[:_MAX_ERROR_CHARS] or None
+    message = str(error)[:_MAX_ERROR_CHARS] or None
     if isinstance(error, RefusedAnswer):
-        good = settled_good(error.response, latency_s)
-        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=said)
+        good = result_of_good(error.response, latency_s)
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=message)
     outcome, cost_usd = AttemptOutcome.INTERRUPTED, None
     if isinstance(error, SummaryCallFailed) and error.was_sent:
         outcome, cost_usd = AttemptOutcome.FAILED, 0.0 if error.failure in _UNBILLED else None
@@ -330,4 +330,4 @@ def settled_by(error: BaseException, latency_s: float) -> AttemptResult:
         outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
     stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
     failure = failure_kind(error) if isinstance(error, SummaryError) else stopped
-    return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=said)
+    return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=message)

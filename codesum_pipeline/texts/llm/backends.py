@@ -1,4 +1,4 @@
-"""The backends: each answers requests for summaries and carries on conversations; `build_backend` chooses one of them.
+"""The backends: each answers requests for summaries and carries on conversations; the settings choose one of them.
 
 Through LiteLLM only the pinned form of a request is sent, as many at a time as the rates allow. Calls are made in this
 process until they keep a core busy; from then on worker processes make them, and this one decides and remembers: pins,
@@ -8,25 +8,24 @@ rates, checks, and with its callers queue, caps and books.
 import asyncio
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.backend import (
     AnotherModel,
     ModelBackend,
     Templates,
-    check_allowed,
-    checked,
+    check_response,
+    describe_mismatch,
     is_by_pinned,
-    mismatch,
     refuse_unpinned,
 )
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.call_workers import CallLoad, CallWorkers
-from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
+from codesum_pipeline.texts.llm.litellm_calls import CONNECTIONS, LiteLlmCalls
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
@@ -84,7 +83,10 @@ class RecordBackend:
 
 
 class ReplayBackend:
-    """Answers recorded requests and refuses all others: no network, no key, no cost."""
+    """Answers recorded requests and refuses all others: no network, no key, no cost.
+
+    The recording is read at the first request and remembered.
+    """
 
     def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         self._settings = settings
@@ -105,7 +107,7 @@ class ReplayBackend:
         response = self._answers.get(request.request_hash)
         if response is None:
             raise self._missing(request.request_hash)
-        return checked(request, response, self._settings)
+        return check_response(request, response, self._settings)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         check_allowed(request.model_name, self._settings)
@@ -127,9 +129,6 @@ class ReplayBackend:
 
 class LiteLlmBackend:
     """All models that the settings allow, through LiteLLM. Making it calls nobody; the first request does."""
-
-    # LiteLLM's connections are those of the event loop: the last backend that used them closes them.
-    _open: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, int]] = WeakKeyDictionary()
 
     def __init__(self, settings: LlmSettings, templates: Templates, load: CallLoad | None = None) -> None:
         """`load` says from when on workers pay; by default from what is measured."""
@@ -155,10 +154,10 @@ class LiteLlmBackend:
             response = await self._ask(request)
         except SummaryCallFailed as failure:
             if failure.failure is CallFailure.RATE_LIMIT:
-                rates.refused(failure.retry_after_s)
+                rates.note_refusal(failure.retry_after_s)
             raise
-        rates.answered()
-        return checked(request, response, self._settings)
+        rates.note_answer()
+        return check_response(request, response, self._settings)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         check_allowed(request.model_name, self._settings)
@@ -185,19 +184,14 @@ class LiteLlmBackend:
     async def aclose(self) -> None:
         if self._workers:
             await self._workers.aclose()
-        if not self._is_open:
-            return
-        self._is_open = False
-        loop = asyncio.get_running_loop()
-        self._open[loop] -= 1
-        if not self._open[loop]:
-            await self._calls.aclose()
+        if self._is_open:
+            self._is_open = False
+            await CONNECTIONS.leave()
 
     def _note_use(self) -> None:
         if not self._is_open:
             self._is_open = True
-            loop = asyncio.get_running_loop()
-            self._open[loop] = self._open.get(loop, 0) + 1
+            CONNECTIONS.enter()
 
     async def _ask(self, request: SummaryRequest) -> SummaryResponse:
         if self._workers and self._workers.are_ready:
@@ -214,5 +208,21 @@ def _checked_message(request: ChatRequest, response: ChatResponse, settings: Llm
     echoed = response.model_name_echoed
     if is_by_pinned(request, echoed, settings):
         return response
-    said = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
-    raise AnotherModel(mismatch(request, echoed), said)
+    refused = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
+    raise AnotherModel(describe_mismatch(request, echoed), refused)
+
+
+def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:
+    """The backend of the settings, with the templates of the levels that are summarized.
+
+    `noop` and `replay` never load a client, so they call nobody.
+    """
+    match settings.backend:
+        case BackendName.NOOP:
+            return NoopBackend(max_prompt_chars=prompt_chars(settings))
+        case BackendName.REPLAY:
+            return ReplayBackend(settings, templates)
+        case BackendName.RECORD:
+            return RecordBackend(LiteLlmBackend(settings, templates), settings.kept_answers)
+        case BackendName.LITELLM:
+            return LiteLlmBackend(settings, templates)

@@ -7,15 +7,12 @@ import bisect
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, listed
-
-if TYPE_CHECKING:
-    from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, find_listed_model
 
 # The rest of a model's window is left for the answer and for the error of counting characters.
 USABLE_SHARE = 0.85
@@ -60,7 +57,7 @@ class SiblingRank(Struct, frozen=True):
     source_order: int
 
 
-def prompt_chars(settings: "LlmSettings") -> int:
+def prompt_chars(settings: LlmSettings) -> int:
     """How long a whole prompt may be: the smallest limit of the models that may be called.
 
     A model's limit is that of LiteLLM's list; for a model that the list does not
@@ -70,8 +67,8 @@ def prompt_chars(settings: "LlmSettings") -> int:
     return min(filter(None, (settings.max_prompt_chars, *(_chars_of(model, settings) for model in models))))
 
 
-def _chars_of(model: str, settings: "LlmSettings") -> int:
-    tokens = (listed(model) or {}).get("max_input_tokens")
+def _chars_of(model: str, settings: LlmSettings) -> int:
+    tokens = (find_listed_model(model) or {}).get("max_input_tokens")
     if isinstance(tokens, int) and tokens > 0:
         return int(tokens * CHARS_PER_TOKEN)
     return settings.max_prompt_chars or DEFAULT_PROMPT_CHARS
@@ -109,7 +106,7 @@ def water_fill(bodies: Sequence[str], budget: int, *, about: str) -> tuple[str, 
         return tuple(bodies)
     cut_count = sum(len(body) > cap for body in bodies)
     _log.warning("%s: %d of %d texts cut to %d characters each to fit the prompt", about, cut_count, len(bodies), cap)
-    return tuple(cut(body, cap) for body in bodies)
+    return tuple(cut_to_fit(body, cap) for body in bodies)
 
 
 def fill_entries(
@@ -129,23 +126,23 @@ def fill_entries(
     A folder of thousands of files is no mistake in the settings: its last
     files are counted instead of shown. The first entry is always shown.
     """
-    shown = 0
+    shown_count = 0
     used = 0
     for entry in entries:
         used += len(entry.head) + around_chars + min(len(entry.body), LEAST_SHOWN)
-        if used > budget and shown:
+        if used > budget and shown_count:
             break
-        shown += 1
-    kept = entries[:shown]
-    left_out = len(entries) + further - shown
+        shown_count += 1
+    first = entries[:shown_count]
+    left_out = len(entries) + further - shown_count
     if left_out:
         _log.warning("%s: %d of %d %s left out to fit the prompt", about, left_out, len(entries) + further, called)
-    heads = sum(len(entry.head) + around_chars for entry in kept)
-    filled = water_fill([entry.body for entry in kept], max(budget - heads, 0), about=about)
-    return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(kept, filled, strict=True)), left_out)
+    heads = sum(len(entry.head) + around_chars for entry in first)
+    filled = water_fill([entry.body for entry in first], max(budget - heads, 0), about=about)
+    return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(first, filled, strict=True)), left_out)
 
 
-def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
+def order_siblings(children: Iterable[SiblingRank]) -> list[SiblingRank]:
     """Public ones first, then the more complex, the longer, the earlier: a new edge or name elsewhere moves none.
 
     Neither the alphabet, which says nothing, nor statistics of the whole repository.
@@ -156,7 +153,7 @@ def local_order(children: Iterable[SiblingRank]) -> list[SiblingRank]:
     )
 
 
-def cut(body: str, cap: int) -> str:
+def cut_to_fit(body: str, cap: int) -> str:
     """At most `cap` characters, the last of them a mark; ends with a whole line, sentence or, failing that, word."""
     if len(body) <= cap:
         return body

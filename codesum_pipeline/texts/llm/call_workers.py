@@ -22,7 +22,7 @@ from itertools import count
 from typing import Any
 
 from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.model.guard import told
+from codesum_pipeline.ground.model.guard import describe_error
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.ground.workers.child import start_child
 from codesum_pipeline.ground.workers.pool import worker_count
@@ -151,7 +151,7 @@ class _CallProcess:
         answer: Future[SummaryResponse] = asyncio.get_running_loop().create_future()
         self._calls[number] = answer
         try:
-            send(self._writer, (number, request))
+            send_value(self._writer, (number, request))
             async with asyncio.timeout(self._timeout_s):
                 return await answer
         except TimeoutError:
@@ -177,20 +177,20 @@ class _CallProcess:
         """Give each answer to who waits for it, until the process ends or is to end."""
         try:
             reader, self._writer = await asyncio.open_unix_connection(sock=self._socket)
-            send(self._writer, (settings, templates))
-            await receive(reader)
+            send_value(self._writer, (settings, templates))
+            await receive_value(reader)
             self.is_ready = True
             self.has_started.set()
             while True:
-                number, said = await receive(reader)
+                number, result = await receive_value(reader)
                 waiting = self._calls.get(number)
                 # The caller may be gone.
                 if waiting is None or waiting.done():
                     continue
-                if isinstance(said, Exception):
-                    waiting.set_exception(said)
+                if isinstance(result, Exception):
+                    waiting.set_exception(result)
                 else:
-                    waiting.set_result(said)
+                    waiting.set_result(result)
         except (EOFError, ConnectionError):
             self.is_ready = False
             how = await asyncio.to_thread(self._how_it_ended)
@@ -226,13 +226,13 @@ class _CallProcessGone(Exception):
 _LENGTH_BYTES = 4
 
 
-def send(writer: StreamWriter, value: Any) -> None:
-    """Write one value; `receive` reads it."""
+def send_value(writer: StreamWriter, value: Any) -> None:
+    """Write one value; `receive_value` reads it."""
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     writer.write(len(data).to_bytes(_LENGTH_BYTES) + data)
 
 
-async def receive(reader: StreamReader) -> Any:
+async def receive_value(reader: StreamReader) -> Any:
     """Read one value; raises `EOFError` if there are no more, and `ConnectionError`."""
     length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES))
     return pickle.loads(await reader.readexactly(length))
@@ -254,24 +254,24 @@ def main(descriptor: int) -> None:
 
 async def _serve(parent: socket.socket) -> None:
     reader, writer = await asyncio.open_unix_connection(sock=parent)
-    calls = LiteLlmCalls(*await receive(reader))
-    send(writer, None)
+    calls = LiteLlmCalls(*await receive_value(reader))
+    send_value(writer, None)
     under_way: set[asyncio.Task[None]] = set()
     while True:
-        number, request = await receive(reader)
+        number, request = await receive_value(reader)
         call = asyncio.create_task(_answer(calls, writer, number, request))
         under_way.add(call)
         call.add_done_callback(under_way.discard)
 
 
 async def _answer(calls: LiteLlmCalls, writer: StreamWriter, number: int, request: SummaryRequest) -> None:
-    said: SummaryResponse | Exception
+    result: SummaryResponse | Exception
     try:
-        said = await calls.ask(request)
+        result = await calls.ask(request)
     except SummaryCallFailed as failure:
-        said = failure
+        result = failure
     except Exception as error:
         # Its caller raises it again.
-        said = CallFault(without_secrets(told(error)))
-        said.add_note(without_secrets(traceback.format_exc()))
-    send(writer, (number, said))
+        result = CallFault(without_secrets(describe_error(error)))
+        result.add_note(without_secrets(traceback.format_exc()))
+    send_value(writer, (number, result))

@@ -77,7 +77,7 @@ def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
             "" if level is Level.FUNCTION else " or a noun phrase"
         )
     for place, text in _texts(answer, ""):
-        for pattern, told in (
+        for pattern, complaint in (
             (_HTML, "must not hold markup: found {!r}; name an element without angle brackets"),
             (_MARKDOWN, "must not hold Markdown: found {!r}; write plain sentences"),
             (_LINK, "must not hold a link: found {!r}; say in words what it leads to"),
@@ -85,7 +85,7 @@ def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
             (_GUESS, "must not guess: found {!r}; say what can be seen, and leave out the rest"),
         ):
             if found := pattern.search(text):
-                yield f"{place}: {told.format(found.group()[:40])}"
+                yield f"{place}: {complaint.format(found.group()[:40])}"
 
 
 def _opening(text: str, level: Level, name: str) -> str:
@@ -115,12 +115,12 @@ _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 _SAYS_NULL = ("", "null", "none")
 
 
-def repaired(value: Any, schema: Mapping[str, Any]) -> Any:
+def repair_value(value: Any, schema: Mapping[str, Any]) -> Any:
     """The value, repaired where the table says so; the check refuses the rest."""
     if "anyOf" in schema:
         (filled,) = (option for option in schema["anyOf"] if option.get("type") != "null")
         says_null = value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
-        return None if says_null else repaired(value, filled)
+        return None if says_null else repair_value(value, filled)
     match schema.get("type"):
         case "object":
             return _object(_from_text(value, dict), schema)
@@ -143,7 +143,7 @@ def _object(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _field(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    found = repaired(value, schema)
+    found = repair_value(value, schema)
     if name != "keywords" or not isinstance(found, list):
         return found
     return [one.lower() if isinstance(one, str) else one for one in found]
@@ -154,9 +154,9 @@ def _list(value: Any, schema: Mapping[str, Any]) -> Any:
         return []
     if not isinstance(value, list):
         return value
-    items = [repaired(item, schema["items"]) for item in value]
-    kept = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
-    return list(reversed(kept.values()))
+    items = [repair_value(item, schema["items"]) for item in value]
+    distinct = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
+    return list(reversed(distinct.values()))
 
 
 def _from_text(value: Any, wanted: type) -> Any:
@@ -201,24 +201,24 @@ class AnswerBounds(Struct, frozen=True):
     receivers: tuple[str, ...] = ()
 
 
-def read_answer(response: SummaryResponse, form: AnswerForm, shown: AnswerBounds) -> WrittenText:
+def read_answer(response: SummaryResponse, form: AnswerForm, bounds: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
-    value = object_of(response, form, answer_tool(shown.level))
-    if isinstance(given := value.get("inputs"), list):
+    value = read_object(response, form, answer_tool(bounds.level))
+    if isinstance(inputs := value.get("inputs"), list):
         # No caller gives `self` and the like.
-        value["inputs"] = [one for one in given if not (isinstance(one, dict) and one.get("name") in shown.receivers)]
-    answer = validated(value, answer_model(shown.level))
+        value["inputs"] = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in bounds.receivers)]
+    answer = validate_answer(value, answer_model(bounds.level))
     written, complaints = (
-        (_function_text(answer), _function_complaints(answer, shown))
+        (_function_text(answer), _function_complaints(answer, bounds))
         if isinstance(answer, FunctionAnswer)
-        else (_upper_text(answer, shown), _upper_complaints(answer, shown))
+        else (_upper_text(answer, bounds), _upper_complaints(answer, bounds))
     )
-    if found := [*complaints, *_leaks(written, shown), *_forbidden_in(value, shown.level, shown.name)]:
-        complain(found)
+    if found := [*complaints, *_leaks(written, bounds), *_forbidden_in(value, bounds.level, bounds.name)]:
+        raise_complaints(found)
     return written
 
 
-def object_of(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
+def read_object(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
     """The object of an answer in the tool's schema, repaired where that can be; raises `AnswerProblem`."""
     wanted = "Answer with a JSON object with every field."
     if form is AnswerForm.TOOL:
@@ -229,23 +229,25 @@ def object_of(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> 
         raise AnswerProblem(f"You called another tool. {wanted}")
     if form is AnswerForm.TOOL and not response.has_tool_call:
         raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
-    return repaired(_read_json(response.claim, form), tool.schema)
+    return repair_value(_read_json(response.claim, form), tool.schema)
 
 
-def validated(value: Any, shape: type[_Answer]) -> _Answer:
+def validate_answer(value: Any, shape: type[_Answer]) -> _Answer:
     """The value as an answer of a shape; raises `AnswerProblem`."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:
         complaints = []
-        for found in error.errors(include_url=False, include_context=False):
-            place, given = ".".join(map(str, found["loc"])) or "the answer", found["input"]
-            length = f" (it has {len(given)})" if isinstance(given, str | list) and "at " in found["msg"] else ""
-            complaints.append(f"{place}: {found['msg'].removeprefix('Value error, ')}{length}")
-        complain(complaints)
+        for problem in error.errors(include_url=False, include_context=False):
+            place, bad_value = ".".join(map(str, problem["loc"])) or "the answer", problem["input"]
+            length = (
+                f" (it has {len(bad_value)})" if isinstance(bad_value, str | list) and "at " in problem["msg"] else ""
+            )
+            complaints.append(f"{place}: {problem['msg'].removeprefix('Value error, ')}{length}")
+        raise_complaints(complaints)
 
 
-def complain(complaints: list[str]) -> NoReturn:
+def raise_complaints(complaints: list[str]) -> NoReturn:
     """Raise all of them as one `AnswerProblem`."""
     lines = "\n".join(f"- {complaint}" for complaint in complaints[:_MAX_COMPLAINTS])
     raise AnswerProblem(f"The answer cannot be taken:\n{lines}\nAnswer again, with every field.")
@@ -270,8 +272,8 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[str]:
-    last = shown.line_count or 0
+def _function_complaints(answer: FunctionAnswer, bounds: AnswerBounds) -> list[str]:
+    last = bounds.line_count or 0
     outside = [
         f"citations: {each.field} cites lines {each.start_line}-{each.end_line}; the code has lines 1-{last}, and "
         "a range starts before it ends"
@@ -285,9 +287,9 @@ def _function_complaints(answer: FunctionAnswer, shown: AnswerBounds) -> list[st
         if getattr(answer, name) and name not in cited
     ]
     unknown = [
-        f"inputs.{place}.name: {given.name[:80]!r} is no parameter of the function"
-        for place, given in enumerate(answer.inputs)
-        if shown.head_names is not None and not names_in(given.name) <= shown.head_names
+        f"inputs.{place}.name: {parameter.name[:80]!r} is no parameter of the function"
+        for place, parameter in enumerate(answer.inputs)
+        if bounds.head_names is not None and not names_in(parameter.name) <= bounds.head_names
     ]
     return [*outside, *missing, *unknown]
 
@@ -310,8 +312,8 @@ def _function_text(answer: FunctionAnswer) -> WrittenText:
     )
 
 
-def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
-    listed = set(shown.child_names)
+def _upper_complaints(answer: UpperAnswer, bounds: AnswerBounds) -> list[str]:
+    listed = set(bounds.child_names)
     return [
         f"responsibilities.{place}.children: {name[:80]!r} is not the name of a listed part"
         for place, item in enumerate(answer.responsibilities)
@@ -320,26 +322,26 @@ def _upper_complaints(answer: UpperAnswer, shown: AnswerBounds) -> list[str]:
     ]
 
 
-def _upper_text(answer: UpperAnswer, shown: AnswerBounds) -> WrittenText:
+def _upper_text(answer: UpperAnswer, bounds: AnswerBounds) -> WrittenText:
     """The text; where no parts were listed there is nothing that a responsibility could name."""
     # `NAME, NAME: text`, as the extractive writer has it; names that the text says are not said twice.
-    told = []
+    responsibilities = []
     for item in answer.responsibilities:
         missing = [name for name in item.children if name not in item.text]
-        told.append(f"{', '.join(missing)}: {item.text}" if missing else item.text)
+        responsibilities.append(f"{', '.join(missing)}: {item.text}" if missing else item.text)
     return WrittenText(
         summary=answer.summary,
         business_intent=answer.business_intent,
         keywords=tuple(answer.keywords),
-        responsibilities=tuple(told) if shown.child_names else (),
+        responsibilities=tuple(responsibilities) if bounds.child_names else (),
     )
 
 
-def _leaks(written: WrittenText, shown: AnswerBounds) -> list[str]:
-    field = "purpose" if shown.level is Level.FUNCTION else "summary"
-    names = leaked_names((written.summary, written.business_intent), shown.hidden_names, shown.own_names)
+def _leaks(written: WrittenText, bounds: AnswerBounds) -> list[str]:
+    field = "purpose" if bounds.level is Level.FUNCTION else "summary"
+    names = leaked_names((written.summary, written.business_intent), bounds.hidden_names, bounds.own_names)
     others = leaked_names(
-        (written.summary, written.business_intent), shown.context_names, {*shown.own_names, *names_in(*names)}
+        (written.summary, written.business_intent), bounds.context_names, {*bounds.own_names, *names_in(*names)}
     )
     return [
         *(f"{field}, business_intent: must not name the caller or callee {name!r}" for name in names),

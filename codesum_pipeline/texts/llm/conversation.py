@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import Level, TextContext
 from codesum_pipeline.ground.model.errors import SummaryError, SummaryOutputInvalid
@@ -32,7 +32,7 @@ class WritingTask(Struct, frozen=True):
     level: Level
     template_blake3: str
     prompt: str
-    shown: AnswerBounds
+    bounds: AnswerBounds
     exact_key: str
     body_key: str | None
     context: TextContext | None
@@ -77,7 +77,5 @@ async def converse(
         if answered.failure:
             raise UnexpectedFailure(answered.failure)
         complaint = answered.complaint
-        # A new request: `replace` would keep the hash of the old one.
-        sources = (*request.sources, answered.response.claim, complaint)
-        request = SummaryRequest(**asdict(request) | {"sources": sources})
+        request = replace(request, sources=(*request.sources, answered.response.claim, complaint))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

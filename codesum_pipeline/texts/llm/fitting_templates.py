@@ -6,7 +6,13 @@ from pathlib import Path
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.texts.llm.budgets import FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS, chars_left, least_prompt_chars
-from codesum_pipeline.texts.llm.templates import SHORT_NAME, ResolvedTemplate, TemplateKind, resolve, resolve_short
+from codesum_pipeline.texts.llm.templates import (
+    SHORT_NAME,
+    ResolvedTemplate,
+    TemplateKind,
+    resolve_short_template,
+    resolve_template,
+)
 
 
 def fitting_templates(
@@ -19,9 +25,9 @@ def fitting_templates(
     found: dict[Level, ResolvedTemplate] = {}
     too_long: list[tuple[ResolvedTemplate, ...]] = []
     for level in levels:
-        full = resolve(prompts_dir, level, language=language)
+        full = resolve_template(prompts_dir, level, language=language)
         needs_short = chars_left(max_prompt_chars, full.characters) < FAIR_MATERIAL_CHARS
-        short = resolve_short(prompts_dir, level, language=language) if needs_short else None
+        short = resolve_short_template(prompts_dir, level, language=language) if needs_short else None
         choices = (full, short) if short else (full,)
         # The full one before the short one, and one that leaves fair room before one that leaves little.
         for least in (FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS):
@@ -43,14 +49,16 @@ def _least_chars(choices: Iterable[ResolvedTemplate]) -> int:
 def _too_long(choices: Sequence[ResolvedTemplate], max_prompt_chars: int) -> str:
     """What does not fit, and the ways out; of several levels, of the one that takes most."""
     full, *short = choices
-    told = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
+    misfit = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
     if short:
-        told += f" and {short[0].names[0]} ({short[0].characters:,}) do not fit"
+        misfit += f" and {short[0].names[0]} ({short[0].characters:,}) do not fit"
         way = ""
     else:
-        told += f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
+        misfit += (
+            f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
+        )
         way = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
     return (
         f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
-        f"level {full.level.value}, {told}: {way}take a model, or a setting, of at least {_least_chars(choices):,}"
+        f"level {full.level.value}, {misfit}: {way}take a model, or a setting, of at least {_least_chars(choices):,}"
     )

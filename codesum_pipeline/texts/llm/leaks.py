@@ -110,8 +110,8 @@ def _forms(name: str) -> list[str]:
     if "/" in path and not below:
         file_name = path.rpartition("/")[2]
         return [path, file_name, file_name.partition(".")[0]]
-    kept = below if below and ("/" in path or "." in path) else [path, *below]
-    parts = [part for piece in kept for found in piece.split(".") if (part := _AROUND.sub("", found))]
+    pieces = below if below and ("/" in path or "." in path) else [path, *below]
+    parts = [part for piece in pieces for found in piece.split(".") if (part := _AROUND.sub("", found))]
     longer = [sign.join(parts[at:]) for at in range(len(parts) - 1) for sign in (".", "::")]
     return [*longer, *parts[-1:]]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
@@ -29,14 +29,11 @@ from codesum_pipeline.ground.model.errors import BucketUnavailable
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.lease import record_of
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.ground.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.texts.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
-
-if TYPE_CHECKING:
-    from codesum_pipeline.ground.store.buckets.bucket_record import Entry, Journal
 
 _TABLE = "llm_attempts"
 _OUTBOX = "llm_outbox"
@@ -105,7 +102,7 @@ class Ledger:
         *,
         run_id: str,
         now: Callable[[], datetime],
-        journal: "Journal | None" = None,
+        journal: LedgerJournal | None = None,
     ) -> None:
         self._connection = connection
         self._path = path
@@ -256,8 +253,10 @@ class Ledger:
 
 
 @contextmanager
-def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Iterator[Ledger]:
-    """The ledger of the repository whose lease is in `state`, for its holder."""
+def open_ledger(
+    state: Path, *, run_id: str, now: Callable[[], datetime], record: RepositoryRecord = FOLDER_RECORD
+) -> Iterator[Ledger]:
+    """The ledger of the repository whose lease is in `state`, for its holder, who has its record."""
     with writing(state):
         state.parent.mkdir(parents=True, exist_ok=True)
         # The thread that writes may be another one.
@@ -271,16 +270,14 @@ def open_ledger(state: Path, *, run_id: str, now: Callable[[], datetime]) -> Ite
             known = {name for _, name, *_ in connection.execute("PRAGMA table_info(llm_attempts)")}
             for column in _NEWER.keys() - known:
                 connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_NEWER[column]}")
-        record = record_of(state)
-        ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal if record else None)
-        if record:
+        ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal)
+        if record.journal:
             with one_transaction(connection, state):
                 _replay(connection, record.journal.take_left())
         try:
             yield ledger
         finally:
-            if record:
-                record.note_spending(day=now().date(), usd=ledger.spent_today())
+            record.note_spending(day=now().date(), usd=ledger.spent_today())
 
 
 def erase_ledger(state: Path) -> None:
@@ -353,18 +350,18 @@ def _dicts(
     return [dict(row) for row in cursor.execute(f"SELECT * FROM {table} WHERE {which}", values)]
 
 
-def _journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> "Entry":
+def _journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> Entry:
     """The present rows of these attempts, and every text that waits for the cache."""
     attempts = _dicts(connection, _TABLE, f"sequence IN ({', '.join(map(str, sorted(sequences)))})")
     return {_TABLE: attempts, _OUTBOX: _dicts(connection, _OUTBOX, "TRUE")}
 
 
-def _replay(connection: sqlite3.Connection, entries: Iterable["Entry"]) -> None:
+def _replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
     """Write into the ledger what a killed worker had written into its own and no commit has kept."""
     for entry in entries:
         for table in (_TABLE, _OUTBOX):
-            for kept in entry[table]:
-                row = {**kept, "sequence": _number(connection, kept)} if table == _TABLE else kept
+            for entry_row in entry[table]:
+                row = {**entry_row, "sequence": _number(connection, entry_row)} if table == _TABLE else entry_row
                 connection.execute(
                     f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
                     list(row.values()),

@@ -9,13 +9,12 @@ once: after the system prompt and after the tool. LiteLLM drops the marks for pr
 """
 
 import asyncio
-import json
 import os
-import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from codesum_pipeline.ground.model.errors import CallFailure, ConfigurationError, SummaryCallFailed
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
@@ -31,10 +30,10 @@ from codesum_pipeline.texts.llm.pins import (
     SummaryRequest,
     SummaryResponse,
     TokenUsage,
-    ToolCall,
-    json_object,
+    parse_json_object,
 )
-from codesum_pipeline.texts.llm.prices import cost_usd, listed, price_of
+from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
+from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 
 # Anthropic's format takes no empty turn.
@@ -96,7 +95,7 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
     messages: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
     for number, (answer, complaint) in enumerate(zip(turns[::2], turns[1::2], strict=True), start=1):
         # In Anthropic's format the arguments of a call are always an object.
-        if request.parameters.form is AnswerForm.TOOL and json_object(answer) is not None:
+        if request.parameters.form is AnswerForm.TOOL and parse_json_object(answer) is not None:
             id_ = f"call_{number}"
             call = {"id": id_, "type": "function", "function": {"name": tool.name, "arguments": answer}}
             # OpenAI's format has no field for a failed call, and LiteLLM passes none on to others: the text says it.
@@ -105,101 +104,33 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
                 {"role": "tool", "tool_call_id": id_, "content": f"Error: {complaint}"},
             ]
         else:
-            said = answer if answer.strip() else _NOTHING
-            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": complaint}]
+            content = answer if answer.strip() else _NOTHING
+            messages += [{"role": "assistant", "content": content}, {"role": "user", "content": complaint}]
     return messages
 
 
-_LAST_SPACE = re.compile(r"\s(?=\S*$)")
+class LoopConnections:
+    """Who uses LiteLLM's connections, of which it keeps one set for each event loop of a process: the last user of a
+    loop closes them."""
+
+    def __init__(self) -> None:
+        self._users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+
+    def enter(self) -> None:
+        """Count one more user in the running loop."""
+        loop = asyncio.get_running_loop()
+        self._users[loop] = self._users.get(loop, 0) + 1
+
+    async def leave(self) -> None:
+        """Count one user less, and close the connections where it was the last."""
+        loop = asyncio.get_running_loop()
+        self._users[loop] -= 1
+        if not self._users[loop]:
+            await litellm_client().close_litellm_async_clients()
 
 
-class StreamedMessage:
-    """A streamed message, as far as it has arrived; no key in it is ever passed on.
-
-    A key holds no white space. So the text is passed on up to its last white space, and what follows waits until it is
-    whole and was checked.
-    """
-
-    def __init__(self, keys: Iterable[str], on_text: OnText) -> None:
-        self._keys = tuple(keys)
-        self._on_text = on_text
-        self._texts: list[str] = []
-        self._waiting = ""
-        self._reasoning: list[str] = []
-        self._calls: list[dict[str, str]] = []
-        self._at: dict[int, int] = {}
-        self.model = ""
-        self.counted: Any = None
-
-    def hear(self, chunk: Any) -> None:
-        """Take in the next piece, in LiteLLM's form."""
-        # LiteLLM keeps the name under which the provider answers beside the requested one.
-        hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
-        self.model = str(hidden.get("provider_response_model") or "") or self.model
-        if getattr(chunk, "usage", None) is not None:
-            self.counted = chunk
-        for choice in (chunk.choices or ())[:1]:
-            delta = choice.delta
-            self._waiting += str(getattr(delta, "content", None) or "")
-            if found := _LAST_SPACE.search(self._waiting):
-                self._hand_on(found.end())
-            self._reasoning.append(str(getattr(delta, "reasoning_content", None) or ""))
-            for call in getattr(delta, "tool_calls", None) or ():
-                self._hear_call(call)
-
-    def end(self) -> None:
-        """Pass on what still waits: the message has ended."""
-        self._hand_on(len(self._waiting))
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return without_keys("".join(self._texts) + self._waiting, self._keys)
-
-    @property
-    def reasoning(self) -> str:
-        """The model's reasoning, where its provider sends it."""
-        return without_keys("".join(self._reasoning), self._keys)
-
-    @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """The calls in the order in which the model began them; one without an id is named by its place."""
-        return tuple(
-            ToolCall(call["id"] or f"call_{place}", call["name"], without_keys(call["arguments"], self._keys))
-            for place, call in enumerate(self._calls, start=1)
-        )
-
-    def _hand_on(self, until: int) -> None:
-        text, self._waiting = self._waiting[:until], self._waiting[until:]
-        if text:
-            self._texts.append(text)
-            self._on_text(without_keys(text, self._keys))
-
-    def _hear_call(self, delta: Any) -> None:
-        """Add a piece to the call of its index, unless it begins another call there."""
-        index, id_, name = int(getattr(delta, "index", 0) or 0), str(delta.id or ""), str(delta.function.name or "")
-        place = self._at.get(index)
-        if place is None or _begins_another(self._calls[place], id_, name):
-            place = self._at[index] = len(self._calls)
-            self._calls.append({"id": "", "name": "", "arguments": ""})
-        call = self._calls[place]
-        call["id"] = call["id"] or id_
-        # Some repeat the name in every piece.
-        call["name"] += "" if call["name"] == name else name
-        call["arguments"] += str(delta.function.arguments or "")
-
-
-def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
-    """Whether a piece belongs to another call under the same index: it has another id, or no id but a name where the
-    arguments of the first call are whole."""
-    if id_ or not name:
-        return bool(id_) and call["id"] not in ("", id_)
-    try:
-        json.loads(call["arguments"])
-    except (ValueError, RecursionError):
-        return False
-    return True
-
+# Of this process, as LiteLLM's connections are.
+CONNECTIONS = LoopConnections()
 
 # A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at
 # the same moment; their answers come at the same moment too, and the core is idle in between.
@@ -237,9 +168,6 @@ class LiteLlmCalls:
             model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
             cost_usd=self._cost(request.model_name, usage, written),
         )
-
-    async def aclose(self) -> None:
-        await litellm_client().close_litellm_async_clients()
 
     def missing_key(self, model: str) -> str:
         """The names of the variables where a model's key is missing; empty if it is there."""
@@ -288,8 +216,8 @@ class LiteLlmCalls:
                     heard.hear(chunk)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
         # only the second, and invents a missing reason: there only a broken connection shows the failure.
-        said = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
-        if said == [None, None]:
+        reasons = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
+        if reasons == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
 
     @contextmanager
@@ -339,7 +267,7 @@ class LiteLlmCalls:
             price = price_of(model, self._settings)
         except ConfigurationError:
             return None
-        return None if usage is None else cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+        return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
@@ -370,4 +298,4 @@ def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
 def _provider_of(model: str) -> str:
     """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list of models says."""
     provider, has_provider, _ = model.partition("/")
-    return provider if has_provider else str((listed(model) or {}).get("litellm_provider", ""))
+    return provider if has_provider else str((find_listed_model(model) or {}).get("litellm_provider", ""))

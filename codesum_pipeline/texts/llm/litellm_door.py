@@ -149,12 +149,12 @@ def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> S
             "of up to seven letters will do"
         )
     # How long the provider asks to wait, where it says so in seconds.
-    asked = str((getattr(error, "litellm_response_headers", None) or {}).get("retry-after", ""))
+    retry_after = str((getattr(error, "litellm_response_headers", None) or {}).get("retry-after", ""))
     is_busy = failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER)
     return SummaryCallFailed(
         f"{model}: {words}",
         failure=failure,
-        retry_after_s=float(asked) if is_busy and re.fullmatch(r"\d+(\.\d+)?", asked) else None,
+        retry_after_s=float(retry_after) if is_busy and re.fullmatch(r"\d+(\.\d+)?", retry_after) else None,
         was_sent=not (is_key_missing and failure is CallFailure.CREDENTIALS) and not isinstance(transport, unsent),
     )
 

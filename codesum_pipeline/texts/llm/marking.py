@@ -23,14 +23,14 @@ _VARIATION_SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e0
 
 def enclose(text: str, label: str) -> str:
     """The visible text between markers that say what it is; nothing at all if there is no text."""
-    shown = visible(text)
+    shown = without_invisible(text)
     if not shown.strip():
         return ""
     digest = sha256_hex(shown.encode("utf-8"))[:_DIGEST_CHARS]
     return f"<<<{label} {digest}\n{shown}\n{digest} {label}>>>"
 
 
-def visible(text: str) -> str:
+def without_invisible(text: str) -> str:
     """The text without characters that are not seen; as many lines as before."""
 
     def kept(match: re.Match[str]) -> str:
@@ -40,6 +40,6 @@ def visible(text: str) -> str:
     return SUSPECT.sub(kept, text)
 
 
-def numbered(source: str) -> str:
+def number_lines(source: str) -> str:
     """Each line behind its number, counted from 1: what citations refer to."""
     return "\n".join(f"{number}| {line}" for number, line in enumerate(source.rstrip("\n").split("\n"), start=1))

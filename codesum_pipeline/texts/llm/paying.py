@@ -15,23 +15,24 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.attempts import settled_by
+from codesum_pipeline.texts.llm.attempts import result_of_error
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
-from codesum_pipeline.texts.llm.retrying import LONGEST_ASKED_WAIT_S, with_retries
+from codesum_pipeline.texts.llm.retrying import LONGEST_PROVIDER_WAIT_S, with_retries
 
 Answer = TypeVar("Answer")
 
 
 class Cap(Struct, frozen=True):
-    """A cap in US dollars by its setting, and what is spent of it; a refusal names the amounts only with `is_told`."""
+    """A cap in US dollars by its setting, and what is spent of it; a refusal names the amounts only with
+    `names_amounts`."""
 
     setting: str
     most_usd: float
     spent: Callable[[], float]
-    is_told: bool = True
+    names_amounts: bool = True
 
 
 class Till(Struct, frozen=True):
@@ -72,7 +73,7 @@ class Till(Struct, frozen=True):
         try:
             answer = await call()
         except BaseException as error:
-            self.ledger.settle(sequence, settled_by(error, time.monotonic() - started))
+            self.ledger.settle(sequence, result_of_error(error, time.monotonic() - started))
             raise
         self.ledger.settle(sequence, settled(answer, time.monotonic() - started))
         return answer
@@ -81,7 +82,7 @@ class Till(Struct, frozen=True):
         so_far = cap.spent()
         if so_far + worst <= cap.most_usd:
             return
-        if not cap.is_told:
+        if not cap.names_amounts:
             raise self.refusal(f"{cap.setting} = {cap.most_usd:g}: the next call could pass it")
         raise self.refusal(
             f"{cap.setting} = {cap.most_usd:g}: ${so_far:.4f} are spent, and the next call could cost "
@@ -111,7 +112,7 @@ def run_job(
     return asyncio.run(run())
 
 
-async def paid_once(
+async def pay_once(
     request: SummaryRequest,
     till: Till,
     *,
@@ -120,7 +121,7 @@ async def paid_once(
     read: Callable[[SummaryResponse], Answer],
     settled: Callable[[Answer, float], AttemptResult],
     retries: int,
-    longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
+    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
 ) -> Answer:
     """The answer to a request. One that a killed process paid for is taken from the ledger, and `read`.
 
@@ -134,5 +135,5 @@ async def paid_once(
     return await with_retries(
         lambda number: till.pay(request, number, (*sent, *request.sources), ask, settled),
         attempts=1 + retries,
-        longest_asked_wait_s=longest_asked_wait_s,
+        longest_provider_wait_s=longest_provider_wait_s,
     )

@@ -8,7 +8,6 @@ summaries and for conversations in which a model may call tools.
 import json
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 from blake3 import blake3
@@ -44,7 +43,7 @@ class Parameters(Struct, frozen=True):
     form: AnswerForm = AnswerForm.TOOL
 
 
-class SummaryRequest(Struct, frozen=True, dict=True):
+class SummaryRequest(Struct, frozen=True):
     """One call.
 
     `sources` are the user's turn, then, for a repair, each answer as it came
@@ -74,7 +73,7 @@ class SummaryRequest(Struct, frozen=True, dict=True):
         """The most tokens of an answer."""
         return self.parameters.max_tokens
 
-    @cached_property
+    @property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
         fields = asdict(self) | asdict(self.parameters) | {"domain": _DOMAIN}
@@ -110,7 +109,7 @@ def blake3_of(text: str) -> str:
     return f"blake3:{blake3(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def json_object(text: str) -> dict[str, Any] | None:
+def parse_json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that a text is; None if it is none."""
     try:
         value = json.loads(text)
@@ -137,7 +136,7 @@ class ToolCall(Struct, frozen=True):
     arguments: str
 
 
-class ChatRequest(Struct, frozen=True, dict=True):
+class ChatRequest(Struct, frozen=True):
     """The next message of a conversation. `messages` and `tools` are in OpenAI's format, the system prompt first."""
 
     model_name: str
@@ -150,7 +149,7 @@ class ChatRequest(Struct, frozen=True, dict=True):
     # An echo with a date is the pinned model, as when indexing.
     is_strict = False
 
-    @cached_property
+    @property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
         return blake3_of(canonical_json(asdict(self) | {"domain": _CHAT_DOMAIN}))

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from io import StringIO
 from pathlib import PurePosixPath
 
-from codesum_pipeline.texts.llm.budgets import cut
+from codesum_pipeline.texts.llm.budgets import cut_to_fit
 
 
 class Markup(StrEnum):
@@ -82,10 +82,10 @@ def markup_of(file_name: str) -> Markup:
     return _BY_SUFFIX.get(PurePosixPath(file_name).suffix.lower(), Markup.PLAIN)
 
 
-def plain_text(text: str, markup: Markup) -> str:
+def to_plain_text(text: str, markup: Markup) -> str:
     """The words of a text, blocks apart by an empty line; what cannot be read as its markup stays as it is."""
     whole = _BLANK_LINES.sub("\n\n", text.replace("\r\n", "\n")).strip()
-    return _converted(cut(whole, MAX_READ_CHARS.get(markup, len(whole))), markup)
+    return _converted(cut_to_fit(whole, MAX_READ_CHARS.get(markup, len(whole))), markup)
 
 
 def has_words(text: str, markup: Markup) -> bool:
@@ -100,7 +100,7 @@ def has_words(text: str, markup: Markup) -> bool:
     if is_rst and _RST_INCLUDES.fullmatch(text.strip()):
         return False
     is_saying = _RST_SAYING.search(head) if is_rst else _SAYING.search(_UNSEEN.sub("", head))
-    return bool(is_saying) or any(map(str.isalnum, plain_text(text, markup)))
+    return bool(is_saying) or any(map(str.isalnum, to_plain_text(text, markup)))
 
 
 # A plan reads each text twice and its writing once more: all three took two fifths of a build in which little changed.
@@ -198,13 +198,13 @@ class _Reader(HTMLParser):
 
     def _break_at(self, tag: str) -> None:
         """End the line, or the paragraph; a list's mark is no line of its own."""
-        wanted = 2 if tag in _PARAGRAPHS else int(tag in _LINES or tag in _CELLS)
-        if not wanted or not self.parts or self.parts[-1] == "- ":
+        line_ends = 2 if tag in _PARAGRAPHS else int(tag in _LINES or tag in _CELLS)
+        if not line_ends or not self.parts or self.parts[-1] == "- ":
             return
         if self._in_row:
             self.handle_data(" ")
             return
         tail = "".join(self.parts[-2:])
-        missing = wanted - (len(tail) - len(tail.rstrip("\n")))
+        missing = line_ends - (len(tail) - len(tail.rstrip("\n")))
         if missing > 0:
             self.parts.append("\n" * missing)

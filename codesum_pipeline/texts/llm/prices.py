@@ -53,7 +53,7 @@ _LIST = "model_prices_and_context_window_backup.json"
 _MODES = ("chat", "completion", "responses")
 
 
-def listed(model: str) -> Mapping[str, Any] | None:
+def find_listed_model(model: str) -> Mapping[str, Any] | None:
     """The entry of a model as LiteLLM names it: `MODEL` or `PROVIDER/MODEL`."""
     entries = _entries()
     provider, _, name = model.partition("/")
@@ -68,9 +68,9 @@ def listed(model: str) -> Mapping[str, Any] | None:
     return None
 
 
-def declares(model: str, capability: str) -> bool:
+def has_capability(model: str, capability: str) -> bool:
     """Whether the list says that a model has a capability (`supports_…`)."""
-    return bool((listed(model) or {}).get(capability))
+    return bool((find_listed_model(model) or {}).get(capability))
 
 
 @cache
@@ -106,7 +106,7 @@ def price_of(model: str, settings: LlmSettings) -> Price:
             cached = own.input if own.cached_input is None else own.cached_input
             plain, output, cached = (value / _PER_MILLION for value in (own.input, own.output, cached))
             return Price(plain, output, cached, plain)
-    entry = listed(model)
+    entry = find_listed_model(model)
     if entry is None or "input_cost_per_token" not in entry:
         raise ConfigurationError(
             f"llm.model {model!r}: its price is not known: add it to llm.prices, in dollars per million tokens of "
@@ -118,7 +118,7 @@ def price_of(model: str, settings: LlmSettings) -> Price:
     return Price(base.input, base.output, base.cached_input, base.cache_write, longer)
 
 
-def cost_usd(price: Price, usage: TokenUsage, *, cache_write_tokens: int = 0) -> float:
+def compute_cost_usd(price: Price, usage: TokenUsage, *, cache_write_tokens: int = 0) -> float:
     """What a call cost, by its provider's counts; tokens are read from a cache, written to one, or neither."""
     rate = price.of_prompt(usage.prompt_tokens)
     plain = max(0, usage.prompt_tokens - usage.cached_tokens - cache_write_tokens)

@@ -17,7 +17,7 @@ from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
 # A run that has to wait longer stops; the next run continues.
-LONGEST_ASKED_WAIT_S = 600.0
+LONGEST_PROVIDER_WAIT_S = 600.0
 
 Answer = TypeVar("Answer")
 
@@ -27,7 +27,7 @@ async def with_retries(
     *,
     attempts: int,
     first_wait_s: float = FIRST_WAIT_S,
-    longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
+    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
     on_retry: Callable[[], None] = lambda: None,
 ) -> Answer:
     """Return the first answer of at most `attempts` calls, each given its number, from 1; raises what the last one did.
@@ -40,7 +40,7 @@ async def with_retries(
             return await call(attempt)
         except SummaryCallFailed as failure:
             wait_s = wait_before_retry(
-                failure, attempt, first_wait_s=first_wait_s, longest_asked_wait_s=longest_asked_wait_s
+                failure, attempt, first_wait_s=first_wait_s, longest_provider_wait_s=longest_provider_wait_s
             )
             if wait_s is None:
                 raise
@@ -70,13 +70,13 @@ def wait_before_retry(
     attempt: int,
     *,
     first_wait_s: float = FIRST_WAIT_S,
-    longest_asked_wait_s: float = LONGEST_ASKED_WAIT_S,
+    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
 ) -> float | None:
     """How long to wait after a failed attempt, counted from 1; None if another one makes no sense."""
     if not failure.is_passing:
         return None
     if failure.retry_after_s is not None:
-        return failure.retry_after_s if failure.retry_after_s <= longest_asked_wait_s else None
+        return failure.retry_after_s if failure.retry_after_s <= longest_provider_wait_s else None
     doubled: float = first_wait_s * 2 ** (attempt - 1)
     return min(doubled, LONGEST_WAIT_S)
 
@@ -105,15 +105,15 @@ class Rates:
         while (wait_s := self._open_at - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
 
-    def refused(self, retry_after_s: float | None) -> None:
+    def note_refusal(self, retry_after_s: float | None) -> None:
         """The provider refused a call: none is made for as long as it says, else for waits that double."""
         wait_s = min(FIRST_WAIT_S * 2 ** min(self._refusals, _MOST_DOUBLINGS), LONGEST_WAIT_S)
         self._refusals += 1
         # A call that would have to wait longer gives up, and so shall the others: they do not wait for it here.
-        if retry_after_s is not None and retry_after_s <= LONGEST_ASKED_WAIT_S:
+        if retry_after_s is not None and retry_after_s <= LONGEST_PROVIDER_WAIT_S:
             wait_s = retry_after_s
         self._open_at = max(self._open_at, time.monotonic() + wait_s)
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """The provider answers again."""
         self._refusals = 0

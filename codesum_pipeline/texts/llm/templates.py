@@ -131,26 +131,26 @@ class ResolvedTemplate(Struct, frozen=True):
         return len(self.system) + self.wrapper_chars
 
 
-def resolve(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate:
+def resolve_template(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate:
     """The templates of a level; raises `TemplateRenderError` if one of them cannot be used."""
-    return _resolved(prompts_dir, level, find_for(prompts_dir, TemplateKind.SYSTEM, level), language)
+    return _resolved(prompts_dir, level, find_level_template(prompts_dir, TemplateKind.SYSTEM, level), language)
 
 
-def resolve_short(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate | None:
+def resolve_short_template(prompts_dir: Path | None, level: Level, *, language: str) -> ResolvedTemplate | None:
     """The templates of a level with the short system template; None if there is none for it."""
-    short = find_short(prompts_dir, level)
+    short = find_short_template(prompts_dir, level)
     return _resolved(prompts_dir, level, short, language) if short else None
 
 
 def _resolved(prompts_dir: Path | None, level: Level, system: FoundTemplate, language: str) -> ResolvedTemplate:
-    instruction = find_for(prompts_dir, TemplateKind.INSTRUCTION, level)
+    instruction = find_level_template(prompts_dir, TemplateKind.INSTRUCTION, level)
     system_text, instruction_text = _read(system), _read(instruction)
     return ResolvedTemplate(
         level=level,
         system=fill_template(system.kind, system.name, system_text, {"language": language}),
         instruction=instruction_text,
         digest=digest_of_texts(system_text, instruction_text, language=language),
-        names=tuple(f"{found.kind}/{found.name}" for found in (system, instruction)),
+        names=tuple(f"{template.kind}/{template.name}" for template in (system, instruction)),
     )
 
 
@@ -159,15 +159,15 @@ def digest_of_texts(system: str, instruction: str, *, language: str) -> str:
     return blake3_of(canonical_json({"system": system, "instruction": instruction, "language": language}))
 
 
-def find_short(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
+def find_short_template(prompts_dir: Path | None, level: Level) -> FoundTemplate | None:
     """The short system template for a level: the project's, or the package's where the level uses the package's own."""
     found = find_template(prompts_dir, TemplateKind.SYSTEM, SHORT_NAME)
-    if found.is_packaged and not find_for(prompts_dir, TemplateKind.SYSTEM, level).is_packaged:
+    if found.is_packaged and not find_level_template(prompts_dir, TemplateKind.SYSTEM, level).is_packaged:
         return None
     return found
 
 
-def find_for(prompts_dir: Path | None, kind: TemplateKind, level: Level) -> FoundTemplate:
+def find_level_template(prompts_dir: Path | None, kind: TemplateKind, level: Level) -> FoundTemplate:
     """The template of a level: the project's own, its default, the package's own, its default."""
     if found := _first(prompts_dir, kind, level, DEFAULT_NAME):
         return found
@@ -315,23 +315,23 @@ def own_template(prompts_dir: Path, kind: TemplateKind, name: str) -> Path:
     raise TemplateNotFound(f"there is no template {kind}/{name} in {prompts_dir}")
 
 
-def _read(found: FoundTemplate) -> str:
+def _read(template: FoundTemplate) -> str:
     try:
-        with found.path.open("rb") as file:
+        with template.path.open("rb") as file:
             data = file.read(MAX_TEMPLATE_BYTES + 1)
     except OSError as error:
-        raise TemplateRenderError(f"template {found.path} cannot be read: {error.strerror}") from error
+        raise TemplateRenderError(f"template {template.path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_TEMPLATE_BYTES:
         raise TemplateRenderError(
-            f"template {found.path} is larger than the {MAX_TEMPLATE_BYTES:,} bytes that are read: shorten it"
+            f"template {template.path} is larger than the {MAX_TEMPLATE_BYTES:,} bytes that are read: shorten it"
         )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TemplateRenderError(
-            f"template {found.path} is not UTF-8: {error.reason} at byte {error.start}"
+            f"template {template.path} is not UTF-8: {error.reason} at byte {error.start}"
         ) from error
-    try_render(found.kind, found.name, text)
+    try_render(template.kind, template.name, text)
     return text
 
 

@@ -224,10 +224,14 @@ class AnswerCache:
         Of two conditions a text that meets either goes.
         """
         before = (self._now() - unused_for).date().isoformat() if unused_for is not None else ""
-        kept = list(keep_prompt_versions or ())
-        is_other = f"prompt_version NOT IN ({_marks(len(kept))})" if keep_prompt_versions is not None else "FALSE"
+        kept_versions = list(keep_prompt_versions or ())
+        is_other = (
+            f"prompt_version NOT IN ({_marks(len(kept_versions))})" if keep_prompt_versions is not None else "FALSE"
+        )
         with self._writing() as connection:
-            count = connection.execute(f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept)).rowcount
+            count = connection.execute(
+                f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept_versions)
+            ).rowcount
         with self._open() as open_again:
             # As a script: a single statement is stepped once, which frees one page.
             open_again.executescript("PRAGMA incremental_vacuum")

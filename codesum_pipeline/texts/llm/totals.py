@@ -38,7 +38,7 @@ class Totals(Struct, frozen=True):
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-def total(rows: Iterable[LedgerRow]) -> Totals:
+def add_up_calls(rows: Iterable[LedgerRow]) -> Totals:
     """All of them together."""
     rows = list(rows)
     waits = sorted((row.latency_s, _count(row)) for row in rows if row.outcome in _ANSWERED)
@@ -60,12 +60,12 @@ def total(rows: Iterable[LedgerRow]) -> Totals:
     )
 
 
-def total_by(keyed: Iterable[tuple[Key, LedgerRow]]) -> dict[Key, Totals]:
+def add_up_calls_by(keyed: Iterable[tuple[Key, LedgerRow]]) -> dict[Key, Totals]:
     """By the key that each row is given with, in its order."""
     groups: dict[Key, list[LedgerRow]] = {}
     for key, row in keyed:
         groups.setdefault(key, []).append(row)
-    return {key: total(groups[key]) for key in sorted(groups)}
+    return {key: add_up_calls(groups[key]) for key in sorted(groups)}
 
 
 def _count(row: LedgerRow) -> int:
@@ -76,10 +76,10 @@ def _count(row: LedgerRow) -> int:
 def _percentile(ordered: Sequence[tuple[float, int]], share: float) -> float:
     """The smallest of values, each with how often it was seen, that at least `share` of all do not exceed (nearest
     rank)."""
-    left = math.ceil(share * sum(count for _, count in ordered))
+    remaining = math.ceil(share * sum(count for _, count in ordered))
     for value, count in ordered:
-        left -= count
-        if left <= 0:
+        remaining -= count
+        if remaining <= 0:
             return value
     return 0.0
 

@@ -23,6 +23,7 @@ from codesum_pipeline.ground.model.errors import BackendNotConfigured, SummaryCa
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.attempts import (
     Admission,
@@ -33,7 +34,7 @@ from codesum_pipeline.texts.llm.attempts import (
     ends_calls,
     failure_kind,
 )
-from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend, form_of
+from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
@@ -80,7 +81,7 @@ def accept_any(_task: WritingTask, _kept: KeptText) -> bool:
     return True
 
 
-def found_text(task: WritingTask, kept: KeptText) -> TaskOutcome:
+def outcome_of_found(task: WritingTask, kept: KeptText) -> TaskOutcome:
     """The outcome of a document whose text was found."""
     return TaskOutcome(
         task.id, kept.text, kept.model, from_cache=True, is_same_body=kept.exact_key != task.exact_key,
@@ -105,7 +106,7 @@ class _FinishedTask(Struct, frozen=True):
 
 
 class WritingRun:
-    """`all` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
+    """`work_through_queue` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class WritingRun:
         self._undelivered = 0
         self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
 
-    async def all(self) -> None:
+    async def work_through_queue(self) -> None:
         """Work through the queue; however it ends, no attempt is left open."""
         try:
             for model in () if self._is_free else self._models:
@@ -190,13 +191,15 @@ class WritingRun:
             first = self._first_of_body[task.body_key] = asyncio.get_running_loop().create_future()
             first.set_result(await self._ask_within_caps(task))
             return first.result().outcome
-        known = await first
-        if known.kept and self._accepts(task, known.kept):
-            return found_text(task, known.kept)
-        if not known.kept and known.prompt == task.prompt:
-            told = known.outcome
-            unforeseen = told.unforeseen and replace(told.unforeseen, item=task.id)
-            return TaskOutcome(task.id, None, gate=told.gate, failure=told.failure, unforeseen=unforeseen)
+        finished = await first
+        if finished.kept and self._accepts(task, finished.kept):
+            return outcome_of_found(task, finished.kept)
+        if not finished.kept and finished.prompt == task.prompt:
+            first_outcome = finished.outcome
+            unforeseen = first_outcome.unforeseen and replace(first_outcome.unforeseen, item=task.id)
+            return TaskOutcome(
+                task.id, None, gate=first_outcome.gate, failure=first_outcome.failure, unforeseen=unforeseen
+            )
         return (await self._ask_within_caps(task)).outcome
 
     async def _ask_within_caps(self, task: WritingTask) -> _FinishedTask:
@@ -326,11 +329,11 @@ def write_all(
     ledger.deliver(cache.put_many)
     found = find_texts(tasks, cache, accepts)
     missing = [task for task in tasks if task.id not in found]
-    outcomes = {task.id: found_text(task, found[task.id]) for task in tasks if task.id in found}
+    outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
     if missing and (settings.asks_nobody or caps.documents_left > 0):
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
         try:
-            asyncio.run(run.all())
+            asyncio.run(run.work_through_queue())
         except asyncio.CancelledError:
             # Its calls are settled, so the signal may end the process now.
             if run.was_terminated:

@@ -30,7 +30,7 @@ class RequiredDocument(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def written_by(writer: str) -> WrittenBy:
+def kind_of_writer(writer: str) -> WrittenBy:
     """Which kind of writer has this name."""
     return WrittenBy(writer.partition("/")[0])
 
@@ -46,7 +46,8 @@ class Rewrite(Struct, frozen=True):
 class LastTexts:
     """The last build's texts of one level; `rows` is their table where it is already read.
 
-    Most texts are kept, so of all only ids and hashes are read; the causes are looked up for the others.
+    Most texts are kept, so of all only ids and hashes are read; the causes are looked up for the others. The history is
+    read for the first text that is new, and remembered.
     """
 
     def __init__(self, workspace: Workspace, level: Level, rows: pa.Table | None = None) -> None:
@@ -59,12 +60,14 @@ class LastTexts:
 
     def decide(self, wanted: Sequence[RequiredDocument], *, force: bool) -> list[Rewrite]:
         """What to write of `wanted`, sorted by id; the rest is kept."""
-        changed = [found for found in wanted if self._hashes.get(found.id) != found.summary_hash]
-        origins = self.of([found.id for found in changed if found.id in self._hashes])
-        rewrites = [self._rewrite(found, origins.get(found.id)) for found in changed]
+        changed = [document for document in wanted if self._hashes.get(document.id) != document.summary_hash]
+        origins = self.of([document.id for document in changed if document.id in self._hashes])
+        rewrites = [self._rewrite(document, origins.get(document.id)) for document in changed]
         if force:
-            names = {found.id for found in changed}
-            rewrites += [Rewrite(found.id, Cause.FORCED, (found.id,)) for found in wanted if found.id not in names]
+            names = {document.id for document in changed}
+            rewrites += [
+                Rewrite(document.id, Cause.FORCED, (document.id,)) for document in wanted if document.id not in names
+            ]
         return sorted(rewrites, key=lambda rewrite: rewrite.id)
 
     @property
@@ -84,7 +87,7 @@ class LastTexts:
             is_restored = (wanted.id, wanted.summary_hash) in self._ever_written
             return Rewrite(wanted.id, Cause.RESTORED if is_restored else Cause.NEW, own)
         # Above functions a model is shown other metadata than the extractive writer: their hashes do not compare.
-        was, is_ = (written_by(one.writer) is WrittenBy.LLM for one in (before, wanted))
+        was, is_ = (kind_of_writer(one.writer) is WrittenBy.LLM for one in (before, wanted))
         turned = None if was == is_ else Cause.UPGRADED if is_ else Cause.DOWNGRADED
         if turned and self._level is not Level.FUNCTION:
             return Rewrite(wanted.id, turned, own)

@@ -113,12 +113,12 @@ def _with_flags_of_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str
     """The flags of files: code too can say that it is a test, or a copy of another project than those of `names`."""
     origins = pc.unique(facts.column("origin").drop_null()).to_pylist()
     foreign = pa.array([origin for origin in origins if not is_own(origin, names)], pa.string())
-    told = {
+    flagged = {
         "is_test": pc.fill_null(facts.column("is_test"), False),
         "is_vendored": pc.is_in(facts.column("origin"), value_set=foreign),
     }
-    for name, is_told in told.items():
-        paths = facts.filter(is_told).column("file_path").combine_chunks()
+    for name, is_flagged in flagged.items():
+        paths = facts.filter(is_flagged).column("file_path").combine_chunks()
         flags = pc.or_(files.column(name), pc.is_in(files.column("path"), value_set=paths))
         files = files.set_column(files.column_names.index(name), name, flags)
     return files

@@ -17,16 +17,10 @@ from codesum_pipeline.ground.store.rows import column_names, from_table
 from codesum_pipeline.ground.store.schemas import TABLES
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
-from codesum_pipeline.texts.summaries.decide import RequiredDocument, written_by
+from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
-from codesum_pipeline.texts.summaries.writers import (
-    EXTRACTIVE,
-    PLACEHOLDER,
-    is_outward,
-    is_short,
-    shown_source,
-    want_function,
-)
+from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
 # Rows of functions read at one time: bounds the memory.
 FUNCTIONS_AT_ONCE = 1 << 12
@@ -53,7 +47,7 @@ def want_functions(
     for table in parts:
         for id_, *shown, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
             writer = writers.get(id_, EXTRACTIVE)
-            if written_by(writer) is WrittenBy.LLM:
+            if kind_of_writer(writer) is WrittenBy.LLM:
                 wanted[id_] = function_source(id_, *shown).wanted(writer)
                 continue
             wanted[id_] = want_function(id_, writer, shown[-1])
@@ -61,9 +55,11 @@ def want_functions(
                 broken.append(id_)
     # The step that writes the text meets the same error and counts it.
     guard = FailureGuard()
-    for given in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
-        with guard.item(given.id):
-            wanted[given.id] = want_function(given.id, writers.get(given.id, EXTRACTIVE), shown_source(given))
+    for function in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
+        with guard.item(function.id):
+            wanted[function.id] = want_function(
+                function.id, writers.get(function.id, EXTRACTIVE), shown_source(function)
+            )
     return list(wanted.values())
 
 

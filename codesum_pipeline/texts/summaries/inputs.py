@@ -1,7 +1,7 @@
 """The input of a writer, one class for each kind of document.
 
 A text is a pure function of its input. The id is shown too, but it is the key of the row that a text is kept under, so
-`metadata` leaves it out.
+`metadata_of` leaves it out.
 """
 
 from collections.abc import Sequence
@@ -106,20 +106,20 @@ UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
 AnyInput = FunctionInput | UpperInput
 
 
-# What `metadata` leaves out; re-exports are shown as words.
+# What `metadata_of` leaves out; re-exports are shown as words.
 _NOT_SHOWN = ("id", "children", "reexports", "readme_name")
 
 
-def metadata(shown: UpperInput) -> dict[str, Any]:
+def metadata_of(document: UpperInput) -> dict[str, Any]:
     """Everything shown besides the id and the children, as JSON-able values."""
     handed_on = [
         f"{one.original or 'all'} of {one.source} as {one.name}"
-        for one in (shown.reexports if isinstance(shown, FileInput) else ())
+        for one in (document.reexports if isinstance(document, FileInput) else ())
     ]
-    names = (name for name in shown.__struct_fields__ if name not in _NOT_SHOWN)
-    return ({"reexports": handed_on} if handed_on else {}) | {name: getattr(shown, name) for name in names}
+    names = (name for name in document.__struct_fields__ if name not in _NOT_SHOWN)
+    return ({"reexports": handed_on} if handed_on else {}) | {name: getattr(document, name) for name in names}
 
 
-def children_of(shown: AnyInput) -> Sequence[ChildText]:
+def children_of(document: AnyInput) -> Sequence[ChildText]:
     """The children that a writer is shown."""
-    return () if isinstance(shown, FunctionInput | TextFileInput) else shown.children
+    return () if isinstance(document, FunctionInput | TextFileInput) else document.children

@@ -1,43 +1,26 @@
-"""The four levels of texts, from functions up to modules: what is kept, what is written and why.
-
-A level decides once its children's texts are known: a child whose new text equals its old one causes no rewrite above
-it.
-"""
+"""One level of texts while it is written: what is kept, what is written and why, and the table in the end."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import Cause, Gate, Level, PlanAction, TextRow, WrittenBy
-from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.ground.model.document import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.ground.workers.limits import work_limits
-from codesum_pipeline.ground.workers.pool import Pool, resting_workers, worker_count
-from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.ground.workers.pool import Pool, resting_workers
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.function_texts import parts_of_functions, want_functions
+from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
-from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
-from codesum_pipeline.texts.summaries.writers import (
-    Stamp,
-    WriteFunctions,
-    WriteUpper,
-    function_batches,
-    upper_batches,
-    want_unless_it_fails,
-)
-
-if TYPE_CHECKING:
-    from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
+from codesum_pipeline.texts.summaries.text_rows import Stamp
+from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
 class LevelReport(Struct, frozen=True):
@@ -60,7 +43,8 @@ class LevelReport(Struct, frozen=True):
 class LevelBuild(Struct):
     """One level while it is written, layer by layer.
 
-    `stopped` are the gates that stop a model at documents, `failures` say more where a call failed.
+    `has_model`: a model writes some of its texts. `stopped` are the gates that stop it at documents, `failures` say
+    more where a call failed.
     """
 
     workspace: Workspace
@@ -69,7 +53,7 @@ class LevelBuild(Struct):
     last: LastTexts
     previous: pa.Table
     stamp: Stamp
-    model: "ModelLevel | None" = None
+    has_model: bool
     guard: FailureGuard = field(default_factory=FailureGuard)
     stopped: dict[str, Gate] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -78,23 +62,14 @@ class LevelBuild(Struct):
     written: list[pa.Table] = field(default_factory=list)
 
     @classmethod
-    def open(
-        cls, workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
-    ) -> "LevelBuild":
-        """The outline is needed only where a model writes; it is read unless it is given."""
+    def open(cls, workspace: Workspace, level: Level, progress: Progress, *, has_model: bool) -> "LevelBuild":
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
         last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
-        build = cls(workspace, level, progress, last, previous, stamp)
-        if setup := ModelSetup.of(workspace):
-            # Where no model writes, nothing of it is imported.
-            from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
-
-            build.model = ModelLevel(build, setup, outline or read_outline(workspace))
-        return build
+        return cls(workspace, level, progress, last, previous, stamp, has_model)
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
-        names = self.note(writers, rewrites)
+        names = self.note_rewrites(writers, rewrites)
         symbols = parts_of_functions(self.workspace, names, column_names(FunctionInput)) if names else ()
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
         done = 0
@@ -106,14 +81,14 @@ class LevelBuild(Struct):
         self._tell(done, len(names))
 
     def write_upper(
-        self, shown: Sequence[UpperInput], wanted: Sequence[RequiredDocument], rewrites: Sequence[Rewrite]
+        self, heads: Sequence[UpperInput], wanted: Sequence[RequiredDocument], rewrites: Sequence[Rewrite]
     ) -> Sequence[TextRow]:
         """The texts that `rewrites` names; the others are kept."""
-        inputs = {found.id: found for found in shown}
-        wants = {found.id: found for found in wanted}
-        names = self.note(wants, rewrites)
+        inputs = {document.id: document for document in heads}
+        wants = {document.id: document for document in wanted}
+        names = self.note_rewrites(wants, rewrites)
         before = self.rows_before(names)
-        rewrites = sorted(rewrites, key=lambda found: found.id)
+        rewrites = sorted(rewrites, key=lambda document: document.id)
         batches = upper_batches([(inputs[rewrite.id], wants[rewrite.id].writer) for rewrite in rewrites])
         written: list[TextRow] = []
         # Modules are the last to be written.
@@ -123,15 +98,15 @@ class LevelBuild(Struct):
                 self._tell(len(written), len(rewrites))
                 self.guard.add(failures)
                 written += [
-                    self.stamp.written(text, wants[rewrite.id], rewrite, before.get(rewrite.id), self.guard)
+                    self.stamp.make_row_or_failed(text, wants[rewrite.id], rewrite, before.get(rewrite.id), self.guard)
                     for text, rewrite in zip(texts, rewrites[len(written) :], strict=False)
                 ]
         self._tell(len(rewrites), len(rewrites))
-        rows, table = self.stamp.stored(written, self.guard)
+        rows, table = self.stamp.make_table(written, self.guard)
         self.written.append(table)
         return rows
 
-    def take(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
+    def add_model_texts(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
         """Add texts that a model wrote, and why each was written."""
         self.rewrites.extend(rewrites)
         self.written.append(to_table(rows, TextRow))
@@ -140,14 +115,16 @@ class LevelBuild(Struct):
         """The last build's rows of some documents."""
         return {row.id: row for row in from_table(self.previous_of(ids), TextRow)} if ids else {}
 
-    def finish(self) -> LevelReport:
-        """Replace the level's table."""
+    def collect_texts(self) -> pa.Table:
+        """The rows of the level with the gates of this build."""
+        return self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
+
+    def finish(self, texts: pa.Table, calls: LevelCalls | None) -> LevelReport:
+        """Replace the level's table by its `texts`; `calls` is what a model did."""
         ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
-        table = self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
-        placeholders = pc.sum(pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
-        asked = self.model.finish(table) if self.model else None
-        written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, table)
+        placeholders = pc.sum(pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
+        written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, texts)
         return LevelReport(
             level=self.level,
             rows=written.rows,
@@ -158,15 +135,14 @@ class LevelBuild(Struct):
             by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
             table_hash=self._content_hash(),
-            asked=asked,
+            asked=calls,
             failed=len(self.guard.failed),
             failures=self.guard.failures,
         )
 
     def _with_gates(self, texts: pa.Table) -> pa.Table:
-        """The rows of the level with the gates of this build."""
         usual = Gate.OFFLINE if self.workspace.settings.offline else Gate.DISABLED
-        stopped = self.stopped | (dict.fromkeys(self.guard.failed, Gate.FAILED) if self.model else {})
+        stopped = self.stopped | (dict.fromkeys(self.guard.failed, Gate.FAILED) if self.has_model else {})
         failures = self.failures | {failure.item: failure.reason for failure in self.guard.failures}
         ids, writers = (texts.column(name).to_pylist() for name in ("id", "written_by"))
         gates = {WrittenBy.PLACEHOLDER.value: Gate.PLACEHOLDER, WrittenBy.LLM.value: None}
@@ -179,7 +155,7 @@ class LevelBuild(Struct):
             texts = texts.set_column(texts.column_names.index(name), schema_of(TextRow).field(name), column)
         return texts
 
-    def note(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
+    def note_rewrites(self, wanted_ids: Iterable[str], rewrites: Sequence[Rewrite]) -> set[str]:
         """Note what will be written, and keep the others of `wanted_ids`; returns the ids to write."""
         names = {rewrite.id for rewrite in rewrites}
         self.kept.extend(id_ for id_ in wanted_ids if id_ not in names)
@@ -197,73 +173,3 @@ class LevelBuild(Struct):
         """The hash of what the texts say and what they were made from, provenance apart."""
         columns = ["id", "summary_hash", "text_hash", "purpose_source"]
         return self.workspace.tables.content_hash(texts_table(self.level), self.workspace.key, columns=columns) or ""
-
-
-# With fewer functions, starting workers takes longer (most of a second) than they save.
-LEAST_FUNCTIONS = 2_000
-
-
-# The levels whose texts a level's writers are shown.
-_BELOW = {Level.CLASS: (Level.FUNCTION,), Level.FILE: (Level.FUNCTION, Level.CLASS), Level.MODULE: (Level.FILE,)}
-
-
-def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_progress) -> LevelReport:
-    """Write the texts of a level that are not kept; those of the levels below are there.
-
-    Functions are written as the plan says. A class is written from its head and the texts of its methods and nested
-    classes, a file from its head and its top-level symbols' texts, or from its own text, a folder from its README and
-    the texts of its files and sub-folders.
-    """
-    if level is Level.FUNCTION:
-        return _write_functions(workspace, progress)
-    outline = read_outline(workspace)
-    build = LevelBuild.open(workspace, level, progress, outline)
-    texts = Texts(workspace, *_BELOW[level], previous=build.previous)
-    for layer in head_layers(workspace, level, outline):
-        _write_layer(build, layer, outline, texts)
-    return build.finish()
-
-
-def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
-    plan = workspace.tables.read("plan", workspace.key)
-    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
-    planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
-    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    _must_match(workspace, want_functions(workspace, writers), planned)
-    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
-    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
-    build = LevelBuild.open(workspace, Level.FUNCTION, progress)
-    if build.model:
-        # Where no model writes, nothing of it is imported.
-        from codesum_pipeline.texts.summaries.by_model.flow import functions_by_model
-
-        writers, rewrites = functions_by_model(build.model, writers, rewrites)
-    # A model may take hours for the levels above.
-    count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
-    with Pool(count, keep=build.model is None, limits=work_limits(workspace.settings)) as pool:
-        build.write_functions(pool, writers, rewrites)
-    return build.finish()
-
-
-def _write_layer(build: LevelBuild, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts) -> None:
-    """Decide and write documents that do not depend on one another; `texts` take in what is written."""
-    left = heads
-    if build.model:
-        from codesum_pipeline.texts.summaries.by_model.flow import layer_by_model
-
-        left = layer_by_model(build.model, heads, outline, texts)
-    wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in left]
-    rewrites = build.last.decide(wanted, force=build.workspace.force)
-    children = texts.children([rewrite.id for rewrite in rewrites], outline)
-    shown = [with_children(head, children[head.id]) for head in left if head.id in children]
-    texts.add(build.write_upper(shown, wanted, rewrites))
-
-
-def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
-    """Raise `BrokenStore` if the plan was made from other functions than `symbols` has now."""
-    hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
-    if {found.id: found.summary_hash for found in wanted} != hashes:
-        raise BrokenStore(
-            f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
-            "run the step summary_plan again"
-        )

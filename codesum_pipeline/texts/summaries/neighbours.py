@@ -42,32 +42,32 @@ class NeighbourNames(Struct):
         return tuple(sorted(one for one in self.neighbours if leaked_names(texts, [one], self.own)))
 
 
-def said_in(text: WrittenText) -> str:
+def prose_of(text: WrittenText) -> str:
     """The fields of a text that must not name a neighbour."""
     return f"{text.summary}\n{text.business_intent}"
 
 
-def said_name(id_: str) -> str:
+def name_of_document(id_: str) -> str:
     """How a document is called: a symbol's qualified name, a file's or folder's own."""
     path, *below = without_suffix(id_).split(SEPARATOR)
     return ".".join(below) if below else path.rpartition("/")[2]
 
 
-def names_of_suspects(workspace: Workspace, said: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
+def names_of_suspects(workspace: Workspace, texts: Collection[tuple[str, str]]) -> Mapping[str, NeighbourNames]:
     """The names of those documents whose text, given with the id, has what may be a neighbour's name."""
-    suspects = {id_ for id_, text in said if any(is_foreign_name(match[0], ()) for match in code_names(text))}
-    return names_of(workspace, suspects)
+    suspects = {id_ for id_, text in texts if any(is_foreign_name(match[0], ()) for match in code_names(text))}
+    return neighbour_names_of(workspace, suspects)
 
 
-def names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
+def neighbour_names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
     """The own names and the neighbours of some documents, from the present graph."""
-    found = {id_: NeighbourNames() for id_ in ids}
-    if found:
-        _add_neighbours(workspace, found)
-        _add_parts(workspace, found)
-        _add_symbols(workspace, found)
-        _add_files(workspace, found)
-    return found
+    names_by_id = {id_: NeighbourNames() for id_ in ids}
+    if names_by_id:
+        _add_neighbours(workspace, names_by_id)
+        _add_parts(workspace, names_by_id)
+        _add_symbols(workspace, names_by_id)
+        _add_files(workspace, names_by_id)
+    return names_by_id
 
 
 class _Holders:
@@ -97,37 +97,37 @@ def _path_and_folders(path: str) -> Iterator[str]:
         yield path
 
 
-def _add_neighbours(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+def _add_neighbours(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", "is_external", "kind"])
     calls = edges.filter(pc.equal(edges.column("kind"), EdgeKind.CALL.value))
-    holders = _Holders(found)
+    holders = _Holders(names_by_id)
     for src, dst, is_external in zip(*(calls.column(n).to_pylist() for n in calls.column_names[:3]), strict=True):
         callers, callees = holders.of(src), frozenset() if is_external else holders.of(dst)
         for id_ in callers - callees:
-            found[id_].neighbours.add(dst)
+            names_by_id[id_].neighbours.add(dst)
         for id_ in callees - callers:
-            found[id_].neighbours.add(src)
+            names_by_id[id_].neighbours.add(src)
 
 
-def _add_parts(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+def _add_parts(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     """Add to each document its own name, and the names of all that it holds."""
     symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id").to_pylist()
     paths = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path").to_pylist()
-    holders = _Holders(found)
+    holders = _Holders(names_by_id)
     for id_ in (*symbols, *paths):
         if inside := holders.of(id_):
-            said = names_in(id_)
+            own_names = names_in(id_)
             for holder in inside:
-                found[holder].own |= said if SEPARATOR not in holder else names_in(id_[len(holder) :])
-    for id_, names in found.items():
+                names_by_id[holder].own |= own_names if SEPARATOR not in holder else names_in(id_[len(holder) :])
+    for id_, names in names_by_id.items():
         path, *below = id_.split(SEPARATOR)
         names.own |= names_in(*below) if below else names_in(path, workspace.key)
 
 
-def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     names = ["id", "type", "qualified_name", "language", "signature", "bases", "facts"]
     ids = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
-    rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(found), pa.string()))).to_numpy()
+    rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(names_by_id), pa.string()))).to_numpy()
     if not len(rows):
         return
     table = workspace.tables.read_at("symbols", workspace.key, rows, columns=names)
@@ -143,26 +143,28 @@ def _add_symbols(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> N
         *columns, strict=True
     ):
         if type_ == SymbolType.CLASS.value:
-            found[id_].own |= names_in(qualified, signature, *bases, *fields)
+            names_by_id[id_].own |= names_in(qualified, signature, *bases, *fields)
         else:
-            given = list(zip(parameters, kinds, strict=True))
-            found[id_].own |= function_names(
+            kinds_by_name = list(zip(parameters, kinds, strict=True))
+            names_by_id[id_].own |= function_names(
                 qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
             )
-            found[id_].head = (
+            names_by_id[id_].head = (
                 None if has_trait(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
             )
-            found[id_].receivers = tuple(
-                name for name in (*RECEIVERS, *parameters) if (name, "receiver") in given or name not in parameters
+            names_by_id[id_].receivers = tuple(
+                name
+                for name in (*RECEIVERS, *parameters)
+                if (name, "receiver") in kinds_by_name or name not in parameters
             )
 
 
-def _add_files(workspace: Workspace, found: Mapping[str, NeighbourNames]) -> None:
+def _add_files(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     columns = ["file_path", "imports", "globals", "exports", "reexports"]
     facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
-    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(found), pa.string())))
+    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(names_by_id), pa.string())))
     rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
     for path, imports, constants, exports, reexports in rows:
         handed_on = [one["name"] for one in reexports or ()]
         dotted = ["." * one["level"] + ".".join(filter(None, (one["module"], one["name"]))) for one in imports]
-        found[path].own |= file_names(path, dotted, constants, (*(exports or ()), *handed_on))
+        names_by_id[path].own |= file_names(path, dotted, constants, (*(exports or ()), *handed_on))

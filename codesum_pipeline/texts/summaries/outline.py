@@ -46,17 +46,18 @@ class Child(NamedTuple):
 
 
 class Children(Mapping[str, tuple[Child, ...]]):
-    """The children of each document that has some, sorted by name, then by id, at the first use."""
+    """The children of each document that has some, by name, then by id. They are put in this order when they are first
+    looked up, and remembered: many documents are never looked up in a build that changes little."""
 
     def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
         self._below = below
-        self._known: dict[str, tuple[Child, ...]] = {}
+        self._ordered: dict[str, tuple[Child, ...]] = {}
 
     def __getitem__(self, parent: str) -> tuple[Child, ...]:
-        found = self._known.get(parent)
+        found = self._ordered.get(parent)
         if found is None:
             ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
-            found = self._known[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
+            found = self._ordered[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
         return found
 
     def __contains__(self, parent: object) -> bool:
@@ -69,8 +70,8 @@ class Children(Mapping[str, tuple[Child, ...]]):
         return len(self._below)
 
 
-class DocumentTree(Struct, frozen=True):
-    """The documents of a snapshot as a tree.
+class DocumentTree(Struct):
+    """The documents of a snapshot as a tree; `children` remembers those that were looked up.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
     """
@@ -103,25 +104,41 @@ _COLUMNS = {
     "symbols": ["id", "type", "file_path", "parent_id"],
     "file_facts": ["file_path"],
 }
-# Most steps of a build read the same outline. A larger one takes too much memory to be kept.
+# Of an outline that is larger, keeping it would take too much memory.
 _MOST_KEPT = 1 << 16
-_kept: dict[tuple[str | None, ...], DocumentTree] = {}
+
+
+class _LastOutline:
+    """The outline that this process read last, and the hashes of the tables that it was made from: most steps of a
+    build read the same one. What it returns depends on the contents of the tables alone."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[str | None, ...], DocumentTree] | None = None
+
+    def find(self, made_from: tuple[str | None, ...]) -> DocumentTree | None:
+        """The outline that was made from these tables; None for another, and where a table has no hash."""
+        last = self._last
+        return last[1] if last is not None and last[0] == made_from and None not in made_from else None
+
+    def keep(self, made_from: tuple[str | None, ...], outline: DocumentTree | None) -> None:
+        self._last = None if outline is None else (made_from, outline)
+
+
+_LAST_OUTLINE = _LastOutline()
 
 
 def read_outline(workspace: Workspace) -> DocumentTree:
     """The outline of the repository's current `files` and `symbols` tables."""
     tables, key, root = workspace.tables, workspace.key, workspace.entry.root_module
     made_from = (root, *(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items()))
-    if None not in made_from and (known := _kept.get(made_from)):
+    if known := _LAST_OUTLINE.find(made_from):
         return known
     files, symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
     readable = set(facts.column("file_path").to_pylist())
     statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     outline = build_outline(indexed, symbols, root=root)
-    _kept.clear()
-    if symbols.num_rows < _MOST_KEPT:
-        _kept[made_from] = outline
+    _LAST_OUTLINE.keep(made_from, outline if symbols.num_rows < _MOST_KEPT else None)
     return outline
 
 
@@ -175,7 +192,7 @@ class Texts:
     """The texts below a level: the hashes of all, and the words of those that a writer is shown.
 
     `previous` are the level's own texts of the last build, for documents that
-    hold others of their level; `add` replaces those that are written anew.
+    hold others of their level; `add_written` replaces those that are written anew.
     """
 
     def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
@@ -191,13 +208,13 @@ class Texts:
             heads = zip(table.column("text_hash").to_pylist(), is_placeholder.to_pylist(), strict=True)
             self._heads.update(zip(table.column("id").to_pylist(), heads, strict=True))
 
-    def add(self, rows: Iterable[TextRow]) -> None:
+    def add_written(self, rows: Iterable[TextRow]) -> None:
         """Take in texts that were just written."""
         for row in rows:
             self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
             self._words[row.id] = (row.text.summary, row.text.keywords)
 
-    def has(self, id_: str) -> bool:
+    def has_text(self, id_: str) -> bool:
         """Whether a document has a text of one of the levels."""
         return id_ in self._heads
 
@@ -310,7 +327,7 @@ def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[
 
     The order in the file does not matter: many languages let `A.B` be written before `A`.
     """
-    by_id = {found.id: found for found in classes}
+    by_id = {class_.id: class_ for class_ in classes}
     heights: dict[str, int] = {}
     layers: defaultdict[int, list[UpperInput]] = defaultdict(list)
     waiting = sorted(by_id)
@@ -318,9 +335,9 @@ def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[
         nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
         unknown = [id_ for id_ in nested if id_ not in heights]
         waiting.extend(unknown)
-        if not unknown and (found := waiting.pop()) not in heights:
-            heights[found] = 1 + max((heights[id_] for id_ in nested), default=-1)
-            layers[heights[found]].append(by_id[found])
+        if not unknown and (class_ := waiting.pop()) not in heights:
+            heights[class_] = 1 + max((heights[id_] for id_ in nested), default=-1)
+            layers[heights[class_]].append(by_id[class_])
     return [sorted(layers[height], key=lambda one: one.id) for height in sorted(layers)]
 
 
@@ -349,12 +366,12 @@ def _read_readmes(workspace: Workspace, outline: DocumentTree) -> dict[str, tupl
     return {folder: (base_name(path), _head(sources[path])) for folder, path in chosen.items()}
 
 
-def _dotted(found: Import) -> str:
+def _dotted(import_: Import) -> str:
     """`from ..a import b` as `..a.b`; `import a.b as c` as `a.b`."""
-    dots = "." * found.level
-    if found.name is None:
-        return dots + found.module
-    return f"{dots}{found.module}.{found.name}" if found.module else dots + found.name
+    dots = "." * import_.level
+    if import_.name is None:
+        return dots + import_.module
+    return f"{dots}{import_.module}.{import_.name}" if import_.module else dots + import_.name
 
 
 def _head(text: str) -> str:

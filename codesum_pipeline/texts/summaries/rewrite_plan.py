@@ -27,7 +27,7 @@ from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.by_model.model_plan import Decision, ModelPlanner
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_levels, spared_by_cache
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
-from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, written_by
+from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
@@ -35,10 +35,11 @@ from codesum_pipeline.texts.summaries.inputs import (
     FileInput,
     ModuleInput,
     TextFileInput,
-    metadata,
+    metadata_of,
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty, want_unless_it_fails
+from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)
 # Causes for which a text is written again only where a model may be called.
@@ -80,7 +81,7 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
     if model:
         first = _Planner(workspace, outline, model)
         first.plan()
-        model.close(first.existing())
+        model.share_out_caps(first.existing())
     planner = _Planner(workspace, outline, model)
     rows = planner.plan()
     progress("planning", len(rows), len(rows))
@@ -112,10 +113,10 @@ def settle_plan(workspace: Workspace) -> PlanReport:
 
 
 def _carried_out(row: PlanRow) -> PlanRow:
-    kept = replace(row, action=PlanAction.KEEP, cause=None, cause_ids=(), context_changed=False)
+    kept_row = replace(row, action=PlanAction.KEEP, cause=None, cause_ids=(), context_changed=False)
     if row.gate:
-        return kept
-    return replace(kept, predicted_input_tokens=0, predicted_output_tokens=0, predicted_usd=0.0)
+        return kept_row
+    return replace(kept_row, predicted_input_tokens=0, predicted_output_tokens=0, predicted_usd=0.0)
 
 
 def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None) -> PlanReport:
@@ -125,7 +126,7 @@ def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | No
     forecast, usd_with_cache = {}, None
     if setup:
         forecast = price_levels(rows)
-        usd_with_cache = sum(found.asked.usd for found in forecast.values()) - spared_by_cache(setup, forecast)[0]
+        usd_with_cache = sum(price.asked.usd for price in forecast.values()) - spared_by_cache(setup, forecast)[0]
     return PlanReport(
         rows=written.rows,
         by_action={
@@ -190,35 +191,35 @@ class _Planner:
         wanted = want_functions(self._workspace, choose_writers(self._workspace))
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            asked = [found.id for found in wanted if found.writer != PLACEHOLDER]
-            decisions = self._model.functions(shown_functions(self._workspace, asked))
+            candidates = [document.id for document in wanted if document.writer != PLACEHOLDER]
+            decisions = self._model.decide_functions(shown_functions(self._workspace, candidates))
         self._exact(Level.FUNCTION, wanted, decisions)
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:
-        wanted = [want_unless_it_fails(found, (), self._guard) for found in files]
+        wanted = [want_unless_it_fails(file, (), self._guard) for file in files]
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            asked = []
-            for found in files:
-                with self._guard.item(found.id):
-                    asked += [] if is_empty(found, ()) else [found]
-            decisions = self._model.texts(asked)
+            candidates = []
+            for file in files:
+                with self._guard.item(file.id):
+                    candidates += [] if is_empty(file, ()) else [file]
+            decisions = self._model.decide_texts(candidates)
         self._exact(Level.FILE, wanted, decisions)
 
     def _exact(self, level: Level, wanted: Sequence[RequiredDocument], decisions: Mapping[str, Decision]) -> None:
         """Plan documents whose whole input is known; `decisions` are about those that a model may write."""
-        by_model = {id_: found.wanted for id_, found in decisions.items() if found.wanted}
-        wanted = [by_model.get(found.id, found) for found in wanted]
-        standing = {id_ for id_, found in decisions.items() if found.stays}
-        asked = [found for found in wanted if found.id not in standing]
-        rewrites = {rewrite.id: rewrite for rewrite in self._last[level].decide(asked, force=self._workspace.force)}
-        for found in wanted:
-            decision = decisions.get(found.id, _NO_MODEL)
-            rewrite = rewrites.get(found.id)
+        by_model = {id_: document.wanted for id_, document in decisions.items() if document.wanted}
+        wanted = [by_model.get(document.id, document) for document in wanted]
+        standing = {id_ for id_, document in decisions.items() if document.stays}
+        undecided = [document for document in wanted if document.id not in standing]
+        rewrites = {rewrite.id: rewrite for rewrite in self._last[level].decide(undecided, force=self._workspace.force)}
+        for document in wanted:
+            decision = decisions.get(document.id, _NO_MODEL)
+            rewrite = rewrites.get(document.id)
             if decision.rewrite and not decision.stays and (rewrite is None or rewrite.cause is not Cause.FORCED):
                 rewrite = decision.rewrite
             action = PlanAction.WRITE if rewrite else PlanAction.KEEP
-            self._add(level, found.id, action, rewrite, found.writer, found.summary_hash, decision)
+            self._add(level, document.id, action, rewrite, document.writer, document.summary_hash, decision)
 
     def _head(
         self, level: Level, head: ClassInput | FileInput | ModuleInput, last: RequiredDocument | None, layer: int
@@ -234,7 +235,7 @@ class _Planner:
             self._add(level, head.id, action, rewrite)
             return
         # From here on a model may write it: what is planned is an upper bound of the work for it.
-        had_model = last is not None and written_by(last.writer) is WrittenBy.LLM
+        had_model = last is not None and kind_of_writer(last.writer) is WrittenBy.LLM
         is_by_model = last is not None and last.writer == model.writer(level)
         is_current = is_by_model and model.is_current(level, head.id)
         if action is PlanAction.KEEP and not is_current:
@@ -250,7 +251,7 @@ class _Planner:
         touched = [child for child in below if child.id in causes]
         are_called = all(model.is_caller(child.level, child.id) for child in touched)
         if_below = is_current and action is PlanAction.MAYBE and are_called
-        decision = model.upper(level, head, is_new=not had_model, if_below=if_below, layer=layer)
+        decision = model.decide_upper(level, head, is_new=not had_model, if_below=if_below, layer=layer)
         if decision.gate is not None and (rewrite is None or rewrite.cause in _TURNS):
             action, rewrite = PlanAction.KEEP, None
         self._add(level, head.id, action, rewrite, decision=decision)
@@ -262,8 +263,8 @@ class _Planner:
         touched = {child.id for child in below if (child.level, child.id) in self._touched}
         if before is None:
             return PlanAction.WRITE, Rewrite(head.id, Cause.NEW, (head.id,))
-        is_by_model = self._model is not None and written_by(before.writer) is WrittenBy.LLM
-        if before.own_hash != hash_of(model_metadata(head) if is_by_model else metadata(head)):
+        is_by_model = self._model is not None and kind_of_writer(before.writer) is WrittenBy.LLM
+        if before.own_hash != hash_of(model_metadata(head) if is_by_model else metadata_of(head)):
             return PlanAction.WRITE, Rewrite(head.id, Cause.CONTENT, (head.id,))
         if not is_by_model and before.writer not in (EXTRACTIVE, PLACEHOLDER):
             return PlanAction.WRITE, Rewrite(head.id, Cause.SETTINGS, (head.id,))

@@ -157,7 +157,7 @@ class ExplainStep(Struct, frozen=True):
     more_causes: int
 
 
-def explain(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
+def explain_text(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
     """The last rewrite of a document's text and, below it, what caused it; depth first.
 
     A rewrite to the same words is followed by the rewrite that first gave these words.
@@ -182,14 +182,14 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
     is_looked_at = row.event is HistoryEvent.SAME_TEXT
     for id_ in causes[:MAX_CAUSES_SHOWN]:
         earlier = [
-            found
-            for found in rows.get(id_, ())
-            if found.sequence < row.sequence and (is_looked_at or found.event is not HistoryEvent.SAME_TEXT)
+            other
+            for other in rows.get(id_, ())
+            if other.sequence < row.sequence and (is_looked_at or other.event is not HistoryEvent.SAME_TEXT)
         ]
         if earlier:
             _descend(rows, earlier[-1], depth + 1, steps)
     if is_looked_at:
-        written = [found for found in rows[row.id] if found.event is HistoryEvent.WRITTEN]
+        written = [other for other in rows[row.id] if other.event is HistoryEvent.WRITTEN]
         # The rows of a removed document may have been compacted.
         if written:
             _descend(rows, written[-1], depth + 1, steps)

@@ -18,7 +18,7 @@ from codesum_pipeline.ground.model.cancellation import wanted_until
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.marking import visible
+from codesum_pipeline.texts.llm.marking import without_invisible
 from codesum_pipeline.texts.llm.pins import ToolCall
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.tool_answers import Arguments, explained
@@ -189,4 +189,4 @@ def _error(said: str) -> ToolResult:
 
 def _clean(text: str) -> str:
     """A text without secrets and invisible characters."""
-    return mask_secrets(visible(text)).text
+    return mask_secrets(without_invisible(text)).text

@@ -16,7 +16,7 @@ from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.profiles.file_languages import language_of_path
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.ways_in.asking.turn_events import BlockWritten, OnEvent, TextAdded, TextVoided
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader
 
@@ -83,7 +83,7 @@ class RepositoryFiles(Struct, frozen=True):
 
     def fitting(self, question: str) -> list[FileRef]:
         """The files that fit a question well, best first."""
-        found = answer(self.indexes, question, embedder=self.embedder, top=_MOST_FITTING, levels=(Level.FILE,))
+        found = answer_query(self.indexes, question, embedder=self.embedder, top=_MOST_FITTING, levels=(Level.FILE,))
         return [FileRef(hit.repo, hit.file_path) for hit in found.hits] if found.fits_well else []
 
     def _index(self, repo: str) -> PublishedIndex:

@@ -15,9 +15,10 @@ from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.backend import build_backend, check_models, why_shut
+from codesum_pipeline.texts.llm.allowed_models import check_models, why_no_calls
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.ledger import open_ledger
-from codesum_pipeline.texts.llm.prices import declares, listed
+from codesum_pipeline.texts.llm.prices import find_listed_model, has_capability
 from codesum_pipeline.texts.llm.templates import SYNTHESIS_NAME, TURN_NAME, render_system
 from codesum_pipeline.ways_in.asking.calls import ModelTool, ToolResult, index_tools
 from codesum_pipeline.ways_in.asking.citations import RepositoryFiles
@@ -32,14 +33,14 @@ from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue, Tell
 
 def why_no_model(llm: LlmSettings, *, is_offline: bool) -> str | None:
     """Why no model may be called, by the first shut gate: offline, `llm.enabled`, the allowlist, the price."""
-    if shut := why_shut(llm, is_offline=is_offline):
+    if shut := why_no_calls(llm, is_offline=is_offline):
         return shut
     try:
         check_models(llm)
     except (ModelNotInAllowlist, ConfigurationError) as error:
         return str(error)
     for model in (llm.model, *llm.fallback_models):
-        if listed(model) is not None and not declares(model, "supports_function_calling"):
+        if find_listed_model(model) is not None and not has_capability(model, "supports_function_calling"):
             return f"{model} cannot call tools: choose one that can"
     return None
 

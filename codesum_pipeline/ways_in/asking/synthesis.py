@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.errors import CodesumError, SummaryError
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
-from codesum_pipeline.texts.llm.budgets import cut
-from codesum_pipeline.texts.llm.marking import enclose, numbered
+from codesum_pipeline.texts.llm.budgets import cut_to_fit
+from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, predict_tokens
 from codesum_pipeline.ways_in.asking.calls import CapturedCall
@@ -132,7 +132,7 @@ def gather(
     shown = {piece.file for piece in documents}
     files = [file for file in referenced_files(whole, known, sources.fitting(question)) if file not in shown]
     pieces = [
-        replace(piece, text=numbered(mask_secrets(piece.text).text))
+        replace(piece, text=number_lines(mask_secrets(piece.text).text))
         for piece in (*documents, *_sources(sources, files))
     ]
     return fit(pieces, BUDGET_TOKENS - taken_tokens)
@@ -146,7 +146,7 @@ def fit(pieces: Sequence[ShownFile], budget_tokens: int) -> Material:
         left_out.append(kept.pop())
     if _tokens(kept) > budget_tokens:
         each = int(budget_tokens * CHARS_PER_TOKEN / len(kept))
-        kept = [replace(piece, text=cut(piece.text, each)) for piece in kept]
+        kept = [replace(piece, text=cut_to_fit(piece.text, each)) for piece in kept]
     if left_out:
         _log.info("left out of a synthesis: %s", ", ".join(piece.file.path for piece in left_out))
     return Material(tuple(kept), tuple(piece.file for piece in left_out))

@@ -21,7 +21,7 @@ from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.marking import enclose
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, json_object
+from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, parse_json_object
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.ways_in.asking.calls import CapturedCall, ModelTool, first_overview, run_calls
 from codesum_pipeline.ways_in.asking.citations import MessageBlocks, RepositoryFiles, check_citations
@@ -278,7 +278,7 @@ def _repeated(response: ChatResponse, calls: Sequence[ToolCall]) -> dict[str, An
     """
     called = []
     for call in calls:
-        arguments = "{}" if json_object(call.arguments) is None else call.arguments
+        arguments = "{}" if parse_json_object(call.arguments) is None else call.arguments
         function = {"name": call.name or "unnamed", "arguments": arguments}
         called.append({"id": call.id, "type": "function", "function": function})
     return {"role": "assistant", "content": response.text or None, "tool_calls": called}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.printable import counted, shortened
-from codesum_pipeline.texts.llm.pins import json_object
+from codesum_pipeline.texts.llm.pins import parse_json_object
 
 
 class TextAdded(Struct, frozen=True):
@@ -63,7 +63,7 @@ _LONGEST_ARGUMENT = 60
 
 def call_line(name: str, arguments: str) -> str:
     """The line for a call: the tool and the values of its arguments, each shortened."""
-    said = (value for value in (json_object(arguments) or {}).values() if value not in ("", [], None))
+    said = (value for value in (parse_json_object(arguments) or {}).values() if value not in ("", [], None))
     texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in said)
     return f"{name} {', '.join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)}".rstrip()
 

@@ -15,7 +15,7 @@ from codesum_pipeline.texts.llm.ledger import AttemptResult, Ledger
 from codesum_pipeline.texts.llm.paying import Cap, Till
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText
 from codesum_pipeline.texts.llm.retrying import with_fallbacks, with_retries
-from codesum_pipeline.texts.llm.totals import Totals, total
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls
 
 # The ledger's level of questions.
 LEVEL = "ask"
@@ -42,7 +42,7 @@ class Payer(Struct, frozen=True):
     @property
     def totals(self) -> Totals:
         """All attempts of the turn so far."""
-        return total(self.ledger.rows(self.turn))
+        return add_up_calls(self.ledger.rows(self.turn))
 
     async def next_message(
         self,
@@ -72,7 +72,7 @@ class Payer(Struct, frozen=True):
                 return await self._till.pay(request, number, request.texts, call, _settled)
 
             return await with_retries(
-                attempt, attempts=attempts, longest_asked_wait_s=_LONGEST_WAIT_S, on_retry=on_discard
+                attempt, attempts=attempts, longest_provider_wait_s=_LONGEST_WAIT_S, on_retry=on_discard
             )
 
         return await with_fallbacks(self.llm, ask, on_failure=on_discard)

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.freshness import compare, is_complete
+from codesum_pipeline.build.steps.freshness import compare_fingerprints, is_complete
 from codesum_pipeline.build.steps.reuse import read_failures
 from codesum_pipeline.ground.model.document import LEVELS, Gate, Level
 from codesum_pipeline.ground.model.errors import CallFailure, CodesumError, SummaryCallFailed
@@ -25,9 +25,9 @@ from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.work_trees import uncommitted_files
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import held_back
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, note, table
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _last_build(home: Home, key: str, *, is_confirmed: bool) -> LastBuild | None
         version = published_version(layout, key)
         if version is None or not layout.duckdb_file.exists() or home.has_digest_waiting(key):
             return None
-        found = compare(
+        found = compare_fingerprints(
             workspace, commit=version.manifest["commit"], fingerprint=version.manifest["fingerprint"], head=None
         )
         is_held = found.hold is not None
@@ -282,7 +282,7 @@ class ModelReport(Struct, frozen=True, dict=True):
 
     @cached_property
     def spent(self) -> Totals:
-        return total(self.attempts)
+        return add_up_calls(self.attempts)
 
     @cached_property
     def gates(self) -> dict[str, int]:
@@ -337,7 +337,7 @@ class ModelReport(Struct, frozen=True, dict=True):
         home, outcome = self.home, self.outcome
         if not home.settings.llm.enabled:
             return
-        if held := held_back(home.tables, outcome.key, home.settings):
+        if held := describe_held_back(home.tables, outcome.key, home.settings):
             yield held
         if self.trust and not self.trust.edges:
             yield (
@@ -345,10 +345,10 @@ class ModelReport(Struct, frozen=True, dict=True):
                 f"`codesum doctor {outcome.key}` says why"
             )
         if outcome.numbers.get("retrieval_evaluation", {}).get("model_texts_cost_usd"):
-            from codesum_pipeline.search.evaluation.lift import savings
+            from codesum_pipeline.search.evaluation.lift import find_savings
             from codesum_pipeline.search.evaluation.records import last_lift
 
-            yield from savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
+            yield from find_savings(last_lift(home.workspace(outcome.key, run_id=outcome.run_id)))
 
     def as_json(self) -> dict[str, Any] | None:
         if not self.home.settings.llm.enabled:
@@ -388,7 +388,7 @@ def shut_out(reports: Iterable[ModelReport]) -> str | None:
 
 def _avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
     """What was not asked for, and why, in one line."""
-    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.ASKED}
+    spared = {cause: saving for cause, saving in found.items() if cause is not AvoidanceReason.NOT_AVOIDED}
     saving = sum(spared.values(), CallTotals())
     causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
     tokens = saving.input_tokens + saving.output_tokens

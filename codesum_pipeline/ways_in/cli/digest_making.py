@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver, one_at_a_time
+from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
+from codesum_pipeline.changes.digests.due_ticks import run_due, run_now
 from codesum_pipeline.changes.digests.rollups import (
     RollupPlan,
     Window,
@@ -19,8 +20,7 @@ from codesum_pipeline.changes.digests.rollups import (
     send_rollup,
     write_rollup,
 )
-from codesum_pipeline.changes.digests.running import run_due, run_now
-from codesum_pipeline.changes.digests.tick import preview as preview_tick
+from codesum_pipeline.changes.digests.tick import preview_digest as preview_tick
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import iso_moment, utc_now
@@ -163,7 +163,7 @@ def send(
             raise ConfigurationError(f"intent {asked.intent.name!r} has no channels: it can be sent to nobody")
         _tell_price(asked.plan)
         found, is_new = send_rollup(asked.desk, asked.store, asked.intent, asked.plan)
-    report = deliver(asked.desk)
+    report = deliver_digests(asked.desk)
     for why in report.unusable.values():
         complain(why)
     if as_json:

@@ -160,10 +160,10 @@ def templates_named(settings: Settings, document: Mapping[str, Any]) -> list[str
     if not document["prompt_version"]:
         return None
     # Most documents are shown without what reads a template.
-    from codesum_pipeline.texts.llm.templates import resolve, resolve_short
+    from codesum_pipeline.texts.llm.templates import resolve_short_template, resolve_template
 
     level, folder = Level(document["type"]), settings.prompts_dir
-    for read in (resolve, resolve_short):
+    for read in (resolve_template, resolve_short_template):
         with suppress(ConfigurationError):
             found = read(folder, level, language=settings.llm.language)
             if found and found.digest == document["prompt_version"]:

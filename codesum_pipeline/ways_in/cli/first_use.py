@@ -29,7 +29,7 @@ from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import PathRules
-from codesum_pipeline.source.git.git import resolve, try_git
+from codesum_pipeline.source.git.git import find_object_id, try_git
 from codesum_pipeline.source.git.trees import read_tree
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.ways_in.cli.document_views import open_published
@@ -92,7 +92,7 @@ class UnindexedCheckout(Struct, frozen=True):
         Raises `RepositoryUnavailable` where git cannot read the repository.
         """
         rules = PathRules.of(RepositoryEntry("any", "/"), self.called.settings)
-        commit = resolve("HEAD", git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S)
+        commit = find_object_id("HEAD", git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S)
         every = (
             read_tree(commit, git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S, with_sizes=True) if commit else ()
         )
@@ -167,7 +167,7 @@ def _problem(location: Path, entries: Sequence[RepositoryEntry]) -> str:
         return f"{entries[0].key} is disabled: `codesum add {entries[0].key}` enables it"
     git_dir = location / ".git" if (location / ".git").exists() else location
     try:
-        head = resolve("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
+        head = find_object_id("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
     except CodesumError as error:
         return f"{location} cannot be read: {error}"
     if head is None and not entries:

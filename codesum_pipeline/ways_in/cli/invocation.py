@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 from msgspec import Struct
 
-from codesum_pipeline.build.home.home_folders import check_is_own, for_reading, record_home, user_home
+from codesum_pipeline.build.home.home_folders import check_is_own, for_reading, layout_of, record_home, user_home
 from codesum_pipeline.build.home.settings_loading import HOME_FOLDER, SETTINGS_FILE, load_settings, nearest_home
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.layout import HomeLayout, layout_of
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.render import complain
@@ -74,7 +74,7 @@ class Invocation(Struct, frozen=True, dict=True):
             from codesum_pipeline.ways_in.cli.commands.repositories import take_back_of_killed
 
             take_back_of_killed(self.home)
-        return Registry(self.settings.repos_file)
+        return Registry(self.settings.repos_file, self.layout.files)
 
     def entries(self) -> list[RepositoryEntry]:
         """The registry's entries, without malformed ones, each of which is reported on stderr."""

@@ -166,9 +166,9 @@ def guarded_command(part: str, options: UiOptions, arguments: Sequence[str]) -> 
 
 def run_dev(options: UiOptions, arguments: Sequence[str]) -> None:
     """`dagster dev`, with the guarded webserver. It ends with all that it has started; runs are interrupted."""
-    # Private: the command has no option for the programs that it starts.
-    from dagster._cli import dev
+    from codesum_pipeline.build.dagster.private_names import dev_command_module
 
+    dev = dev_command_module()
     start = vars(dev)["open_ipc_subprocess"]
     vars(dev)["open_ipc_subprocess"] = lambda command, **given: start(_exchanged(command, options), **given)
     with tempfile.TemporaryDirectory() as own, ended_in_time():
@@ -234,9 +234,9 @@ def steady_sensors() -> None:
     Dagster lets a sensor rest for its interval after its last tick. A last tick that lies in the future, as after the
     clock was set back by an hour, would have it rest for that hour; here it counts for nothing.
     """
-    # Private: the loop has no setting for this.
-    from dagster._daemon import daemon, sensor
+    from codesum_pipeline.build.dagster.private_names import daemon_module, sensor_module
 
+    daemon, sensor = daemon_module(), sensor_module()
     elapsed, loop = vars(sensor)["get_elapsed"], vars(daemon)["execute_sensor_iteration_loop"]
 
     def elapsed_if_past(state: Any) -> float | None:
@@ -252,11 +252,10 @@ def steady_sensors() -> None:
 
 def run_daemon(_options: UiOptions, arguments: Sequence[str]) -> None:
     """`dagster-daemon`, whose sensors go on when the clock is set back."""
-    # Private: the program is a script of this name, which nothing can be changed in.
-    from dagster._daemon import cli
+    from codesum_pipeline.build.dagster.private_names import daemon_command_module
 
     steady_sensors()
-    cli.cli.main(list(arguments), prog_name="dagster-daemon", obj={})
+    daemon_command_module().cli.main(list(arguments), prog_name="dagster-daemon", obj={})
 
 
 _PARTS = {"dev": run_dev, "webserver": run_webserver, "daemon": run_daemon}

@@ -14,12 +14,12 @@ from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import CodesumError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.layout import HomeLayout, reading_copy
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import read_file, read_files
-from codesum_pipeline.source.git.git import resolve
+from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.ways_in.tools.catalogue import ComparedTree, IndexCatalogue, Tell
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex, are_kept, open_tree, settle_tree
@@ -33,7 +33,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     that is a folder, builds do that."""
     layout, commit = catalogue.layout, index.commit
     git_dir = layout.mirror(index.repo)
-    if reading_copy(layout.home) is None or index.home is not None or (git_dir, commit) in _looked_for:
+    if not layout.files.is_copy or index.home is not None or (git_dir, commit) in _looked_for:
         return
     # What builds fetch with.
     from codesum_pipeline.source.git.mirror import Mirror
@@ -44,7 +44,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
         if (git_dir, commit) in _looked_for:
             return
         try:
-            if not resolve(commit, git_dir=git_dir, timeout_s=timeout_s):
+            if not find_object_id(commit, git_dir=git_dir, timeout_s=timeout_s):
                 entry = catalogue.registry.get(index.repo)
                 Mirror(git_dir, timeout_s).update(entry, offline=catalogue.settings.offline)
         except (CodesumError, OSError) as error:

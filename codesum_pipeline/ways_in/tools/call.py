@@ -19,7 +19,7 @@ from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.profiles.file_languages import language_of_path
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.search.retrieval.query import innermost
+from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, Trees
 from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
@@ -46,11 +46,11 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
     if not found and path and first.isdecimal() and len(first) <= 9:
         for index in indexes:
             if (file := index.row(path)) is not None:
-                around = innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
+                around = find_innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
                 found.append(IndexedDocument(index, file if around is None else around))
     name = text.replace("::", ".")
     return found or [
-        IndexedDocument(index, row) for index in indexes for row in index.names.exactly(name) if index.shows(row)
+        IndexedDocument(index, row) for index in indexes for row in index.names.rows_named(name) if index.shows(row)
     ]
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from codesum_pipeline.build.home.home_folders import layout_of
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.errors import (
     BrokenStore,
@@ -29,16 +30,17 @@ from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.layout import HomeLayout, layout_of, reading_copy
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import current_holder
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.git.git import resolve, run_git
+from codesum_pipeline.source.git.git import find_object_id, run_git
 from codesum_pipeline.source.git.locations import is_url, slug_of
 from codesum_pipeline.source.git.remote import is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
-from codesum_pipeline.source.repositories.registry import Registry, Survey
+from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.source.repositories.surveys import Survey
 from codesum_pipeline.ways_in.worktrees.opening import TreeIndex
 from codesum_pipeline.ways_in.worktrees.settler import Settler
 
@@ -85,7 +87,8 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":
-        return cls(settings, layout_of(settings), Registry(settings.repos_file))
+        layout = layout_of(settings)
+        return cls(settings, layout, Registry(settings.repos_file, layout.files))
 
     def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
         """The catalogue of only the named repositories; without names, this one. Other checkouts get no first index.
@@ -166,7 +169,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
             if known and known[0] == identity:
                 self._opened[key] = known
                 return known[1]
-        opened = PublishedIndex.open(path)
+        opened = PublishedIndex.open(path, files=self.layout.files)
         with self._lock:
             self._opened[key] = identity, opened
             while len(self._opened) > self.settings.reading.open_indexes:
@@ -201,8 +204,9 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
         opened = []
         for place, key in enumerate(enabled):
             progress(f"opening {key}", place, len(enabled))
-            if place % _AHEAD == 0 and (copy := reading_copy(self.layout.home)):
-                copy.bring_indexes(each for each in enabled[place : place + _AHEAD] if each not in self._opened)
+            if place % _AHEAD == 0:
+                ahead = (each for each in enabled[place : place + _AHEAD] if each not in self._opened)
+                self.layout.files.bring_indexes(ahead)
             try:
                 opened += [self.open(key)] if self.is_published(key) else []
             except MissingTable:
@@ -219,8 +223,7 @@ class IndexCatalogue(Struct, frozen=True, dict=True):
 
     def _look(self) -> None:
         """Look for changes of a home in a bucket."""
-        if copy := reading_copy(self.layout.home):
-            copy.look()
+        self.layout.files.look()
 
     def _shown(self, entries: Iterable[RepositoryEntry]) -> list[RepositoryEntry]:
         return [
@@ -324,9 +327,9 @@ def _compared(
     if root is not None and not entry.worktree:
         # Linked work trees have HEADs of their own. A clone may lack the commit that was fetched from its server.
         git_dir = root / ".git"
-        head = resolve("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
+        head = find_object_id("HEAD", git_dir=git_dir, timeout_s=_TIMEOUT_S)
         is_here = head == commit or not is_url(entry.location)
-        if head and (is_here or resolve(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S)):
+        if head and (is_here or find_object_id(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S)):
             return _counted(git_dir, commit, head)
     if is_url(entry.location):
         return _behind_fetched(catalogue.layout.mirror(entry.key), entry, commit)
@@ -336,7 +339,7 @@ def _compared(
     if entry.worktree or not is_git_repository(folder):
         return None, "a folder read as it is has no commits to count: `codesum status` compares its files"
     git_dir, ref = source_git_dir(folder), entry.ref or "HEAD"
-    head = resolve(ref, git_dir=git_dir, timeout_s=_TIMEOUT_S)
+    head = find_object_id(ref, git_dir=git_dir, timeout_s=_TIMEOUT_S)
     if head is None:
         return None, f"the repository has no commit {ref!r}"
     return _counted(git_dir, commit, head)
@@ -357,7 +360,7 @@ def _behind_fetched(mirror: Path, entry: RepositoryEntry, commit: str) -> tuple[
 def _counted(git_dir: Path, commit: str, head: str) -> tuple[int | None, str]:
     if head == commit:
         return 0, ""
-    if resolve(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S) is None:
+    if find_object_id(commit, git_dir=git_dir, timeout_s=_TIMEOUT_S) is None:
         return None, "its commit is not in the repository any more"
     counts = run_git(
         ["rev-list", "--left-right", "--count", f"{commit}...{head}"], git_dir=git_dir, timeout_s=_TIMEOUT_S

@@ -236,10 +236,10 @@ def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> Tre
 
 def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
     # Importing takes a third of a second, for which no other tool waits.
-    from codesum_pipeline.ground.store.tables import TableStore
+    from codesum_pipeline.ground.store.tables import tables_of
     from codesum_pipeline.texts.summaries.text_history import without_compactions
 
-    rows = TableStore(call.catalogue.layout.warehouse).read_or_empty("document_history", index.repo, columns=_COLUMNS)
+    rows = tables_of(call.catalogue.layout).read_or_empty("document_history", index.repo, columns=_COLUMNS)
     table = without_compactions(rows)
     lists = {name: table.column(name).to_pylist() for name in ("sequence", "id", "run_id", "event", "commit")}
     return ChangeHistory(index, table, *lists.values())

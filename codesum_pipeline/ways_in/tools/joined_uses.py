@@ -189,7 +189,7 @@ class _JoinedPair(Struct, frozen=True, dict=True):
     def _is_sure(self, user: int, used: int, kind: int, imports: set[tuple[str, str]]) -> bool:
         """Whether a use between changed documents would be found in the whole tree, too."""
         parts, is_same_file = qualified_parts(self._at(used).id), self._at(user).path == self._at(used).path
-        if kind != _CALL or not parts or not any(self.base.shows(row) for row in self.base.names.exactly(parts[-1])):
+        if kind != _CALL or not parts or not any(self.base.shows(row) for row in self.base.names.rows_named(parts[-1])):
             return True
         if len(parts) == 1:
             return is_same_file or (self._at(user).path, self._at(used).path) in imports
@@ -225,7 +225,7 @@ class _JoinedPair(Struct, frozen=True, dict=True):
             best = [
                 row
                 for count in range(1, min(_LONGEST_QUALIFIED, len(parts) - 1) + 1)
-                for row in self.base.names.exactly(".".join(parts[-count:]))
+                for row in self.base.names.rows_named(".".join(parts[-count:]))
                 if self.base.shows(row)
                 and qualified_parts(self.base.ids[row]) == parts[-count:]
                 and is_module(self._at(row).path, parts[:-count], packages=self._packages)

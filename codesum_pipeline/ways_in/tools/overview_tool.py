@@ -44,9 +44,9 @@ Facts = dict[str, Any]
 def read_overview(layout: HomeLayout, key: str) -> dict[str, Any]:
     """The row of a repository's overview: its page, its facts, and their commit."""
     # Importing takes a third of a second, for which answers without facts do not wait.
-    from codesum_pipeline.ground.store.tables import TableStore
+    from codesum_pipeline.ground.store.tables import tables_of
 
-    rows: list[dict[str, Any]] = TableStore(layout.warehouse).read_or_empty("overviews", key).to_pylist()
+    rows: list[dict[str, Any]] = tables_of(layout).read_or_empty("overviews", key).to_pylist()
     if not rows:
         raise MissingTable(f"repository {key!r} has no overview yet: run `codesum index {key}`")
     return rows[0]

@@ -16,7 +16,7 @@ from codesum_pipeline.ground.model.printable import clean, shortened
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
-from codesum_pipeline.search.retrieval.searching import answer
+from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.tool_answers import (
@@ -87,7 +87,7 @@ def search(call: ToolContext, asked: SearchArguments) -> SearchPage:
     start = call.start(_TOOL, asked, indexes)[0]
     top = min(start + asked.limit + 1, _MOST_RANKED)
     sources = call.sources(indexes)
-    found = answer(
+    found = answer_query(
         indexes,
         asked.query,
         embedder=call.catalogue.embedder,
@@ -231,7 +231,7 @@ def _found(
 def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
     names = index.names
     if way is NameMatch.EXACT:
-        return names.exactly(wanted)
+        return names.rows_named(wanted)
     if way is NameMatch.PREFIX:
         rows: list[int] = names.with_prefix(wanted, limit=_MOST_WITH_PREFIX).tolist()
         return rows
@@ -239,4 +239,4 @@ def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
         like = [name for name in names.names if wanted in name]
     else:
         like = nearest_names(wanted, [*names.names], most=_NEAR, least_likeness=_NEAR_CUTOFF)
-    return [row for name in like for row in names.exactly(name)]
+    return [row for name in like for row in names.rows_named(name)]

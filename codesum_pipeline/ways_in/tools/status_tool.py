@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.errors import BrokenStore, MissingTable
-from codesum_pipeline.ground.model.moments import age, moment_at
+from codesum_pipeline.ground.model.moments import age_in_words, moment_at
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import current_holder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -119,7 +119,7 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, stands: As
     manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
     return RepositoryStatus(
         repo=key,
-        state=f"{building}{stands.standing}, published {age(published_at)} ago",
+        state=f"{building}{stands.standing}, published {age_in_words(published_at)} ago",
         behind=stands.behind,
         commit=stands.commit,
         published_at=moment_at(published_at),

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent, WrittenBy
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.texts.llm.ledger import every_attempt
-from codesum_pipeline.texts.llm.totals import Totals, total_by
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls_by
 from codesum_pipeline.ways_in.web.rendering import usd
 
 WIDTH, HEIGHT = 560, 180
@@ -98,7 +98,7 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
     """The scores of the repository's own questions, evaluation after evaluation; None without evaluations."""
     import pyarrow.compute as pc
 
-    table = TableStore(layout.warehouse).read_or_empty("evaluations", repo, columns=_COLUMNS)
+    table = tables_of(layout).read_or_empty("evaluations", repo, columns=_COLUMNS)
     is_headline = pc.and_(pc.equal(table["metric"], NDCG), pc.equal(table["category"], EVERY_CATEGORY))
     rows = table.filter(pc.and_(is_headline, pc.greater(table["questions"], 0))).to_pylist()
     rows = [row for row in rows if row["setup"] in _SETUPS]
@@ -133,9 +133,9 @@ def evaluation_chart(layout: HomeLayout, repo: str) -> Chart | None:
 
 def cost_charts(layout: HomeLayout, repo: str) -> list[Chart]:
     """The costs of models' calls for its texts, by day and by level; none if no model was called."""
-    rows = every_attempt(TableStore(layout.warehouse), layout.state(repo), repo)
-    by_day = total_by((row.started_at[:_DAY], row) for row in rows)
-    found = total_by((row.level, row) for row in rows)
+    rows = every_attempt(tables_of(layout), layout.state(repo), repo)
+    by_day = add_up_calls_by((row.started_at[:_DAY], row) for row in rows)
+    found = add_up_calls_by((row.level, row) for row in rows)
     by_level: dict[str, Totals] = {level.value: found[level.value] for level in LEVELS if level.value in found}
     days = dict(list(by_day.items())[-_MOST_DAYS:])
     return [
@@ -220,9 +220,7 @@ class TextHistory(Struct, frozen=True):
 
 def history_of(layout: HomeLayout, repo: str, id_: str) -> TextHistory:
     """The history of a document's text; empty before the first build."""
-    parts = TableStore(layout.warehouse).read_parts(
-        "document_history", repo, columns=_HISTORY_COLUMNS, having=("id", id_)
-    )
+    parts = tables_of(layout).read_parts("document_history", repo, columns=_HISTORY_COLUMNS, having=("id", id_))
     rows = sorted((row for part in parts for row in part.to_pylist()), key=lambda row: -row["sequence"])
     return TextHistory(
         changes=[_change(row) for row in rows[:_MOST]],

@@ -32,7 +32,7 @@ from codesum_pipeline.ground.model.progress import no_progress
 from codesum_pipeline.ground.store.schemas import SCHEMA_VERSION, TABLES, texts_table
 from codesum_pipeline.ground.store.tables import MemoryTables, TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import embedder_of, is_asked_over_the_network
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, is_asked_over_the_network
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_in, write_texts
 from codesum_pipeline.source.files.snapshot import snapshot_of
@@ -167,9 +167,10 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolu
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
-    entry = replace(scratch.entry, location=str(mirror.git_dir), ref=written.commit, worktree=False)
+    commit = written.commit_id()
+    entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
-    snapshot_of(scratch, mirror, Head(written.commit, written.commit))
+    snapshot_of(scratch, mirror, Head(commit, commit))
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.build.alerts.alert_book import ConditionKind, ConditionState, Message, open_book
-from codesum_pipeline.build.alerts.announcing import announce, decide, note_absence
+from codesum_pipeline.build.alerts.announcing import announce_changes, decide_messages, note_absence
 from codesum_pipeline.changes.delivery.outbox import open_outbox
 from codesum_pipeline.changes.delivery.sending import OutboxSender
 from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
@@ -40,13 +40,13 @@ class Watch:
     def tell(self, *, after_minutes: float = 6) -> list[str]:
         """The subjects of what is put into the outbox."""
         self.moment += timedelta(minutes=after_minutes)
-        before = set(self.told())
+        before = set(self.reported())
         sender = self.sender()
         with open_book(self.home, now=self.now) as book:
-            announce(book, self.settings, sender)
-        return [subject.removeprefix("codesum: ") for id_, subject in self.told().items() if id_ not in before]
+            announce_changes(book, self.settings, sender)
+        return [subject.removeprefix("codesum: ") for id_, subject in self.reported().items() if id_ not in before]
 
-    def told(self) -> dict[str, str]:
+    def reported(self) -> dict[str, str]:
         with open_outbox(self.home, now=self.now) as outbox:
             return {each.post_id: outbox.post(each.post_id).subject for each in outbox.deliveries()}
 
@@ -103,13 +103,13 @@ def test_what_ends_before_it_has_lasted_is_not_told_of(watch: Watch) -> None:
 
 
 def test_what_goes_on_and_off_is_told_ever_more_seldom(watch: Watch) -> None:
-    told = 0
+    reported = 0
     for hour in range(24):
         watch.see(check(is_bad=hour % 2 == 0))
-        told += len(watch.tell(after_minutes=60))
+        reported += len(watch.tell(after_minutes=60))
 
     # 5, 10, 20 and 40 minutes are over within the hour that each state lasts, 80 are not.
-    assert told == 4
+    assert reported == 4
 
 
 def test_a_host_that_is_away_is_one_alert_and_one_when_it_is_back(watch: Watch) -> None:
@@ -151,7 +151,7 @@ def test_a_restart_between_deciding_and_telling_repeats_and_loses_nothing(watch:
     watch.see(check())
     watch.moment += timedelta(minutes=6)
     with open_book(watch.home, now=watch.now) as book:
-        decide(book, watch.settings)
+        decide_messages(book, watch.settings)
         [message] = book.select(Message, "FROM messages")
 
     assert watch.tell() == ["Failing: shop: check index_is_fresh"]
@@ -169,7 +169,7 @@ def test_two_processes_that_look_at_once_tell_it_once(watch: Watch) -> None:
     def look() -> None:
         start.wait()
         with open_book(watch.home, now=watch.now) as book:
-            announce(book, watch.settings, watch.sender())
+            announce_changes(book, watch.settings, watch.sender())
 
     threads = [threading.Thread(target=look) for _ in range(4)]
     for thread in threads:
@@ -177,7 +177,7 @@ def test_two_processes_that_look_at_once_tell_it_once(watch: Watch) -> None:
     for thread in threads:
         thread.join()
 
-    assert list(watch.told().values()) == ["codesum: Failing: shop: check index_is_fresh"]
+    assert list(watch.reported().values()) == ["codesum: Failing: shop: check index_is_fresh"]
 
 
 def test_an_alert_arrives_as_a_mail_and_at_a_webhook(tmp_path: Path) -> None:

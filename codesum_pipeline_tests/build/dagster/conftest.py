@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.companion import index_repositories
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs

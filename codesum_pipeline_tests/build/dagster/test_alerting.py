@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.build.dagster import alerting
-from codesum_pipeline.build.dagster.alerting import look, note_plan, note_runs
+from codesum_pipeline.build.dagster.alerting import look_for_conditions, note_plan, note_runs
 from codesum_pipeline.build.dagster.asset_steps import JOB
 from codesum_pipeline.build.dagster.planner import BuildDecision, Plan
 from codesum_pipeline.build.dagster.resource import PARTITION_TAG
@@ -46,7 +46,7 @@ def end_runs(instance: dg.DagsterInstance, numbers: range, status: dg.DagsterRun
         instance.add_run(dg.DagsterRun(job_name=JOB, run_id=f"{status.value}-{number:02}", status=status, tags=tags))
 
 
-def told(home: Home) -> list[tuple[str, str]]:
+def notices(home: Home) -> list[tuple[str, str]]:
     with open_outbox(home.settings.home, now=utc_now) as outbox:
         posts = [outbox.post(each.post_id) for each in outbox.deliveries()]
     return [(post.subject, post.text) for post in posts]
@@ -82,9 +82,9 @@ def test_a_thousand_indexes_that_become_late_in_one_tick_are_one_message_of_a_fe
     for _ in range(2):
         note_plan(at_once, instance, plan, entries)
     for _ in range(3):
-        look(at_once, instance, dg.get_dagster_logger())
+        look_for_conditions(at_once, instance, dg.get_dagster_logger())
 
-    [(subject, text)] = told(at_once)
+    [(subject, text)] = notices(at_once)
     assert subject == "codesum: 1,000 failing, 0 recovered"
     assert "check index_is_fresh (1,000): repo-0000, repo-0001" in text and "and 992 more" in text
     assert len(text) < 500

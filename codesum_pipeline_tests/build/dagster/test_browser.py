@@ -65,7 +65,7 @@ OWN_SOCKET = """() => new Promise(done => {
 class _Pages(BaseHTTPRequestHandler):
     """Answers everything with an empty page, and remembers what it was asked."""
 
-    asked: list[tuple[str, str]]
+    requests: list[tuple[str, str]]
 
     def do_GET(self) -> None:
         self._answer()
@@ -78,7 +78,7 @@ class _Pages(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         telling = (self.headers.get(name) for name in ("Upgrade", "Content-Type", "Sec-Fetch-Dest"))
-        self.asked.append((self.command, next(filter(None, telling), "")))
+        self.requests.append((self.command, next(filter(None, telling), "")))
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         body = b"<!doctype html><title>Page</title><body></body>"
         self.send_response(200)
@@ -94,12 +94,12 @@ class _Pages(BaseHTTPRequestHandler):
 @contextmanager
 def pages(address: str = "127.0.0.1") -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """A server of pages at an address of this machine: its port, and what it was asked."""
-    asked: list[tuple[str, str]] = []
-    server = ThreadingHTTPServer((address, 0), type("Pages", (_Pages,), {"asked": asked}))
+    requests: list[tuple[str, str]] = []
+    server = ThreadingHTTPServer((address, 0), type("Pages", (_Pages,), {"requests": requests}))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield server.server_address[1], asked
+        yield server.server_address[1], requests
     finally:
         server.shutdown()
         server.server_close()
@@ -121,7 +121,7 @@ def browser(playwright_driver: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
+def with_digests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
     """The UI of a home in which a digest tells of a commit that tries everything."""
     folder = tmp_path_factory.mktemp("told")
     shop = DigestHome.at(open_home(folder / "home"), GitRepo.create(folder / "shop", FILES), hook="http://127.0.0.1:9/")
@@ -156,11 +156,11 @@ def attack(target: str, partition: str = "attacked") -> list[str]:
 
 
 def test_the_attack_reaches_a_server_that_does_not_defend_itself(page: Any) -> None:
-    with pages() as (victim, asked), pages() as (port, _):
+    with pages() as (victim, requests), pages() as (port, _):
         page.goto(f"http://127.0.0.1:{port}/")
         page.evaluate(ATTACK, attack(f"http://127.0.0.1:{victim}"))
 
-    found = set(asked)
+    found = set(requests)
     assert found >= {("POST", "text/plain"), ("GET", "image"), ("GET", "iframe"), ("GET", "websocket")}
     assert ("POST", "application/x-www-form-urlencoded") in found
 
@@ -212,16 +212,16 @@ def test_a_link_of_another_page_leads_to_the_ui(page: Any, ui: DagsterDev) -> No
     ("asset", "shown"), [("intent_matches", "shop/auth.py#L1"), ("intent_digests", "<script>alert")]
 )
 def test_the_words_of_a_repository_are_letters_in_the_preview_of_a_digest(
-    page: Any, told: DagsterDev, asset: str, shown: str
+    page: Any, with_digests: DagsterDev, asset: str, shown: str
 ) -> None:
-    asked, dialogs = [], []
-    page.on("request", lambda request: asked.append(request.url))
+    requests, dialogs = [], []
+    page.on("request", lambda request: requests.append(request.url))
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
 
-    page.goto(f"{told.url}/assets/{asset}?view=partitions&partition=shop")
+    page.goto(f"{with_digests.url}/assets/{asset}?view=partitions&partition=shop")
     page.get_by_text("preview", exact=True).first.wait_for()
     page.get_by_text(shown).first.wait_for()
 
     assert dialogs == []
-    assert not [url for url in asked if "evil.example" in url]
+    assert not [url for url in requests if "evil.example" in url]
     assert page.locator("[href*='evil.example'], [src*='evil.example'], a[href^='javascript:']").count() == 0

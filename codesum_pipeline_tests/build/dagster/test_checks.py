@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.companion import index_repositories
 from codesum_pipeline.build.dagster.dagster_records import open_instance
 from codesum_pipeline.build.home.wiring import Home
@@ -22,7 +22,7 @@ from codesum_pipeline.build.steps.step_checks import (
 )
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
+import dagster as dg
 import yaml
 
 import codesum_pipeline
-import dagster as dg
 from codesum_pipeline.build.dagster.control import forget_partition, register_partitions
 from codesum_pipeline.build.dagster.dagster_records import open_instance
 from codesum_pipeline.build.dagster.instance_file import ensure_dagster_home

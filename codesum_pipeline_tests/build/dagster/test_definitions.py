@@ -7,11 +7,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import yaml
 
 import codesum_pipeline
-import dagster as dg
 from codesum_pipeline.build.dagster.runs import MODULE
 from codesum_pipeline.changes.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.definitions import build_defs
@@ -64,7 +64,7 @@ def test_the_assets_are_the_boxes_of_the_design(definitions: dg.Definitions) -> 
 def test_every_asset_says_what_it_is(definitions: dg.Definitions) -> None:
     for spec in definitions.resolve_all_asset_specs():
         schema = spec.metadata["dagster/column_schema"]
-        said = {
+        is_described = {
             "group": spec.group_name in ("source", "graph", "summaries", "indexes", "publishing", "digests"),
             "owner": list(spec.owners) == ["team:codesum"],
             "partition": spec.partitions_def
@@ -74,7 +74,7 @@ def test_every_asset_says_what_it_is(definitions: dg.Definitions) -> None:
             "description": "ne row is" in (spec.description or "") or spec.key.path[-1] in NOT_ROWS,
             "columns": [column.name for column in schema.columns] == SCHEMAS[spec.metadata["codesum/table"]].names,
         }
-        assert said == dict.fromkeys(said, True), spec.key
+        assert is_described == dict.fromkeys(is_described, True), spec.key
 
 
 NOT_ROWS = ("index_candidate", "published_index")

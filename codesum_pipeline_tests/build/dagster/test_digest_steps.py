@@ -16,7 +16,7 @@ from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.reports.build_values import BuildOptions, Markdown, StepOutcome
 from codesum_pipeline.build.steps.digest_steps import DIGEST_STEPS
 from codesum_pipeline.build.steps.one_build import Build
-from codesum_pipeline.build.steps.scheduled_digests import tell_due, wanted_now
+from codesum_pipeline.build.steps.scheduled_digests import explain_due_digests, tell_due_digests
 from codesum_pipeline.build.steps.step_list import STEPS
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline_tests.build.dagster.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome
@@ -58,7 +58,7 @@ def build(home: Home, *steps: str) -> dict[str, StepOutcome]:
     return {step: made.perform(step) for step in steps or (*BUILT, *DIGEST_STEPS)}
 
 
-def told(receiver: WebhookReceiver) -> list[str]:
+def received_intents(receiver: WebhookReceiver) -> list[str]:
     return [each.json["intent"] for each in receiver.received]
 
 
@@ -73,7 +73,7 @@ def test_a_question_that_was_added_after_a_build_hears_of_the_next_change(
 
     done = build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     assert (done["intent_matches"].values["matches"], done["intent_matches"].rows) == (1, 1)
     assert (done["intent_digests"].values["digests"], done["intent_digests"].rows) == (1, 1)
 
@@ -97,7 +97,7 @@ def test_one_broken_question_is_reported_and_the_others_are_answered(
 
     done = build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     ((item, reason),) = reasons(done["intent_matches"])
     assert (item, "intents.yaml:" in reason, "7" in reason) == ("broken", True, True)
 
@@ -111,11 +111,11 @@ def test_while_the_file_of_questions_cannot_be_read_nothing_is_lost(
 
     broken = build(shop.home)
     assert [item for item, _ in reasons(broken["intent_matches"])] == ["intents.yaml"]
-    assert told(receiver) == []
+    assert received_intents(receiver) == []
 
     shop.ask(auth=SIGN_IN)
     build(shop.home)
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
 
 
 @pytest.mark.slow
@@ -129,9 +129,9 @@ def test_a_receiver_that_is_away_gets_its_digest_without_another_build(built: Pa
         assert "503" in done.warnings[0]
 
         later = utc_now() + timedelta(hours=1)
-        assert wanted_now(shop.home) == "", "the outbox waits a while"
-        assert wanted_now(shop.home, now=lambda: later) == "to be sent on hook"
-        assert tell_due(shop.home, now=lambda: later).values["messages_not_sent"] == 0
+        assert explain_due_digests(shop.home) == "", "the outbox waits a while"
+        assert explain_due_digests(shop.home, now=lambda: later) == "to be sent on hook"
+        assert tell_due_digests(shop.home, now=lambda: later).values["messages_not_sent"] == 0
         assert len({*receiver.ids}) == 1 and len(receiver.ids) == 2
 
 
@@ -142,13 +142,13 @@ def test_a_channel_without_its_secret_fails_no_build_and_starts_no_runs_for_ever
     shop.configure('secret_env = "HOOK_SECRET"\n')
     shop.repo.commit(SHORTER)
     build(shop.home)
-    assert told(receiver) == []
-    assert wanted_now(shop.home) == "", "nobody can send it before the secret is there"
+    assert received_intents(receiver) == []
+    assert explain_due_digests(shop.home) == "", "nobody can send it before the secret is there"
 
     monkeypatch.setenv("HOOK_SECRET", "a secret of the process that runs")
-    assert wanted_now(shop.home) == "to be sent on hook"
-    tell_due(shop.home)
-    assert told(receiver) == ["auth"]
+    assert explain_due_digests(shop.home) == "to be sent on hook"
+    tell_due_digests(shop.home)
+    assert received_intents(receiver) == ["auth"]
 
 
 DIE = """
@@ -163,7 +163,7 @@ DEATHS = {
     "before the matches are kept": "import codesum_pipeline.changes.digests.digest_store as s\n    "
     "s.DigestStore.add_matches = lambda *_, **__: os._exit(9)",
     "before the baseline moves": "VersionComparison.keep = lambda _: os._exit(9)",
-    "before the digest": "import codesum_pipeline.changes.digests.running as d\n    "
+    "before the digest": "import codesum_pipeline.changes.digests.due_ticks as d\n    "
     "d.run_after_build = lambda *_: os._exit(9)",
 }
 
@@ -177,12 +177,12 @@ def test_what_a_killed_build_did_not_tell_the_next_one_tells_once(
     code = textwrap.dedent(DIE).format(line.replace("\n    ", "\n"))
     environment = {**os.environ, "PYTHONPATH": str(Path(codesum_pipeline.__file__).parent.parent)}
     died = subprocess.run([sys.executable, "-c", code, str(shop.folder)], env=environment, check=False)
-    assert (died.returncode, told(receiver)) == (9, [])
+    assert (died.returncode, received_intents(receiver)) == (9, [])
 
     build(shop.home)
     build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
 
 
 def test_what_was_matched_and_not_told_is_told_by_the_next_build_of_the_same_commit(
@@ -194,7 +194,7 @@ def test_what_was_matched_and_not_told_is_told_by_the_next_build_of_the_same_com
 
     build(shop.home)
 
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     assert not shop.home.has_digest_waiting("shop")
 
 
@@ -203,10 +203,10 @@ def test_what_no_build_told_the_schedule_tells(shop: DigestHome, receiver: Webho
     shop.repo.commit(SHORTER)
     build(shop.home, *BUILT, "intent_matches")
 
-    assert wanted_now(shop.home) == "to be tried again: shop"
-    tell_due(shop.home)
+    assert explain_due_digests(shop.home) == "to be tried again: shop"
+    tell_due_digests(shop.home)
 
-    assert (told(receiver), wanted_now(shop.home)) == (["auth"], "")
+    assert (received_intents(receiver), explain_due_digests(shop.home)) == (["auth"], "")
 
 
 @pytest.mark.slow
@@ -216,7 +216,7 @@ def test_two_questions_have_a_digest_each(shop: DigestHome, receiver: WebhookRec
 
     build(shop.home)
 
-    assert sorted(told(receiver)) == ["auth", "billing"]
+    assert sorted(received_intents(receiver)) == ["auth", "billing"]
 
 
 def kinds(markdown: str) -> set[str]:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.definitions import build_defs
@@ -48,7 +48,7 @@ def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
     return {name: value.value for name, value in found.metadata.items()}
 
 
-def told(receiver: WebhookReceiver) -> list[str]:
+def received_intents(receiver: WebhookReceiver) -> list[str]:
     """The questions that digests came about."""
     return [each.json["intent"] for each in receiver.received]
 
@@ -58,19 +58,19 @@ def test_a_change_that_concerns_a_question_is_told_once(
     shop: DigestHome, run: RunJob, receiver: WebhookReceiver
 ) -> None:
     assert run().success
-    assert told(receiver) == [], "the first build has nothing to compare with"
+    assert received_intents(receiver) == [], "the first build has nothing to compare with"
 
     shop.repo.commit(SHORTER)
     second = run()
     assert second.success
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     assert metadata(second, "intent_digests")["digests"] == 1
     (digest,) = shop.digests
     assert digest.repositories == ("shop",)
     assert [cited.document_id for cited in digest.result.citations] == ["shop/auth.py::sign_in"]
 
     assert run().success
-    assert told(receiver) == ["auth"], "the same commit again has nothing to tell"
+    assert received_intents(receiver) == ["auth"], "the same commit again has nothing to tell"
     assert len(shop.ticks) == 1
 
 
@@ -83,10 +83,10 @@ def test_a_build_from_the_command_line_tells_too(shop: DigestHome, receiver: Web
 
     done = run_codesum(*index, cwd=tmp_path)
 
-    assert (done.returncode, told(receiver)) == (0, ["auth"]), done.stderr
+    assert (done.returncode, received_intents(receiver)) == (0, ["auth"]), done.stderr
     assert "1 digest written" in done.stdout
     assert "nothing to do" in run_codesum(*index, cwd=tmp_path).stdout
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
 
 
 def look(home: Home, instance: dg.DagsterInstance, at: datetime, name: str = "digests") -> dg.RunRequest | str:
@@ -158,7 +158,7 @@ def test_a_daily_question_has_one_digest_over_all_repositories_however_many_days
     for repo in (shop.repo, other):
         repo.commit(SHORTER)
         assert run(key=repo.path.name).success
-    assert (told(receiver), shop.waiting) == ([], {"auth": 2})
+    assert (received_intents(receiver), shop.waiting) == ([], {"auth": 2})
     with open_digests(shop.folder / "digests.sqlite", now=utc_now) as store:
         store.mark_served("auth", iso_moment(utc_now() - timedelta(days=5)))
 
@@ -166,7 +166,7 @@ def test_a_daily_question_has_one_digest_over_all_repositories_however_many_days
     again = scheduled(home, instance, "send_digests")
 
     assert (done.success, again.success) == (True, True)
-    assert told(receiver) == ["auth"]
+    assert received_intents(receiver) == ["auth"]
     (digest,) = shop.digests
     assert digest.repositories == ("other", "shop")
     assert metadata(done, "scheduled_digests")["digests"] == 1

@@ -1,5 +1,6 @@
 """The engine of a home: what its settings write, and what they refuse."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,19 @@ def test_a_changed_engine_replaces_its_block_and_nothing_else(tmp_path: Path) ->
     back = open_home(tmp_path, engine=LOCAL)
     apply_engine(back.layout, back.settings.engine, {})
     assert file.read_text() == before
+
+
+def test_a_home_of_an_earlier_version_gets_the_modules_of_this_one(tmp_path: Path) -> None:
+    home = open_home(tmp_path, engine=CELERY)
+    apply_engine(home.layout, home.settings.engine, ADDRESSES)
+    file = instance_file(tmp_path)
+    now = file.read_text()
+    file.write_text(re.sub(r"codesum_pipeline\.[a-z_.]*\.(postgres|celery_runs)", r"codesum_pipeline.defs.\1", now))
+    assert file.read_text().count("codesum_pipeline.defs.") == 2
+
+    apply_engine(home.layout, home.settings.engine, ADDRESSES)
+
+    assert file.read_text() == now
 
 
 def test_a_command_that_does_not_name_an_engine_does_not_take_the_home_out_of_its_fleet(tmp_path: Path) -> None:

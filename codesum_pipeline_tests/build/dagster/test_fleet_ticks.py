@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import sqlalchemy as sql
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.build.dagster.resource import PORTION, add_partitions
 from codesum_pipeline.build.dagster.ticks import SensorTick, take_tick
@@ -48,15 +48,15 @@ def look_for_pushes(home: Home, instance: dg.DagsterInstance) -> Look:
 @contextmanager
 def counted_queries() -> Iterator[list[str]]:
     """The statements that Dagster's storage is asked within the block."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if not statement.startswith("PRAGMA"):
-            asked.append(statement)
+            requests.append(statement)
 
     sql.event.listen(sql.Engine, "before_cursor_execute", note)
     try:
-        yield asked
+        yield requests
     finally:
         sql.event.remove(sql.Engine, "before_cursor_execute", note)
 
@@ -69,11 +69,11 @@ def test_a_marked_repository_is_built_without_a_look_at_the_others(
     idle = look_for_pushes()
     mark_due(home.layout, ["shop", "unknown"])
 
-    asked = look_for_pushes()
+    result = look_for_pushes()
 
     assert idle.skip_reason and idle.skip_reason.skip_message == "no push was told of"
-    assert [request.partition_key for request in asked.run_requests or ()] == ["shop"]
-    (added,) = asked.dynamic_partitions_requests or ()
+    assert [request.partition_key for request in result.run_requests or ()] == ["shop"]
+    (added,) = result.dynamic_partitions_requests or ()
     assert list(added.partition_keys) == ["shop"]
     assert marked_keys(home.layout) == []
 
@@ -89,10 +89,10 @@ def test_a_push_during_a_build_waits_for_its_end(
     waits = look_for_pushes()
     instance.report_run_failed(run)
 
-    asked = look_for_pushes()
+    result = look_for_pushes()
 
     assert waits.skip_reason and waits.skip_reason.skip_message == "1 being built"
-    assert [request.partition_key for request in asked.run_requests or ()] == ["shop"]
+    assert [request.partition_key for request in result.run_requests or ()] == ["shop"]
 
 
 def test_what_one_sensor_asked_for_just_now_the_other_does_not_ask_for(
@@ -112,15 +112,15 @@ def test_what_is_wrong_is_told_once_and_again_when_it_is_something_else(
     home.layout.repos_file.write_text(f"repositories:\n  gone:\n    path: {tmp_path}/nowhere\n")
     caplog.set_level(logging.WARNING, logger="tick")
 
-    said = []
+    counts = []
     for change in ("", "", "    branch: main\n", ""):
         caplog.clear()
         home.layout.repos_file.write_text(f"{home.layout.repos_file.read_text()}{change}")
         line = tick(home, instance).plan.summary()
-        said.append(len(caplog.messages))
+        counts.append(len(caplog.messages))
         assert line.startswith("1 unreadable: ")
 
-    assert said == [1, 0, 1, 0]
+    assert counts == [1, 0, 1, 0]
 
 
 def test_a_lost_or_broken_poll_state_heals(register: Register, home: Home, instance: dg.DagsterInstance) -> None:
@@ -161,9 +161,9 @@ def test_dagster_is_asked_as_often_for_forty_repositories_as_for_four(
             built = dg.AssetMaterialization("published_index", partition=entry.key, tags=tags)
             instance.report_runless_asset_event(built)
         tick(home, instance)
-        with counted_queries() as asked:
+        with counted_queries() as queries:
             plan = tick(home, instance).plan
-        counts.append(len(asked))
+        counts.append(len(queries))
         assert len(plan.verdicts) == count
 
     assert counts[0] == counts[1]

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import PUBLISHED_INDEX, is_held
-from codesum_pipeline.build.dagster.observing import observe
+from codesum_pipeline.build.dagster.observing import observe_repositories
 from codesum_pipeline.build.dagster.planner import BuildDecision, plan_builds
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -50,7 +50,7 @@ def verdict(home: Home, instance: dg.DagsterInstance) -> BuildDecision:
 
     now = Home(load_settings({"home": home.settings.home}, environ={}))
     with open_poll_state(now.layout) as state:
-        seen = observe(now, instance, state, now.registry.entries()).observations
+        seen = observe_repositories(now, instance, state, now.registry.entries()).observations
     return plan_builds(seen, max_attempts=3, max_requests=1).verdicts["shop"]
 
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.alerts.alert_book import ConditionKind, open_book
-from codesum_pipeline.build.dagster.alerting import look as look_for_alerts
+from codesum_pipeline.build.dagster.alerting import look_for_conditions as look_for_alerts
 from codesum_pipeline.build.dagster.alerting import take_due
 from codesum_pipeline.build.dagster.asset_steps import last_materialization
 from codesum_pipeline.build.home.wiring import Home
@@ -39,15 +39,15 @@ def found(instance: dg.DagsterInstance, asset: str, check: str) -> list[tuple[st
     """Status, state and description of each evaluation for `shop`, newest first."""
     key = dg.AssetCheckKey(dg.AssetKey(asset), check)
     records = instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
-    said = []
+    lines = []
     for record in records:
         if record.event and record.partition == "shop":
             event = record.event.dagster_event
             assert event
             data = event.asset_check_evaluation_data
             state = data.metadata.get("state")
-            said.append((record.status.value, str(state.value) if state else "", data.description or ""))
-    return said
+            lines.append((record.status.value, str(state.value) if state else "", data.description or ""))
+    return lines
 
 
 def build(home: Home, instance: dg.DagsterInstance, job: str = "index_repository", **settings: Any) -> bool:
@@ -91,10 +91,10 @@ def test_figures_out_of_their_band_are_found_and_stop_nothing(
 
     assert build(home, instance, checks={"resolved_calls_least": 1.0, "placeholders_most": 0.0, "cost_usd_most": 0.0})
 
-    [(status, state, said), *_] = found(instance, "call_graph", "calls_are_resolved")
-    assert (status, state) == ("FAILED", "out of the band") and "at least 1 is expected" in said
-    [(status, state, said), *_] = found(instance, "summary_documents", "placeholders_in_band")
-    assert (status, state) == ("FAILED", "out of the band") and "at most 0 is expected" in said
+    [(status, state, description), *_] = found(instance, "call_graph", "calls_are_resolved")
+    assert (status, state) == ("FAILED", "out of the band") and "at least 1 is expected" in description
+    [(status, state, description), *_] = found(instance, "summary_documents", "placeholders_in_band")
+    assert (status, state) == ("FAILED", "out of the band") and "at most 0 is expected" in description
     [(status, state, _), *_] = found(instance, "published_index", "cost_of_day_in_band")
     assert (status, state) == ("SUCCEEDED", "in the band")
     [(status, state, _), *_] = found(instance, "summary_documents", "model_texts_in_band")
@@ -121,8 +121,8 @@ def test_a_check_without_data_does_not_pass_and_alarms_nobody(
 
     assert build(quick, instance)
 
-    [(status, state, said), *_] = found(instance, "call_graph", "calls_are_resolved")
-    assert (status, state, said) == ("FAILED", "no data", "no data: no indexed file calls anything")
+    [(status, state, description), *_] = found(instance, "call_graph", "calls_are_resolved")
+    assert (status, state, description) == ("FAILED", "no data", "no data: no indexed file calls anything")
     settle(quick, instance)
     with open_book(quick.settings.home, now=utc_now) as book:
         assert book.conditions("is_bad") == []
@@ -137,8 +137,8 @@ def test_lateness_is_seen_and_told_while_nothing_is_built(
     built_shop.commit({"shop/prices.py": ODD})
     for _ in range(4):
         look()
-    [(status, _, said)] = found(instance, "published_index", "index_is_fresh")
-    assert status == "FAILED" and said.startswith("behind its repository since")
+    [(status, _, description)] = found(instance, "published_index", "index_is_fresh")
+    assert status == "FAILED" and description.startswith("behind its repository since")
     settle(quick, instance)
     assert alerted(quick) == ["codesum: Failing: shop: check index_is_fresh"]
 
@@ -215,12 +215,12 @@ def test_a_runs_page_says_what_changed_why_at_what_cost_and_how_good_it_is(
 
     found = last_materialization(instance, dg.AssetKey("published_index"), "shop")
     assert found
-    said = str(found.metadata["what_this_run_did"].value)
-    assert f"`{before}` → `{now}`" in said and "1 files added, 0 changed, 0 removed" in said
-    assert "| function | written | new | 2 |" in said
-    assert "no model was asked" in said and "Retrieval was not measured" in said
-    assert re.search(r"\*\*What it avoided.\*\* [1-9]\d* of \d+ texts stayed as they were.", said)
-    assert len(said) < 4_000
+    text = str(found.metadata["what_this_run_did"].value)
+    assert f"`{before}` → `{now}`" in text and "1 files added, 0 changed, 0 removed" in text
+    assert "| function | written | new | 2 |" in text
+    assert "no model was asked" in text and "Retrieval was not measured" in text
+    assert re.search(r"\*\*What it avoided.\*\* [1-9]\d* of \d+ texts stayed as they were.", text)
+    assert len(text) < 4_000
     (record,) = instance.get_run_records(limit=1)
     tags = record.dagster_run.tags
     assert (tags["codesum/commit"], tags["codesum/files_changed"]) == (now, "1")
@@ -260,8 +260,8 @@ def test_runs_that_end_after_the_clock_was_set_back_are_counted_and_once_each(
 
 
 def test_the_summary_of_a_run_is_made_of_what_the_home_has(built_shop: GitRepo, home: Home) -> None:
-    told = show_run(home.workspace("shop", run_id="a run that did nothing"))
-    said, written = told["what_this_run_did"], told["texts_rewritten"]
+    shown = show_run(home.workspace("shop", run_id="a run that did nothing"))
+    text, written = shown["what_this_run_did"], shown["texts_rewritten"]
 
     headings = [
         "**What changed.**",
@@ -269,4 +269,4 @@ def test_the_summary_of_a_run_is_made_of_what_the_home_has(built_shop: GitRepo, 
         "**What it cost.**",
         "**How good it is now.**",
     ]
-    assert [each for each in headings if each not in str(said)] == [] and written == 0
+    assert [each for each in headings if each not in str(text)] == [] and written == 0

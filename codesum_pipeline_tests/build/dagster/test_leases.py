@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dagster as dg
 import pytest
+from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
 from msgspec.structs import replace
 
 import codesum_pipeline
-import dagster as dg
 from codesum_pipeline.build.dagster.companion import index_repositories
 from codesum_pipeline.build.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.build.dagster.dagster_records import open_instance
@@ -27,7 +28,6 @@ from codesum_pipeline.ground.model.errors import LeaseHeld
 from codesum_pipeline.ground.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline_tests.ground.store.test_lease import containers_can_be_made, in_a_container
 from codesum_pipeline_tests.support.repositories import GitRepo
-from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
 
 Register = Callable[[str], GitRepo]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.build.dagster.planner import GOES_ON_TAG
 from codesum_pipeline.build.dagster.resource import run_config_for
@@ -18,7 +18,7 @@ from codesum_pipeline.ground.model.model_call import AttemptOutcome
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline_tests.build.dagster.conftest import FILES, _register, _run_job
-from codesum_pipeline_tests.build.dagster.test_ticks import requested, said, verdicts, wanted
+from codesum_pipeline_tests.build.dagster.test_ticks import requested, skip_message, verdicts, wanted
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -92,20 +92,20 @@ def test_a_build_goes_on_with_what_is_left_over_and_may_spend_what_is_left_of_th
 def test_nothing_goes_on_by_itself_where_nothing_may_be_spent(look: Look, home: Home, changed: dict[str, str]) -> None:
     configure(home, **changed)
 
-    assert said(look()) == "1 up to date"
+    assert skip_message(look()) == "1 up to date"
 
 
 def test_when_the_days_money_is_spent_it_waits(look: Look, home: Home) -> None:
     spend(home, 0.5)
 
-    assert said(look()) == "1 with texts left over"
+    assert skip_message(look()) == "1 with texts left over"
 
 
 def test_one_build_at_a_time_goes_on(look: Look, home: Home, instance: dg.DagsterInstance) -> None:
     other = {"dagster/partition": "other", GOES_ON_TAG: "true"}
     requested(instance, home, fingerprint="f", status=dg.DagsterRunStatus.STARTED, tags=other)
 
-    assert said(look()) == "1 with texts left over"
+    assert skip_message(look()) == "1 with texts left over"
 
 
 def test_what_gives_nothing_is_not_tried_all_day(look: Look, home: Home, instance: dg.DagsterInstance) -> None:
@@ -116,7 +116,7 @@ def test_what_gives_nothing_is_not_tried_all_day(look: Look, home: Home, instanc
         fingerprint = request.tags[FINGERPRINT_TAG]
         requested(instance, home, fingerprint=fingerprint, status=dg.DagsterRunStatus.SUCCESS)
 
-    assert said(look()) == "1 with texts left over"
+    assert skip_message(look()) == "1 with texts left over"
 
 
 @pytest.mark.slow

@@ -121,14 +121,14 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
             till.repo.commit(more)
             found.run(open_home(till.folder / "home"), till.workspace())
     with webhook_receiver() as receiver:
-        told = DigestHome.at(
+        digests = DigestHome.at(
             open_home(folder / "told" / "home"), GitRepo.create(folder / "told" / "shop", FILES), hook=receiver.url
         )
-        told.ask(auth=SIGN_IN)
+        digests.ask(auth=SIGN_IN)
         for changed in ({}, SHORTER):
-            told.repo.commit(changed)
-            found.run(told.home, told.home.workspace("shop", run_id="run"))
-        assert told.digests
+            digests.repo.commit(changed)
+            found.run(digests.home, digests.home.workspace("shop", run_id="run"))
+        assert digests.digests
     return found
 
 

@@ -8,19 +8,19 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import dagster as dg
+import pytest
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.build.dagster.dagster_records import StorageFile
-from codesum_pipeline.build.dagster.maintenance_job import LOCK, RunRecords, give_back, maintain
+from codesum_pipeline.build.dagster.maintenance_job import LOCK, RunRecords, compact_records_file, maintain_everything
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.build.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.store.locks import exclusive
 from codesum_pipeline_tests.support.killing import killed_at
 from codesum_pipeline_tests.support.repositories import GitRepo
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 CHECK = dg.AssetCheckKey(dg.AssetKey("documents"), "are_whole")
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
@@ -235,12 +235,12 @@ def test_free_pages_are_given_back_where_they_are_many(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE events (text)")
         connection.executemany("INSERT INTO events VALUES (?)", [("x" * 4000,)] * 1000)
         connection.commit()
-        assert [*give_back(file)] == []
+        assert [*compact_records_file(file)] == []
         connection.execute("DELETE FROM events WHERE rowid > 100")
         connection.commit()
     before = file.path.stat().st_size
 
-    (found,) = give_back(file)
+    (found,) = compact_records_file(file)
 
     assert isinstance(found, FreedSpace) and found.size > 3_000_000
     assert file.path.stat().st_size < before / 4
@@ -250,7 +250,7 @@ def test_free_pages_are_given_back_where_they_are_many(tmp_path: Path) -> None:
 
 def test_one_maintenance_at_a_time(home: Home, instance: dg.DagsterInstance) -> None:
     with exclusive(home.layout.home / "state" / LOCK):
-        done = maintain(home, instance)
+        done = maintain_everything(home, instance)
 
     assert done.untouched == (SkippedUpkeep(None, "", "another maintenance of this home is under way"),)
 

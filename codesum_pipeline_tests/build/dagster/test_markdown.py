@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from codesum_pipeline.ground.model.markdown import plain, table
+from codesum_pipeline.ground.model.markdown import escape_text, markdown_table
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from codesum_pipeline.ground.model.markdown import plain, table
     ],
 )
 def test_nothing_in_a_text_is_markup(text: str) -> None:
-    shown = plain(text, limit=1000)
+    shown = escape_text(text, limit=1000)
 
     assert not re.search(r"[<>]", shown)
     assert not re.search(r"(?<!\\)[`*_\[\]|!#~$]", shown)
@@ -33,14 +33,14 @@ def test_nothing_in_a_text_is_markup(text: str) -> None:
 
 
 def test_plain_words_stay_plain_words() -> None:
-    assert plain("Return the sum, or nothing") == "Return the sum, or nothing"
+    assert escape_text("Return the sum, or nothing") == "Return the sum, or nothing"
 
 
 def test_a_long_text_is_cut() -> None:
-    assert plain("word " * 100, limit=12) == "word word w…"
+    assert escape_text("word " * 100, limit=12) == "word word w…"
 
 
 def test_a_table_keeps_its_columns_whatever_the_cells_hold() -> None:
-    lines = table(["id", "n"], [("a|b\n|c|", 1), (None, 2)]).splitlines()
+    lines = markdown_table(["id", "n"], [("a|b\n|c|", 1), (None, 2)]).splitlines()
 
     assert [len(re.findall(r"(?<!\\)\|", line)) for line in lines] == [3, 3, 3, 3]

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+import dagster as dg
 from msgspec import Struct
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import metadata_of, table_metadata
 from codesum_pipeline.build.dagster.assets import ASSETS
 from codesum_pipeline.build.dagster.home_jobs import HOME_ASSETS

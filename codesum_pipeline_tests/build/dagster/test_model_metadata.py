@@ -13,14 +13,16 @@ ASKED = LevelCalls(
     predicted_usd=0.9, predicted_usd_with_cache=0.4, latency_p50_s=1.0, latency_p95_s=2.0,
     secrets_masked={"aws-key": 1}, failures={"timeout": 1},
     gates={Gate.CAP: 2, Gate.NO_CREDENTIALS: 1},
-    avoided={AvoidanceReason.ASKED: CallTotals(3, 900, 60, 0.4), AvoidanceReason.CACHE: CallTotals(1, 300, 20, 0.1)},
+    avoided={
+        AvoidanceReason.NOT_AVOIDED: CallTotals(3, 900, 60, 0.4), AvoidanceReason.CACHE: CallTotals(1, 300, 20, 0.1),
+    },
 )  # fmt: skip
 
 
-def level_report(asked: LevelCalls | None) -> LevelReport:
+def level_report(calls: LevelCalls | None) -> LevelReport:
     return LevelReport(
         level=Level.FUNCTION, rows=6, written=4, kept=2, removed=0, placeholders=0, by_cause={Cause.NEW: 4},
-        rewrites=(), table_hash="", asked=asked,
+        rewrites=(), table_hash="", asked=calls,
     )  # fmt: skip
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.support.repositories import GitRepo

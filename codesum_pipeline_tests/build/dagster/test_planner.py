@@ -145,12 +145,12 @@ def test_what_is_left_over(seen: Observation, usd_left: float, verdict: BuildDec
 def test_the_first_of_many_that_cannot_be_read_are_named() -> None:
     gone = [Observation(f"r{number:03}", wanted=None, complaint="gone\n" + "x" * 1000) for number in range(200)]
 
-    said = plan(*gone).summary()
+    summary = plan(*gone).summary()
 
-    assert said.startswith("200 unreadable: r000: gone xxx")
-    assert [number for number in range(200) if f"r{number:03}" in said] == [0, 1, 2, 3, 4]
-    assert said.endswith("…; and 195 more")
-    assert len(said) < 1200
+    assert summary.startswith("200 unreadable: r000: gone xxx")
+    assert [number for number in range(200) if f"r{number:03}" in summary] == [0, 1, 2, 3, 4]
+    assert summary.endswith("…; and 195 more")
+    assert len(summary) < 1200
 
 
 def test_an_empty_registry_says_what_to_do() -> None:

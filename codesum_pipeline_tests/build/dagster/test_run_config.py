@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import dagster as dg
 import pytest
 from pydantic import BaseModel
 
-import dagster as dg
 from codesum_pipeline.build.dagster.resource import BuildRequest
 from codesum_pipeline.build.home.settings_loading import check_is_settable_by_run
 from codesum_pipeline.build.home.wiring import Home

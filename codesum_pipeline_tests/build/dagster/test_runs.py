@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
+
 from codesum_pipeline.build.dagster.asset_steps import PUBLISHED_INDEX, last_materialization, recorded_fingerprint
 from codesum_pipeline.build.dagster.companion import index_repositories
 from codesum_pipeline.build.dagster.dagster_records import open_instance

@@ -4,9 +4,10 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 import dagster as dg
+import pytest
+from dagster._core.utils import make_new_run_id
+
 from codesum_pipeline.build.dagster.companion import index_repositories
 from codesum_pipeline.build.dagster.dagster_records import open_instance
 from codesum_pipeline.build.dagster.runs import MODULE, REPOSITORY
@@ -17,7 +18,6 @@ from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.build.dagster.conftest import FILES
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
-from dagster._core.utils import make_new_run_id
 
 
 @pytest.fixture(scope="module")

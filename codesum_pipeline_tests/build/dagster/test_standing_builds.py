@@ -11,6 +11,7 @@ from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.heads import head_name, read_head
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.source.repositories.poll_state import open_poll_state
 from codesum_pipeline_tests.support.published_bucket import commit
 
@@ -40,7 +41,7 @@ def test_a_bucket_tells_what_the_folder_does(built_home: Home, in_bucket: Home) 
 
 def test_of_an_unchanged_head_nothing_is_read_again_and_of_a_changed_one_the_new_state(in_bucket: Home) -> None:
     assert in_bucket.layout.bucket
-    objects = in_bucket.layout.bucket.objects()
+    objects = OPENED_HOMES.objects(in_bucket.layout.bucket)
     before = builds(in_bucket)
     head = read_head(objects, "shop")
     assert head

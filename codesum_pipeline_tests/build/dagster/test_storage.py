@@ -28,7 +28,7 @@ FILES = {
 IMPORTED = """
 import os, sys
 from pathlib import Path
-from codesum_pipeline.build.dagster import storage
+from codesum_pipeline.build.dagster import dagster_records as storage
 from codesum_pipeline.build.dagster.resource import add_partitions
 from codesum_pipeline.ground.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
@@ -215,8 +215,8 @@ def test_records_that_can_be_completed_are_mended_in_place(
 
     mended = mend_records(copied_home)
 
-    assert [said.partition(" storage")[0] for said in mended] == [f"Dagster's {kind}" for kind in FILES]
-    assert all("it is whole again, nothing is lost" in said for said in mended), mended
+    assert [line.partition(" storage")[0] for line in mended] == [f"Dagster's {kind}" for kind in FILES]
+    assert all("it is whole again, nothing is lost" in line for line in mended), mended
     assert partitions(copied_home) == ["shop"]
     assert mend_records(copied_home) == []
     if damage is not drop_table:
@@ -235,11 +235,11 @@ def test_records_that_cannot_be_read_are_kept_aside_and_begun_anew(
 
     mended = mend_records(copied_home)
 
-    for said, (file, content), (kind, (_, _, lost)) in zip(mended, broken.items(), FILES.items(), strict=True):
-        assert said.startswith(f"Dagster's {kind} storage {file} was broken (")
-        assert lost in said
+    for line, (file, content), (kind, (_, _, lost)) in zip(mended, broken.items(), FILES.items(), strict=True):
+        assert line.startswith(f"Dagster's {kind} storage {file} was broken (")
+        assert lost in line
         (kept,) = (path for path in file.parent.glob(f"{file.name}.broken-*") if not path.name.endswith(("wal", "shm")))
-        assert kept.name in said
+        assert kept.name in line
         assert kept.read_bytes() == content
     assert partitions(copied_home) == ["shop"]
 
@@ -261,9 +261,9 @@ def test_the_broken_log_of_one_run_is_kept_aside_alone(copied_home: Home) -> Non
     (log,) = [path for path in runs.glob("*.db") if path.name != "index.db"]
     overwrite(log, "")
 
-    (said,) = mend_records(copied_home)
+    (line,) = mend_records(copied_home)
 
-    assert said.startswith(f"the log of run {log.stem} was broken (file is not a database): it is kept as ")
+    assert line.startswith(f"the log of run {log.stem} was broken (file is not a database): it is kept as ")
     assert [run.status for run in run_history(copied_home, "shop")] == ["SUCCESS"]
 
 
@@ -285,7 +285,7 @@ def test_a_repository_is_built_and_recorded_after_all_its_records_were_lost(copi
 READ = """
 import sys
 from pathlib import Path
-from codesum_pipeline.build.dagster import storage
+from codesum_pipeline.build.dagster import dagster_records as storage
 from codesum_pipeline.ground.store.layout import HomeLayout
 layout = HomeLayout(Path(sys.argv[1]))
 storage.make_ready(storage.reference_of(layout), layout.dagster_home)

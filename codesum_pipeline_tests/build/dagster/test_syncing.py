@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.source.repositories.organisations import HostKind, Organisation

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import FINGERPRINT_TAG
-from codesum_pipeline.build.dagster.observing import observe
+from codesum_pipeline.build.dagster.observing import observe_repositories
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.model.repository import RepositoryEntry
@@ -32,7 +32,7 @@ def verdicts(instance: dg.DagsterInstance) -> list[str]:
     return [record.status.value for record in found if record.partition == "shop"]
 
 
-def said(result: dg.SensorResult) -> str | None:
+def skip_message(result: dg.SensorResult) -> str | None:
     return result.skip_reason.skip_message if result.skip_reason else None
 
 
@@ -90,7 +90,7 @@ def test_a_repository_that_is_being_built_is_not_asked_for(
     register("shop")
     requested(instance, home, fingerprint="f", status=dg.DagsterRunStatus.STARTED)
 
-    assert said(look()) == "1 being built"
+    assert skip_message(look()) == "1 being built"
 
 
 def test_a_tick_that_cannot_read_a_repository_names_it_and_says_why(
@@ -102,7 +102,7 @@ def test_a_tick_that_cannot_read_a_repository_names_it_and_says_why(
     shutil.rmtree(gone)
     home.registry.add(RepositoryEntry("secret", "https://me:hunter2@127.0.0.1:1/secret.git"))
 
-    line = said(look()) or ""
+    line = skip_message(look()) or ""
 
     assert line.startswith(f"1 being built, 2 unreadable: repos.yaml: 'gone': path {gone} ")
     assert "repos.yaml: 'secret': https://" in line
@@ -118,7 +118,7 @@ def test_a_tick_names_the_entry_that_is_not_valid(
     registry.write_text(f"{registry.read_text()}  odd:\n    path: /nowhere\n    branch: main\n")
     home.registry.remove("shop")
 
-    line = said(look()) or ""
+    line = skip_message(look()) or ""
 
     assert line.startswith("1 unreadable: repos.yaml: 'odd': ")
     assert "branch" in line
@@ -132,7 +132,7 @@ def test_failed_attempts_end_and_a_commit_begins_anew(
     for _ in range(home.settings.planner.max_attempts):
         requested(instance, home, fingerprint=request.tags[FINGERPRINT_TAG], status=dg.DagsterRunStatus.FAILURE)
 
-    assert said(look()) == "1 failed too often"
+    assert skip_message(look()) == "1 failed too often"
     repo.commit({"shop/new.py": "def f():\n    return 1\n"})
     assert wanted(look()) == ["shop"]
 
@@ -183,7 +183,7 @@ def test_repositories_that_there_is_no_time_for_come_first_the_next_time(
         home.registry.add(RepositoryEntry(key=key, location=str(git_repo({}, name=key).path)))
 
     with open_poll_state(home.layout) as state:
-        sight = observe(home, instance, state, home.registry.entries(), last="a")
+        sight = observe_repositories(home, instance, state, home.registry.entries(), last="a")
 
     assert [found.key for found in sight.observations] == ["b", "c", "a"]
 
@@ -198,5 +198,5 @@ def requested(
 ) -> None:
     """A run that the planner asked for, in this state."""
     job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
-    given = {"dagster/partition": "shop", FINGERPRINT_TAG: fingerprint, **(tags or {})}
-    instance.create_run_for_job(job, tags=given, status=status)
+    run_tags = {"dagster/partition": "shop", FINGERPRINT_TAG: fingerprint, **(tags or {})}
+    instance.create_run_for_job(job, tags=run_tags, status=status)

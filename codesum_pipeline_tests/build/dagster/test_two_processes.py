@@ -13,16 +13,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import last_materialization
 from codesum_pipeline.build.dagster.assets import ASSETS
 from codesum_pipeline.build.dagster.companion import _RunServer, index_repositories
 from codesum_pipeline.build.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.build.dagster.dagster_records import open_instance
 from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.reports.exchange import BuilderRequest, FailureMessage, RemoteBuilder, Reply
+from codesum_pipeline.build.reports.exchange import BuilderMethod, BuilderRequest, FailureMessage, RemoteBuilder, Reply
 from codesum_pipeline.ground.model.errors import LeaseHeld, ProcessGone
 from codesum_pipeline.ground.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum, run_codesum
@@ -114,13 +114,13 @@ def recorded(home: Home) -> dict[str, Any]:
 def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo], home: Home, tmp_path: Path) -> None:
     repo = register("shop")
     apart = open_home(tmp_path / "apart")
-    told = fork_codesum("--home", apart.layout.home, "index", repo.path, "--key", "shop", "--json", cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
+    built = fork_codesum("--home", apart.layout.home, "index", repo.path, "--key", "shop", "--json", cwd=tmp_path)
+    assert built.returncode == 0, built.stderr
 
     (outcome,) = index_repositories(home, ["shop"])
 
     assert recorded(apart) == recorded(home)
-    numbers = json.loads(told.stdout)["steps"]
+    numbers = json.loads(built.stdout)["steps"]
     assert {step: {**of, "seconds": 0} for step, of in numbers.items()} == {
         step: {**of, "seconds": 0} for step, of in outcome.numbers.items()
     }
@@ -192,10 +192,10 @@ def test_where_the_recording_process_is_killed_the_next_command_records(
     with waiting_build(home, tmp_path) as (running, lease):
         os.kill(child_of(running), signal.SIGKILL)
         lease.close()
-        _, said = running.communicate(timeout=PATIENCE_S)
+        _, output = running.communicate(timeout=PATIENCE_S)
 
     assert running.returncode == 1
-    assert "codesum: the process that records in Dagster ended with status -9" in said
+    assert "codesum: the process that records in Dagster ended with status -9" in output
     assert current_holder(home.layout.state("shop")) is None
     assert len(end_vanished_runs(home)) == 1
     done = fork_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
@@ -244,9 +244,9 @@ def test_a_repository_that_cannot_be_reached_at_first_is_asked_again(
 
     wait_for(has_failed_once)
     aside.rename(head)
-    _, said = running.communicate(timeout=PATIENCE_S)
+    _, output = running.communicate(timeout=PATIENCE_S)
 
-    assert running.returncode == 0, said
+    assert running.returncode == 0, output
     assert statuses(home) == ["SUCCESS"]
 
 
@@ -280,9 +280,9 @@ def test_nothing_is_built_upon_what_a_check_finds_wrong(copied_home: Home, tmp_p
     home.tables.write("documents", "shop", documents.slice(1))
     # The step's memo says that this is what it wrote.
     memo = home.layout.memos("shop") / "summary_documents.json"
-    said = json.loads(memo.read_text())
-    said["tables"]["documents"] = home.tables.content_hash("documents", "shop")
-    memo.write_text(json.dumps(said))
+    content = json.loads(memo.read_text())
+    content["tables"]["documents"] = home.tables.content_hash("documents", "shop")
+    memo.write_text(json.dumps(content))
 
     done = fork_codesum("--home", home.layout.home, "index", "shop", cwd=tmp_path)
 
@@ -319,7 +319,7 @@ def test_a_builder_that_ends_is_named() -> None:
 
     ours, theirs = Pipe()
     builder = RemoteBuilder(ours, this_process("run"))
-    theirs.send(Reply(BuilderRequest("built_from"), "commit"))
+    theirs.send(Reply(BuilderRequest(BuilderMethod.BUILT_FROM), "commit"))
     theirs.close()
 
     assert builder.built_from() == "commit"

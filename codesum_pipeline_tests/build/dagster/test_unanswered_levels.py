@@ -3,16 +3,16 @@
 import json
 from collections.abc import Callable, Iterator
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster.asset_steps import PUBLISHED_INDEX, recorded_fingerprint
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.build.dagster.conftest import FILES
 from codesum_pipeline_tests.build.dagster.test_leftovers import configure
-from codesum_pipeline_tests.build.dagster.test_ticks import said, wanted
+from codesum_pipeline_tests.build.dagster.test_ticks import skip_message, wanted
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Fails, ScriptedServer, always_well
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -21,12 +21,12 @@ RunJob = Callable[..., dg.ExecuteInProcessResult]
 KEY_ENV = "SHOP_PROVIDER_KEY"
 
 
-def is_of_class(asked: Asked) -> bool:
-    return "the summary of the class" in json.dumps(asked.body["tools"])
+def is_of_class(request: Asked) -> bool:
+    return "the summary of the class" in json.dumps(request.body["tools"])
 
 
-def no_classes(asked: Asked) -> Behaviour:
-    return Fails(500, "no classes today") if is_of_class(asked) else Answers()
+def no_classes(request: Asked) -> Behaviour:
+    return Fails(500, "no classes today") if is_of_class(request) else Answers()
 
 
 @pytest.fixture
@@ -89,15 +89,15 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
     published = (version.manifest["content_digest"], commit)
     assert (page["content_digest"], page["commit"]) == published, "what is published has its page"
 
-    asked = len(server.seen)
+    before = len(server.seen)
     for _ in range(3):
-        assert (wanted(look()), said(look())) == ([], "1 up to date")
+        assert (wanted(look()), skip_message(look())) == ([], "1 up to date")
     assert schedule_asks_for(home, instance) == []
-    assert len(server.seen) == asked
+    assert len(server.seen) == before
 
     again = run_job("shop")
     assert not again.success, "a person asks, and it is not quiet"
-    assert [is_of_class(each) for each in server.seen[asked:]].count(True) == 1
+    assert [is_of_class(each) for each in server.seen[before:]].count(True) == 1
 
     repo.commit({"shop/prices.py": FILES["shop/prices.py"].replace("result = 0", "result = 0.0")})
     assert wanted(look()) == ["shop"], "a change is built"

@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.dagster import assets
 from codesum_pipeline.build.dagster.asset_steps import JOB
 from codesum_pipeline.build.dagster.control import register_partitions

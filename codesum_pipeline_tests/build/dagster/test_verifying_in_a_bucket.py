@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.model.repository import RepositoryEntry
@@ -75,5 +75,5 @@ def test_another_worker_verifies_an_index_and_finds_an_object_that_was_changed(
     objects.put(name, damaged.data[:-1])
     for worker, env in ((other, "other"), (worker_at(tmp_path / "third", bucket), "third")):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / env))
-        passed, said = verified(worker, instance)
-        assert not passed and f"{name}: " in said and "is not what its name says" in said
+        passed, description = verified(worker, instance)
+        assert not passed and f"{name}: " in description and "is not what its name says" in description

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
-import dagster as dg
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.model.repository import RepositoryEntry

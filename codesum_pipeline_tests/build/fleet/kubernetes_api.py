@@ -46,20 +46,20 @@ class KubernetesApi:
         """The status code and the object."""
         if _PODS.fullmatch(path):
             return 200, {"kind": "PodList", "apiVersion": "v1", "items": []}
-        asked = _JOB.fullmatch(path)
-        assert asked, path
+        matched = _JOB.fullmatch(path)
+        assert matched, path
         if method == "POST":
-            self.jobs[asked["namespace"], body["metadata"]["name"]] = body
+            self.jobs[matched["namespace"], body["metadata"]["name"]] = body
             if self.carry_out:
                 (container,) = body["spec"]["template"]["spec"]["containers"]
-                told = {each["name"]: each["value"] for each in container["env"] if "value" in each}
-                subprocess.Popen(container["args"], env={**told, **os.environ})
+                variables = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+                subprocess.Popen(container["args"], env={**variables, **os.environ})
             return 201, body
-        job = self.jobs.get((asked["namespace"], asked["name"]))
+        job = self.jobs.get((matched["namespace"], matched["name"]))
         if job is None:
             return 404, {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}
         if method == "DELETE":
-            del self.jobs[asked["namespace"], asked["name"]]
+            del self.jobs[matched["namespace"], matched["name"]]
             return 200, {"kind": "Status", "status": "Success"}
         return 200, {**job, "status": self.status}
 

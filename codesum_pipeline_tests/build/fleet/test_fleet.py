@@ -10,6 +10,7 @@ from codesum_pipeline.build.dagster.resource import PARTITION_TAG
 from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.heads import RepositoryHead, read_head
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.dagster_dev import wait_for
@@ -105,5 +106,5 @@ def head_of(fleet: Fleet, run: dg.DagsterRun) -> RepositoryHead:
     """What the bucket has of a run's repository."""
     place = fleet.layout.bucket
     assert place
-    found = read_head(place.objects(), run.tags[PARTITION_TAG])
+    found = read_head(OPENED_HOMES.objects(place), run.tags[PARTITION_TAG])
     return found[0] if found else RepositoryHead()

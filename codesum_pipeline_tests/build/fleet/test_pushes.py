@@ -68,5 +68,5 @@ def test_what_was_pushed_is_built_by_a_worker_and_found_by_a_search_on_a_third_m
 def receiver(fleet: Fleet) -> str:
     """The address of `codesum webhooks`, on the machine of the daemon."""
     log = fleet.start("webhooks", "webhooks", "--port", "0", extra={VARIABLE: SECRET}).log
-    said = wait_for(lambda: re.search(r"http://\S+", log.read_text()), timeout_s=60, what="the address of webhooks")
-    return said[0]
+    address = wait_for(lambda: re.search(r"http://\S+", log.read_text()), timeout_s=60, what="the address of webhooks")
+    return address[0]

@@ -103,8 +103,8 @@ def test_a_file_outside_of_the_home_gets_the_modes_of_the_callers_shell(
     repo = git_repo(FILES)
     call("index", ".", cwd=repo.path, mask=0o022)
 
-    asked = {"id": "1", "query": "add up", "relevant": [{"file_path": "shop/cart.py"}]}
-    (tmp_path / "questions.jsonl").write_text(json.dumps(asked) + "\n")
+    question = {"id": "1", "query": "add up", "relevant": [{"file_path": "shop/cart.py"}]}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(question) + "\n")
     call("eval", tmp_path / "questions.jsonl", "--report", tmp_path / "report.md", cwd=repo.path, mask=0o022)
 
     assert stat.S_IMODE((tmp_path / "report.md").stat().st_mode) == 0o644

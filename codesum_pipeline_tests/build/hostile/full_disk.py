@@ -16,7 +16,7 @@ from codesum_pipeline_tests.build.hostile.building import SOUND, built, complain
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 
-def told(home: Path, *arguments: str) -> list[object]:
+def read_answers(home: Path, *arguments: str) -> list[object]:
     """How a command ended, and what it complained of."""
     done = CliRunner().invoke(app, ["--home", str(home), *arguments], prog_name="codesum")
     return [done.exit_code, complaints(done.stderr)]
@@ -46,11 +46,11 @@ if __name__ == "__main__":
     repo.commit(many_functions(320))
     filler = fill(disk, left=200_000)
 
-    ended = {"full": told(home, "index", "project"), "search": told(home, "search", "sum of prices")}
+    ended = {"full": read_answers(home, "index", "project"), "search": read_answers(home, "search", "sum of prices")}
     mount(disk, "remount,ro")
-    ended["closed"] = told(home, "index", "project")
+    ended["closed"] = read_answers(home, "index", "project")
     ended["kept"] = [published.readlink() == before, [str(finding) for finding in made.findings()]]
     mount(disk, "remount,rw")
     filler.unlink()
-    ended["again"] = told(home, "index", "project")
+    ended["again"] = read_answers(home, "index", "project")
     sys.stdout.write(json.dumps(ended))

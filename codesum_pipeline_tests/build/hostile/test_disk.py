@@ -148,7 +148,7 @@ READ_ONLY = "cannot be written: it is read-only; make it writable, then run the 
 @pytest.mark.slow
 # Each limit stops another part: what is fetched, Dagster's records, a table that the others of its build do not reach.
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "words"),
     [
         pytest.param(200, ["{home}/dagster/dagster.yaml"], id="200 bytes: the first file", marks=pytest.mark.slow),
         pytest.param(20_000, ["Dagster's records in {home}/dagster"], id="20 KB: the records", marks=pytest.mark.slow),
@@ -167,7 +167,7 @@ READ_ONLY = "cannot be written: it is read-only; make it writable, then run the 
     ],
 )
 def test_a_file_size_limit_is_one_line_and_the_other_repositories_go_on(
-    git_repo, index: Index, tmp_path: Path, limit: int, said: list[str]
+    git_repo, index: Index, tmp_path: Path, limit: int, words: list[str]
 ) -> None:
     repo, beside = git_repo({"a.py": SOUND}), git_repo({"b.py": SOUND}, name="other")
     made = index(repo.path)
@@ -184,11 +184,11 @@ def test_a_file_size_limit_is_one_line_and_the_other_repositories_go_on(
     )
 
     assert done.returncode == 1
-    assert complaints(done.stderr) == [f"codesum: {what.format(home=layout.home)} {OVER_LIMIT}" for what in said]
+    assert complaints(done.stderr) == [f"codesum: {what.format(home=layout.home)} {OVER_LIMIT}" for what in words]
     assert layout.published("project").readlink() == before
     assert verify_index(layout, "project") == verify_index(layout, "other") == []
     is_built = "c.py" in made.home.tables.read("documents", "other").column("id").to_pylist()
-    assert is_built == all("other" not in what and "dagster" not in what for what in said)
+    assert is_built == all("other" not in what and "dagster" not in what for what in words)
 
 
 @pytest.mark.slow

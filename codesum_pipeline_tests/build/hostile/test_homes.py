@@ -84,7 +84,7 @@ def importing_from(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": f"{PROJECT}{os.pathsep}{folder}"}
 
 
-def said(stderr: str) -> list[str]:
+def error_lines(stderr: str) -> list[str]:
     """The lines of a command, without the news of a start that takes long on a busy machine."""
     return [line for line in stderr.splitlines() if not line.startswith("starting")]
 
@@ -114,7 +114,7 @@ def test_a_home_that_a_clone_brings_along_is_not_used(
 
     done = run_codesum("index", tmp_path / "clone", cwd=below, env=importing_from(below.parent))
 
-    assert (done.returncode, len(said(done.stderr))) == (REFUSED, 1)
+    assert (done.returncode, len(error_lines(done.stderr))) == (REFUSED, 1)
     assert "is part of the repository" in done.stderr
     assert "codesum --home" in done.stderr
     assert not (below.parent / "evil ran").exists()
@@ -196,7 +196,7 @@ def test_a_home_in_an_archive_is_not_used_until_it_is_allowed(tmp_path: Path, co
 
     refused = run_codesum("index", ".", cwd=folder, env=importing_from(folder))
 
-    assert (refused.returncode, len(said(refused.stderr))) == (REFUSED, 1)
+    assert (refused.returncode, len(error_lines(refused.stderr))) == (REFUSED, 1)
     assert "was not made here by codesum" in refused.stderr
     assert not (folder / "evil ran").exists()
 
@@ -345,8 +345,8 @@ def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[...
     making = [sys.executable, "-c", code]
 
     with ThreadPoolExecutor(6) as pool:
-        asked = [pool.submit(subprocess.run, making, cwd=path, env=environment(), check=True) for path in paths * 2]
-        assert [each.result().returncode for each in asked] == [0] * 6
+        started = [pool.submit(subprocess.run, making, cwd=path, env=environment(), check=True) for path in paths * 2]
+        assert [each.result().returncode for each in started] == [0] * 6
     for path in paths:
         assert fork_codesum("repos", cwd=path).returncode == 0
     assert sorted(os.fsdecode(file.read_bytes()) for file in record.iterdir()) == [f"{path}/.codesum" for path in paths]

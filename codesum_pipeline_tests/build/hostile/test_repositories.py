@@ -297,9 +297,9 @@ def test_a_clone_that_lacks_an_object_is_indexed_without_its_file_and_mended_by_
     file.write_bytes(content)
     mended, after = codesum(home, "index", "shop"), codesum(home, "status", "shop")
 
-    said = f"lib/b.py (unreadable: object {id_} is missing, or cannot be read: run `git -C {repo.path} fetch"
+    problem = f"lib/b.py (unreadable: object {id_} is missing, or cannot be read: run `git -C {repo.path} fetch"
     assert (built.exit_code, mended.exit_code) == (0, 0), built.stderr + mended.stderr
-    assert said in built.stderr and said in status.stdout
+    assert problem in built.stderr and problem in status.stdout
     assert "1 file indexed" in built.stdout and "2 files indexed" in mended.stdout
     assert "lib/b.py" not in mended.stderr + after.stdout
 

@@ -72,11 +72,11 @@ def files_with(secret: str, home: Path) -> list[Path]:
 def test_a_location_with_more_than_git_needs_is_refused_and_nothing_of_it_is_shown(
     codesum, tmp_path: Path, location: str
 ) -> None:
-    home, given = tmp_path / "home", location.format(SECRET, SECRET)
+    home, typed = tmp_path / "home", location.format(SECRET, SECRET)
 
-    added, indexed = codesum(home, "add", given), codesum(home, "index", given)
+    added, indexed = codesum(home, "add", typed), codesum(home, "index", typed)
     (home).mkdir(exist_ok=True)
-    (home / "repos.yaml").write_text(yaml.safe_dump({"repositories": {"written": {"url": given}}}))
+    (home / "repos.yaml").write_text(yaml.safe_dump({"repositories": {"written": {"url": typed}}}))
     by_hand = [codesum(home, *call) for call in (("repos",), ("repos", "--json"), ("status",), ("status", "written"))]
 
     calls = [added, indexed, *by_hand]

@@ -60,9 +60,9 @@ def write(file: Path, content: str | bytes) -> Path:
     return file
 
 
-@pytest.mark.parametrize(("entry", "said"), BAD_ENTRIES.values(), ids=BAD_ENTRIES)
+@pytest.mark.parametrize(("entry", "message"), BAD_ENTRIES.values(), ids=BAD_ENTRIES)
 def test_a_bad_entry_is_named_and_the_others_are_listed(
-    git_repo, codesum, tmp_path: Path, entry: str, said: str
+    git_repo, codesum, tmp_path: Path, entry: str, message: str
 ) -> None:
     path = git_repo({"a.py": SOUND}).path
     write(tmp_path / "home/repos.yaml", f"repositories:\n  sound: {{path: {path}}}\n  {entry}\n")
@@ -70,7 +70,7 @@ def test_a_bad_entry_is_named_and_the_others_are_listed(
     listed = codesum(tmp_path / "home", "repos", "--json")
 
     assert [json.loads(line)["key"] for line in listed.stdout.splitlines()] == ["sound"]
-    assert listed.stderr.startswith("codesum: left out: repos.yaml: ") and said in listed.stderr
+    assert listed.stderr.startswith("codesum: left out: repos.yaml: ") and message in listed.stderr
     assert listed.stderr.strip().isprintable() and len(listed.stderr) < 400
     assert "hunter2secret" not in listed.stderr
 
@@ -103,28 +103,30 @@ def test_a_bad_entry_stays_as_it_is_when_others_are_added(git_repo, codesum, tmp
     write(home / "repos.yaml", "repositories:\n  bad: {pathh: x}\n")
 
     added = codesum(home, "add", path, "--key", "sound")
-    asked = codesum(home, "status", "bad")
+    status = codesum(home, "status", "bad")
 
     assert added.exit_code == 0
     assert (home / "repos.yaml").read_text().count("pathh: x") == 1
-    assert asked.exit_code == 2 and "'bad': unknown field 'pathh'" in asked.stderr
+    assert status.exit_code == 2 and "'bad': unknown field 'pathh'" in status.stderr
 
 
-@pytest.mark.parametrize(("content", "said"), BAD_FILES.values(), ids=BAD_FILES)
-def test_a_registry_that_cannot_be_read_is_an_error(codesum, tmp_path: Path, content: str | bytes, said: str) -> None:
+@pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES)
+def test_a_registry_that_cannot_be_read_is_an_error(
+    codesum, tmp_path: Path, content: str | bytes, message: str
+) -> None:
     file = write(tmp_path / "home/repos.yaml", content)
 
     refused = codesum(tmp_path / "home", "repos")
 
     assert refused.exit_code == 2
-    assert refused.stderr.startswith(f"codesum: {file}: ") and said in refused.stderr
+    assert refused.stderr.startswith(f"codesum: {file}: ") and message in refused.stderr
     assert refused.stderr.strip().isprintable()
     assert not (tmp_path / "marker").exists()
 
 
-@pytest.mark.parametrize(("content", "said"), BAD_SETTINGS.values(), ids=BAD_SETTINGS)
+@pytest.mark.parametrize(("content", "message"), BAD_SETTINGS.values(), ids=BAD_SETTINGS)
 def test_settings_that_cannot_be_are_an_error(
-    git_repo, codesum, tmp_path: Path, content: str | bytes, said: str
+    git_repo, codesum, tmp_path: Path, content: str | bytes, message: str
 ) -> None:
     path = git_repo({"a.py": SOUND}).path
     write(tmp_path / "home/repos.yaml", f"repositories:\n  sound: {{path: {path}}}\n")
@@ -134,8 +136,8 @@ def test_settings_that_cannot_be_are_an_error(
 
     assert refused.exit_code == 2
     # On a busy machine, what is being done is said before it.
-    *_, told = refused.stderr.splitlines()
-    assert said in told
+    *_, last_line = refused.stderr.splitlines()
+    assert message in last_line
     assert refused.stderr.replace("\n", "").isprintable()
 
 

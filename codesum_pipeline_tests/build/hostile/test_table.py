@@ -5,8 +5,10 @@ import functools
 import re
 from pathlib import Path
 
+import codesum_pipeline_tests
+
 HERE = Path(__file__).parent
-TESTS = HERE.parent
+TESTS = Path(codesum_pipeline_tests.__file__).parent
 PAGE = TESTS.parent / "docs" / "hostile_input.md"
 
 _ROW = re.compile(
@@ -42,7 +44,7 @@ def test_every_row_names_a_test_that_is_there() -> None:
 def test_every_test_is_named_by_a_row() -> None:
     named = {(row["file"], row["test"]) for row in rows()}
     here = {
-        (f"{HERE.name}/{file.name}", test)
+        (file.relative_to(TESTS).as_posix(), test)
         for file in HERE.glob("test_*.py")
         if file.name != Path(__file__).name
         for test in read_tests(file)[0]

@@ -27,8 +27,8 @@ from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.symbols.languages.elixir import ElixirRules
 from codesum_pipeline.symbols.languages.rules import NameTree
 from codesum_pipeline.symbols.parsing import batches, text
-from codesum_pipeline.texts.summaries import writers
-from codesum_pipeline.texts.summaries.writers import FAILED
+from codesum_pipeline.texts.summaries import text_rows, wanted_texts, writers
+from codesum_pipeline.texts.summaries.wanted_texts import FAILED
 from codesum_pipeline_tests.build.law.test_law import differences, workspace_at
 from codesum_pipeline_tests.support.comparing import table_rows
 from codesum_pipeline_tests.support.homes import build
@@ -60,7 +60,7 @@ class Fault:
     name: str
     is_about: Callable[..., bool]
     # Documents whose text may be another one because of it.
-    told: frozenset[str] = frozenset()
+    reported: frozenset[str] = frozenset()
 
 
 def id_is(item: str) -> Callable[..., bool]:
@@ -128,14 +128,14 @@ FAULTS = {
         "function_summaries",
         "shop/bad.py::price_of",
         writers,
-        "write",
+        "write_text",
         id_is("shop/bad.py::price_of"),
         frozenset({"shop/bad.py::price_of", *UP}),
     ),
     "reading what a function with syntax errors says": Fault(
         "function_summaries",
         "shop/broken.py::half",
-        writers,
+        wanted_texts,
         "to_builtins",
         # No other function has syntax errors.
         lambda _: True,
@@ -144,7 +144,7 @@ FAULTS = {
     "storing a function's text": Fault(
         "function_summaries",
         "shop/bad.py::price_of",
-        writers,
+        text_rows,
         "_table",
         lambda rows: any(row.id == "shop/bad.py::price_of" and row.writer != FAILED for row in rows),
         frozenset({"shop/bad.py::price_of", *UP}),
@@ -152,7 +152,7 @@ FAULTS = {
     "storing a folder's text": Fault(
         "module_summaries",
         "shop",
-        writers,
+        text_rows,
         "_table",
         lambda rows: any(row.id == "shop" and row.writer != FAILED for row in rows),
         frozenset({"shop", "."}),
@@ -161,25 +161,27 @@ FAULTS = {
         "class_summaries",
         "shop/bad.py::Cart",
         writers,
-        "write",
+        "write_text",
         id_is("shop/bad.py::Cart"),
         frozenset({"shop/bad.py::Cart", *UP}),
     ),
     "deciding about a class": Fault(
         "class_summaries",
         "shop/bad.py::Cart",
-        writers,
+        wanted_texts,
         "want_upper",
         id_is("shop/bad.py::Cart"),
         frozenset({"shop/bad.py::Cart", *UP}),
     ),
     "writing a file": Fault(
-        "file_summaries", "README.md", writers, "write", id_is("README.md"), frozenset({"README.md", "."})
+        "file_summaries", "README.md", writers, "write_text", id_is("README.md"), frozenset({"README.md", "."})
     ),
     "deciding about a plain text": Fault(
-        "file_summaries", "README.md", writers, "want_upper", id_is("README.md"), frozenset({"README.md", "."})
+        "file_summaries", "README.md", wanted_texts, "want_upper", id_is("README.md"), frozenset({"README.md", "."})
     ),
-    "writing a folder": Fault("module_summaries", "shop", writers, "write", id_is("shop"), frozenset({"shop", "."})),
+    "writing a folder": Fault(
+        "module_summaries", "shop", writers, "write_text", id_is("shop"), frozenset({"shop", "."})
+    ),
     "embedding a document": Fault(
         "dense_index",
         "README.md",
@@ -270,7 +272,7 @@ def test_all_but_the_item_is_published_and_the_next_build_heals_it(
 
     assert failed_items(workspace) == {}
     whole = texts_of(workspace)
-    assert {id_ for id_ in {*whole, *broken} if whole.get(id_) != broken.get(id_)} <= fault.told
+    assert {id_ for id_ in {*whole, *broken} if whole.get(id_) != broken.get(id_)} <= fault.reported
     assert differences(workspace, clean) == (None, None)
 
 
@@ -351,14 +353,14 @@ def test_what_the_next_item_would_fail_on_too_ends_the_step(error: Exception) ->
 def test_a_question_that_cannot_be_asked_is_asked_again_by_the_next_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "Give the prices of all things together."
+    docstring = "Give the prices of all things together."
     repo = GitRepo.create(tmp_path / "shop")
-    repo.commit(FILES | {"shop/sum.py": FILES["shop/bad.py"].replace("Sum the prices.", said)})
+    repo.commit(FILES | {"shop/sum.py": FILES["shop/bad.py"].replace("Sum the prices.", docstring)})
     chosen = {"evaluation": {"enabled": True}}
     workspace = workspace_at(tmp_path / "home", repo, **chosen)
 
     with monkeypatch.context() as patch:
-        inject(Fault("", "a question", evaluate, "_ask", lambda question, *_: question.query == said), patch)
+        inject(Fault("", "a question", evaluate, "_ask", lambda question, *_: question.query == docstring), patch)
         report = build(workspace, may_fail=True)["retrieval_evaluation"]
     again = build(workspace)["retrieval_evaluation"]
 

@@ -115,7 +115,7 @@ _OF_SIZE = re.compile(
     r"_?(?:\w*AT_ONCE|\w*BATCH\w*|GROUP_\w+|\w*CHUNK|BLOCK_ROWS|(?:FEW|FEWEST|MANY|LITTLE)_\w+|WINDOW)"
 )
 # Rooms of which a build is made.
-_ROOMS = ("graph", "indexes", "parsing", "source", "store", "summaries", "workers")
+_ROOMS = ("graph", "ground/store", "ground/workers", "indexes", "source", "symbols/parsing", "texts/summaries")
 # Of no build of a home in a folder, or no choice of a way.
 _ELSEWHERE = {
     # Requests to a provider: `indexes/test_embedders_litellm.py`.

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.build.upkeep.appended_tables import added_up_avoided, added_up_ledger
+from codesum_pipeline.build.upkeep.appended_tables import add_up_avoided, add_up_ledger
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, AvoidedRow, LedgerRow
-from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
 
 BEFORE = "2026-03-01T00:00:00.000Z"
 
@@ -53,32 +53,32 @@ LEDGER = [
     ],
 )
 def test_the_totals_of_the_ledger_stay_the_same(by: Callable[[LedgerRow], str]) -> None:
-    kept = added_up_ledger(LEDGER, before=BEFORE)
+    kept = add_up_ledger(LEDGER, before=BEFORE)
 
     assert len(kept) < len(LEDGER)
     assert _rounded(kept, by) == _rounded(LEDGER, by)
 
 
 def test_rows_of_the_last_days_stay_as_they_are() -> None:
-    kept = added_up_ledger(LEDGER, before=BEFORE)
+    kept = add_up_ledger(LEDGER, before=BEFORE)
 
     young = [row for row in LEDGER if row.started_at >= BEFORE]
     assert [row for row in kept if row.attempts is None] == young
 
 
 def test_adding_up_again_changes_nothing_and_goes_on_with_later_months() -> None:
-    once = added_up_ledger(LEDGER, before=BEFORE)
+    once = add_up_ledger(LEDGER, before=BEFORE)
 
-    assert added_up_ledger(once, before=BEFORE) == once
-    later = added_up_ledger(once, before="2026-05-01T00:00:00.000Z")
+    assert add_up_ledger(once, before=BEFORE) == once
+    later = add_up_ledger(once, before="2026-05-01T00:00:00.000Z")
     assert {row.run_id for row in later} == {"2026-01", "2026-02", "2026-03", "2026-04"}
-    assert total(later).calls == total(LEDGER).calls
+    assert add_up_calls(later).calls == add_up_calls(LEDGER).calls
 
 
 def test_what_a_dead_build_may_bring_in_again_is_not_added_up() -> None:
     waiting = (LEDGER[3].run_id, LEDGER[3].sequence)
 
-    kept = added_up_ledger(LEDGER, before="2027", besides={waiting})
+    kept = add_up_ledger(LEDGER, before="2027", besides={waiting})
 
     assert LEDGER[3] in kept
 
@@ -91,7 +91,7 @@ def test_the_meter_of_avoided_work_stays_the_same_by_day_and_cause() -> None:
         for cause in (AvoidanceReason.UNCHANGED, AvoidanceReason.CACHE)
     ]
 
-    kept = added_up_avoided(rows, runs=5, before=BEFORE)
+    kept = add_up_avoided(rows, runs=5, before=BEFORE)
 
     assert len(kept) == 5 * 4 + 4 * 4
     assert [row for row in kept if row.run_id.startswith("run")] == [row for row in rows if row.run_id >= "run 35"]
@@ -99,7 +99,7 @@ def test_the_meter_of_avoided_work_stays_the_same_by_day_and_cause() -> None:
         cause: saving.calls for cause, saving in avoided_by_cause(rows).items()
     }
     assert _calls_by_day(kept) == _calls_by_day(rows)
-    assert added_up_avoided(kept, runs=5, before=BEFORE) == kept
+    assert add_up_avoided(kept, runs=5, before=BEFORE) == kept
 
 
 def _calls_by_day(rows: list[AvoidedRow]) -> dict[str, int]:
@@ -108,7 +108,7 @@ def _calls_by_day(rows: list[AvoidedRow]) -> dict[str, int]:
 
 
 def _rounded(rows: list[LedgerRow], by: Callable[[LedgerRow], str]) -> dict[str, Totals]:
-    totals = total_by((by(row), row) for row in rows)
+    totals = add_up_calls_by((by(row), row) for row in rows)
     return {
         key: replace(found, cost_usd=round(found.cost_usd, 9), estimated_usd=round(found.estimated_usd, 9))
         for key, found in totals.items()

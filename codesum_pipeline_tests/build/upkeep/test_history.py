@@ -7,7 +7,7 @@ import pytest
 from codesum_pipeline.build.upkeep.appended_tables import kept_sequences
 from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.texts.summaries.text_history import explain
+from codesum_pipeline.texts.summaries.text_history import explain_text
 
 EVER = ""
 NEVER = "9999"
@@ -102,7 +102,7 @@ def _last(history: list[HistoryRow], id_: str) -> HistoryRow:
 
 
 def _explained(history: list[HistoryRow], id_: str) -> object:
-    return explain(_Told(history), id_)  # type: ignore[arg-type]
+    return explain_text(_Told(history), id_)  # type: ignore[arg-type]
 
 
 class _Told:

@@ -16,7 +16,7 @@ from codesum_pipeline.ground.model.document import LEVELS, HistoryRow
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import hold_lease
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.text_history import explain
+from codesum_pipeline.texts.summaries.text_history import explain_text
 from codesum_pipeline_tests.build.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.homes import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.support.killing import killed_at
@@ -81,13 +81,13 @@ def test_what_was_pruned_is_explained_and_built_upon_as_before(edited: GitRepo, 
     workspace = shop(tmp_path, edited)
     # The copied repository is at another place.
     build(workspace)
-    before = {row.id: explain(workspace, row.id) for row in history(workspace)}
+    before = {row.id: explain_text(workspace, row.id) for row in history(workspace)}
     published = workspace.layout.published("shop").resolve()
 
     maintain(open_home(tmp_path / "home", **STRICT))
     reports = build(workspace)
 
-    assert {id_: explain(workspace, id_) for id_ in before} == before
+    assert {id_: explain_text(workspace, id_) for id_ in before} == before
     assert workspace.layout.published("shop").resolve() == published
     assert sum(reports[f"{level}_summaries"].written for level in LEVELS) == 0
 

@@ -72,6 +72,6 @@ def test_a_mirror_that_lacks_an_object_is_left_as_it_is(mirrored: tuple[MirrorFo
 
 def _pack_of(mirror: MirrorFolder, commit: str) -> str:
     for index in (mirror.git_dir / "objects" / "pack").glob("*.idx"):
-        if commit in Mirror(mirror.git_dir).git("verify-pack", "-v", str(index)).decode():
+        if commit in Mirror(mirror.git_dir).run_git("verify-pack", "-v", str(index)).decode():
             return index.stem
     raise AssertionError(f"no pack has {commit}")

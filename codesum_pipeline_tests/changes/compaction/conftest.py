@@ -12,7 +12,7 @@ from codesum_pipeline_tests.support.llm_server import Says, ScriptedServer
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     """It answers with a good text."""
-    with ScriptedServer(lambda _asked: Says(CLAIM)) as found:
+    with ScriptedServer(lambda _request: Says(CLAIM)) as found:
         yield found
 
 

@@ -74,9 +74,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("data", "said"), BROKEN.values(), ids=BROKEN)
-def test_a_file_that_is_no_attestation_is_refused(data: bytes, said: str) -> None:
-    with pytest.raises(AttestationInvalid, match=f"^attestation_invalid: .*{said}"):
+@pytest.mark.parametrize(("data", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_file_that_is_no_attestation_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(AttestationInvalid, match=f"^attestation_invalid: .*{reason}"):
         Attestation.of(data)
 
 

@@ -34,8 +34,7 @@ from codesum_pipeline.ground.model.errors import (
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.lease import hold_lease
-from codesum_pipeline.texts.llm.backend import build_backend
-from codesum_pipeline.texts.llm.backends import NoopBackend
+from codesum_pipeline.texts.llm.backends import NoopBackend, build_backend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import write_recording
 from codesum_pipeline_tests.support.compaction_home import (
@@ -58,7 +57,7 @@ from codesum_pipeline_tests.support.compaction_home import (
 from codesum_pipeline_tests.support.llm_server import Fails, Says, ScriptedServer
 from codesum_pipeline_tests.support.settings import changed
 
-NOBODY_ASKED: list[str] = []
+NO_REQUESTS: list[str] = []
 
 
 def run(home: OldHome, job: Attestation | SignedAttestation) -> CompactionResult:
@@ -161,7 +160,7 @@ def test_texts_of_a_prompt_version_in_use_are_not_compacted(home: OldHome) -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "selection", "said"),
+    ("kind", "selection", "message"),
     [
         pytest.param("history", Selection(), "--before", id="a history without a day"),
         pytest.param("history", replace(BEFORE_2026, prompt_version="x"), "--prompt-version", id="of a prompt version"),
@@ -174,9 +173,9 @@ def test_texts_of_a_prompt_version_in_use_are_not_compacted(home: OldHome) -> No
     ],
 )
 def test_a_selection_that_says_nothing_to_its_rows_is_refused(
-    home: OldHome, kind: str, selection: Selection, said: str
+    home: OldHome, kind: str, selection: Selection, message: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=message):
         home.source(kind).rows(selection)
 
 
@@ -186,10 +185,10 @@ def test_the_model_is_shown_every_row_in_the_attested_order(home: OldHome, serve
 
     run(home, replace(job, sources=tuple(reversed(job.sources))))
 
-    (asked,) = server.seen
-    places = [asked.prompt.index(rows[id_]) for id_ in reversed(OLD_IDS)]
+    (request,) = server.seen
+    places = [request.prompt.index(rows[id_]) for id_ in reversed(OLD_IDS)]
     assert places == sorted(places)
-    assert asked.model == MODEL.partition("/")[2]
+    assert request.model == MODEL.partition("/")[2]
 
 
 def test_the_attested_job_id_is_in_the_hash_of_the_request(home: OldHome) -> None:
@@ -328,18 +327,18 @@ BEFORE_ANY_CALL: dict[str, tuple[Callable[[OldHome, Attestation], Attestation], 
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "kind", "said"), BEFORE_ANY_CALL.values(), ids=BEFORE_ANY_CALL)
+@pytest.mark.parametrize(("change", "kind", "message"), BEFORE_ANY_CALL.values(), ids=BEFORE_ANY_CALL)
 def test_what_is_not_as_attested_is_refused_before_any_call(
     home: OldHome,
     server: ScriptedServer,
     change: Callable[[OldHome, Attestation], Attestation],
     kind: type[CodesumError],
-    said: str,
+    message: str,
 ) -> None:
     job = change(home, home.attest())
     before = home.history()
 
-    with pytest.raises(kind, match=f"^{said}" if said[0] != "p" else said):
+    with pytest.raises(kind, match=f"^{message}" if message[0] != "p" else message):
         run(home, job)
 
     assert home.history() == before
@@ -375,15 +374,15 @@ AFTER_THE_CALL = {
 }
 
 
-@pytest.mark.parametrize(("behaviour", "kind", "said"), AFTER_THE_CALL.values(), ids=AFTER_THE_CALL)
+@pytest.mark.parametrize(("behaviour", "kind", "message"), AFTER_THE_CALL.values(), ids=AFTER_THE_CALL)
 def test_an_answer_that_is_none_changes_no_row_and_is_on_the_books(
-    home: OldHome, server: ScriptedServer, behaviour: Any, kind: type[CodesumError], said: str
+    home: OldHome, server: ScriptedServer, behaviour: Any, kind: type[CodesumError], message: str
 ) -> None:
     home.set(echoed_names={"alias": MODEL})
-    server.script = lambda _asked: behaviour
+    server.script = lambda _request: behaviour
     job = home.attest()
 
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=message):
         run(home, job)
 
     assert home.history() == HISTORY
@@ -392,7 +391,7 @@ def test_an_answer_that_is_none_changes_no_row_and_is_on_the_books(
 
 
 def test_a_call_that_fails_for_a_moment_is_made_again(home: OldHome, server: ScriptedServer) -> None:
-    server.script = lambda asked: Fails(503, headers={"retry-after": "0"}) if len(server.seen) == 1 else Says(CLAIM)
+    server.script = lambda _request: Fails(503, headers={"retry-after": "0"}) if len(server.seen) == 1 else Says(CLAIM)
     job = home.attest()
 
     assert run(home, job).record.claim == CLAIM
@@ -482,7 +481,7 @@ def test_texts_that_come_during_the_call_stop_the_change(home: OldHome, server: 
     job, texts = home.attest_texts(), home.texts()
     late = kept_text(4)
 
-    def meanwhile(_asked: object) -> Says:
+    def meanwhile(_request: object) -> Says:
         home.cache.put_many([late])
         return Says(CLAIM)
 

@@ -29,7 +29,7 @@ ALL_OF_TIME = Selection(before="2099-01-01T00:00:00.000Z")
 
 
 @pytest.fixture
-def told(home: OldHome) -> OldHome:
+def home_with_digests(home: OldHome) -> OldHome:
     home.add_digests()
     return home
 
@@ -39,28 +39,32 @@ def ids(home: OldHome, selection: Selection) -> list[str]:
 
 
 @pytest.mark.parametrize("policy", list(Policy))
-def test_old_digests_become_one_text_and_are_kept_or_deleted_as_the_policy_says(told: OldHome, policy: Policy) -> None:
-    job = told.attest_digests(policy=policy)
+def test_old_digests_become_one_text_and_are_kept_or_deleted_as_the_policy_says(
+    home_with_digests: OldHome, policy: Policy
+) -> None:
+    job = home_with_digests.attest_digests(policy=policy)
 
-    record = told.compactor.run(signed(job), told.digest_rows).record
+    record = home_with_digests.compactor.run(signed(job), home_with_digests.digest_rows).record
 
     gone = OLD_DIGESTS if policy is Policy.TOMBSTONED else []
     assert [source.id for source in job.sources] == OLD_DIGESTS
-    assert told.digests() == [row for row in DIGESTS if row.id not in gone]
-    assert told.digest_rows.compactions() == [record]
+    assert home_with_digests.digests() == [row for row in DIGESTS if row.id not in gone]
+    assert home_with_digests.digest_rows.compactions() == [record]
     assert record.claim == CLAIM
 
 
-def test_the_model_is_shown_the_text_of_each_digest_with_its_sources(told: OldHome, server: ScriptedServer) -> None:
-    told.compactor.run(signed(told.attest_digests()), told.digest_rows)
+def test_the_model_is_shown_the_text_of_each_digest_with_its_sources(
+    home_with_digests: OldHome, server: ScriptedServer
+) -> None:
+    home_with_digests.compactor.run(signed(home_with_digests.attest_digests()), home_with_digests.digest_rows)
 
     shown = server.seen[0].prompt
     assert "2025-01-05T07:00:00.000Z, digest of 'how we authenticate' about shop: Signing changed [1]." in shown
     assert f"Sources: [1] sign, src/auth.py#L3-9@{'b' * 40}, shop" in shown
 
 
-def test_digests_that_are_not_in_the_outbox_or_not_told_to_the_hooks_are_not_old(told: OldHome) -> None:
-    assert ids(told, BEFORE_2026) == OLD_DIGESTS
+def test_digests_that_are_not_in_the_outbox_or_not_told_to_the_hooks_are_not_old(home_with_digests: OldHome) -> None:
+    assert ids(home_with_digests, BEFORE_2026) == OLD_DIGESTS
 
 
 @pytest.mark.parametrize(
@@ -87,39 +91,47 @@ def test_what_the_next_monthly_roll_up_is_made_of_is_never_compacted(home: OldHo
         pytest.param(replace(BEFORE_2026, limit=2), ["january", "vetoed"], id="the oldest ones"),
     ],
 )
-def test_a_selection_says_which_digests_are_meant(told: OldHome, selection: Selection, found: list[str]) -> None:
-    assert ids(told, selection) == found
+def test_a_selection_says_which_digests_are_meant(
+    home_with_digests: OldHome, selection: Selection, found: list[str]
+) -> None:
+    assert ids(home_with_digests, selection) == found
 
 
-def test_digests_that_are_kept_are_not_compacted_again(told: OldHome) -> None:
-    told.compactor.run(signed(told.attest_digests(policy=Policy.KEPT)), told.digest_rows)
+def test_digests_that_are_kept_are_not_compacted_again(home_with_digests: OldHome) -> None:
+    home_with_digests.compactor.run(
+        signed(home_with_digests.attest_digests(policy=Policy.KEPT)), home_with_digests.digest_rows
+    )
 
     with pytest.raises(ConfigurationError, match="no old rows of digests"):
-        told.attest_digests()
+        home_with_digests.attest_digests()
 
 
-def test_a_digest_that_says_something_else_by_then_stops_the_change(told: OldHome, server: ScriptedServer) -> None:
-    job, before = told.attest_digests(), told.digests()
+def test_a_digest_that_says_something_else_by_then_stops_the_change(
+    home_with_digests: OldHome, server: ScriptedServer
+) -> None:
+    job, before = home_with_digests.attest_digests(), home_with_digests.digests()
     late = old_digest("late", "2025-06-01", result=SummaryResult(INTENT, "It came late."))
 
-    def meanwhile(_asked: object) -> Says:
-        told.add_digests([late])
+    def meanwhile(_request: object) -> Says:
+        home_with_digests.add_digests([late])
         return Says(CLAIM)
 
     server.script = meanwhile
     with pytest.raises(SourcesChanged, match=r"were found by the selection and not attested \(late\)"):
-        told.compactor.run(signed(job), told.digest_rows)
+        home_with_digests.compactor.run(signed(job), home_with_digests.digest_rows)
 
-    assert sorted(told.digests(), key=lambda row: row.id) == sorted([*before, late], key=lambda row: row.id)
-    assert told.digest_rows.compactions() == []
+    assert sorted(home_with_digests.digests(), key=lambda row: row.id) == sorted(
+        [*before, late], key=lambda row: row.id
+    )
+    assert home_with_digests.digest_rows.compactions() == []
 
 
-def test_a_digest_that_is_deleted_takes_its_matches_with_it(told: OldHome) -> None:
-    with open_digests(HomeLayout(told.folder).digests, now=told.clock) as store:
+def test_a_digest_that_is_deleted_takes_its_matches_with_it(home_with_digests: OldHome) -> None:
+    with open_digests(HomeLayout(home_with_digests.folder).digests, now=home_with_digests.clock) as store:
         store.add_matches([match("Signs.", "Signs twice.")])
         store.record(None, old_digest("matched", "2025-12-01"), handled=store.pending(INTENT))
 
-        told.compactor.run(signed(told.attest_digests()), told.digest_rows)
+        home_with_digests.compactor.run(signed(home_with_digests.attest_digests()), home_with_digests.digest_rows)
 
         assert store.matches_of("matched") == []
 
@@ -131,18 +143,23 @@ def test_a_home_without_digests_gets_no_file_by_being_asked(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-def test_digests_are_a_kind_of_rows_of_all_repositories(told: OldHome) -> None:
-    layout = HomeLayout(told.folder)
-    kinds = [each.kind for each in all_sources(["shop"], layout=layout, settings=told.settings, now=told.clock)]
+def test_digests_are_a_kind_of_rows_of_all_repositories(home_with_digests: OldHome) -> None:
+    layout = HomeLayout(home_with_digests.folder)
+    kinds = [
+        each.kind
+        for each in all_sources(
+            ["shop"], layout=layout, settings=home_with_digests.settings, now=home_with_digests.clock
+        )
+    ]
 
     assert kinds == ["document_history", "prompt_texts", "digests"]
     with pytest.raises(ConfigurationError, match="digests are those of all repositories: leave --repo out"):
-        source_of("digests", "shop", layout=layout, settings=told.settings, now=told.clock)
+        source_of("digests", "shop", layout=layout, settings=home_with_digests.settings, now=home_with_digests.clock)
 
 
-def test_a_digest_is_another_row_where_anything_of_it_changed(told: OldHome) -> None:
+def test_a_digest_is_another_row_where_anything_of_it_changed(home_with_digests: OldHome) -> None:
     one, other = old_digest("one", "2025-06-01"), old_digest("other", "2025-06-01", state=DigestState.UNSENT)
-    told.add_digests([one, other])
+    home_with_digests.add_digests([one, other])
 
-    hashes = {row.id: row.blake3 for row in told.digest_rows.rows(BEFORE_2026)}
+    hashes = {row.id: row.blake3 for row in home_with_digests.digest_rows.rows(BEFORE_2026)}
     assert hashes["one"] != hashes["other"]

@@ -11,7 +11,7 @@ from codesum_pipeline.changes.compaction.compacting import Compactor
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent, HistoryRow
 from codesum_pipeline.ground.settings.llm_settings import ModelPrice
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.text_history import explain
+from codesum_pipeline.texts.summaries.text_history import explain_text
 from codesum_pipeline_tests.build.law.test_law import must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.changes.compaction.test_kills import Paid
 from codesum_pipeline_tests.support.compaction_home import KEYS, MODEL, OPS, now, signed
@@ -84,7 +84,7 @@ def must_go_on(folder: Path, policy: Policy, later: Sequence[Mapping[str, str]])
     assert [row.sequence for row in history] == sorted({row.sequence for row in history})
     assert [row.event for row in history].count(HistoryEvent.COMPACTED) == 1
     for id_ in {row.id for row in history if row.event is not HistoryEvent.COMPACTED}:
-        assert explain(built, id_)
+        assert explain_text(built, id_)
 
 
 @pytest.mark.slow

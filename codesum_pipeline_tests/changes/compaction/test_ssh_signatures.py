@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.changes.compaction.attestation import NAMESPACE
-from codesum_pipeline.changes.compaction.signatures import fingerprint, load_key, public_blob, read_signature, sign
+from codesum_pipeline.changes.compaction.signatures import (
+    fingerprint_of,
+    load_key,
+    public_blob,
+    read_signature,
+    sign_message,
+)
 from codesum_pipeline.ground.model.errors import ConfigurationError, SignatureInvalid
 from codesum_pipeline_tests.support.compaction_home import KEYS
 
@@ -36,11 +42,11 @@ def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_signature_is_byte_for_byte_the_one_that_openssh_makes() -> None:
-    assert sign(MESSAGE, load_key(KEYS / "plain_key", never), namespace=NAMESPACE) == recorded("plain.sig")
+    assert sign_message(MESSAGE, load_key(KEYS / "plain_key", never), namespace=NAMESPACE) == recorded("plain.sig")
 
 
 def test_an_encrypted_key_signs_as_the_plain_one_does() -> None:
-    assert sign(MESSAGE, load_key(KEYS / "encrypted_key", lambda: PASSPHRASE), namespace=NAMESPACE) == recorded(
+    assert sign_message(MESSAGE, load_key(KEYS / "encrypted_key", lambda: PASSPHRASE), namespace=NAMESPACE) == recorded(
         "plain.sig"
     )
 
@@ -54,7 +60,7 @@ def test_a_signature_of_openssh_holds(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "said"),
+    ("text", "message", "reason"),
     [
         pytest.param(recorded("plain.sig"), MESSAGE + b" ", "not the one that was signed", id="a changed byte"),
         pytest.param(recorded("other_namespace.sig"), MESSAGE, "'file', not for", id="for another purpose"),
@@ -66,13 +72,13 @@ def test_a_signature_of_openssh_holds(name: str) -> None:
         pytest.param(recorded("plain.sig")[:150] + "\n-----END SSH SIGNATURE-----", MESSAGE, ".", id="cut off"),
     ],
 )
-def test_what_is_no_signature_of_the_message_is_refused(text: str, message: bytes, said: str) -> None:
-    with pytest.raises(SignatureInvalid, match=f"^attestation_signature_invalid: .*({said})"):
+def test_what_is_no_signature_of_the_message_is_refused(text: str, message: bytes, reason: str) -> None:
+    with pytest.raises(SignatureInvalid, match=f"^attestation_signature_invalid: .*({reason})"):
         read_signature(text).check(message, namespace=NAMESPACE)
 
 
 @pytest.mark.parametrize(
-    ("name", "passphrase", "said"),
+    ("name", "passphrase", "reason"),
     [
         pytest.param("encrypted_key", "another", "another passphrase", id="a wrong passphrase"),
         pytest.param("encrypted_key", "", "another passphrase", id="no passphrase"),
@@ -81,14 +87,14 @@ def test_what_is_no_signature_of_the_message_is_refused(text: str, message: byte
         pytest.param("plain_key.pub", "", "no OpenSSH private key", id="a public key"),
     ],
 )
-def test_a_key_that_cannot_sign_is_named(name: str, passphrase: str, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{name}.*{said}"):
+def test_a_key_that_cannot_sign_is_named(name: str, passphrase: str, reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name}.*{reason}"):
         load_key(KEYS / name, lambda: passphrase)
 
 
 @needs_ssh_keygen
 def test_the_real_ssh_keygen_takes_our_signature(tmp_path: Path, key_file: Path) -> None:
-    (tmp_path / "m.sig").write_text(sign(MESSAGE, load_key(key_file, never), namespace=NAMESPACE))
+    (tmp_path / "m.sig").write_text(sign_message(MESSAGE, load_key(key_file, never), namespace=NAMESPACE))
     (tmp_path / "signers").write_text(f"ops@example.org {recorded('plain_key.pub')}")
 
     command = ["ssh-keygen", "-Y", "verify", "-f", "signers", "-I", "ops@example.org", "-n", NAMESPACE, "-s", "m.sig"]
@@ -113,4 +119,4 @@ def test_we_take_the_signature_of_the_real_ssh_keygen(tmp_path: Path, key_file: 
 def test_a_fingerprint_is_the_one_that_ssh_keygen_shows(key_file: Path) -> None:
     shown = subprocess.run(["ssh-keygen", "-l", "-f", KEYS / "plain_key.pub"], capture_output=True, text=True)
 
-    assert fingerprint(public_blob(load_key(key_file, never))) == shown.stdout.split()[1]
+    assert fingerprint_of(public_blob(load_key(key_file, never))) == shown.stdout.split()[1]

@@ -51,11 +51,11 @@ def test_slack_gets_its_own_markup_and_no_mention(tmp_path: Path, monkeypatch: p
         desk.add(replace(RESULT, summary=f"{RESULT.summary}\n{HOSTILE}"))
         assert desk.send() == [("chat", "sent")]
 
-    said = str(receiver.received[0].json)
-    assert "*Ed25519* [1]" in said
-    assert f"<{LINK}|Login.sign>" in said
-    assert "<!channel>" not in said and "<@U123>" not in said and "<script>" not in said
-    assert "https://evil.example" not in said
+    sent = str(receiver.received[0].json)
+    assert "*Ed25519* [1]" in sent
+    assert f"<{LINK}|Login.sign>" in sent
+    assert "<!channel>" not in sent and "<@U123>" not in sent and "<script>" not in sent
+    assert "https://evil.example" not in sent
 
 
 def test_telegram_gets_html_and_no_tag_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,12 +65,12 @@ def test_telegram_gets_html_and_no_tag_of_others(tmp_path: Path, monkeypatch: py
         desk.add(replace(RESULT, summary=f"{RESULT.summary}\n{HOSTILE}"))
         assert desk.send() == [("chat", "sent")]
 
-    said = receiver.received[-1].json
-    assert said["parse_mode"] == "HTML"
-    assert "<b>Ed25519</b> [1]" in said["text"]
-    assert f'<a href="{LINK}">Login.sign</a>' in said["text"]
-    assert {*re.findall(r"</?(\w+)", said["text"])} <= {"b", "i", "a", "code", "pre"}
-    assert "https://evil.example" not in said["text"]
+    sent = receiver.received[-1].json
+    assert sent["parse_mode"] == "HTML"
+    assert "<b>Ed25519</b> [1]" in sent["text"]
+    assert f'<a href="{LINK}">Login.sign</a>' in sent["text"]
+    assert {*re.findall(r"</?(\w+)", sent["text"])} <= {"b", "i", "a", "code", "pre"}
+    assert "https://evil.example" not in sent["text"]
 
 
 def test_teams_gets_a_card_with_the_link_of_the_citation(
@@ -82,10 +82,10 @@ def test_teams_gets_a_card_with_the_link_of_the_citation(
         desk.add(replace(RESULT, summary=f"{RESULT.summary}\n{HOSTILE}"))
         assert desk.send() == [("chat", "sent")]
 
-    said = str(receiver.received[0].json)
-    assert "AdaptiveCard" in said
-    assert f"[Login.sign]({LINK})" in said
-    assert "https://evil.example" not in said
+    sent = str(receiver.received[0].json)
+    assert "AdaptiveCard" in sent
+    assert f"[Login.sign]({LINK})" in sent
+    assert "https://evil.example" not in sent
 
 
 def test_discord_gets_at_most_what_it_takes_cut_at_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,9 +97,9 @@ def test_discord_gets_at_most_what_it_takes_cut_at_a_sentence(tmp_path: Path, mo
         assert desk.send() == [("chat", "sent")]
 
     [got] = receiver.received
-    said = str(got.json.get("content") or got.json["embeds"][0]["description"])
-    assert len(said) <= 2000
-    assert "ends here.\n\n(left out for length: " in said
+    text = str(got.json.get("content") or got.json["embeds"][0]["description"])
+    assert len(text) <= 2000
+    assert "ends here.\n\n(left out for length: " in text
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.delivery.channels import Post, digest_post, notice_post
-from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, write_body
 from codesum_pipeline.changes.delivery.outbox import open_outbox
+from codesum_pipeline.changes.delivery.posts import Post, digest_post, notice_post
 from codesum_pipeline.changes.delivery.web_links import web_url
 from codesum_pipeline.ground.model.digest_record import CitedPlace, DigestCitation, PostId, SummaryResult
 from codesum_pipeline.ground.model.moments import utc_now
@@ -60,8 +60,8 @@ class Reader(HTMLParser):
 
 def post_of(summary: str = RESULT.summary, *citations: DigestCitation, links: tuple[str | None, ...] = ()) -> Post:
     result = SummaryResult(RESULT.intent_name, summary, citations or RESULT.citations)
-    given = links or (LINK, *[None] * (len(result.citations) - 1))
-    return digest_post(PostId("digest-1"), result, links=given, created_at=MOMENT)
+    all_links = links or (LINK, *[None] * (len(result.citations) - 1))
+    return digest_post(PostId("digest-1"), result, links=all_links, created_at=MOMENT)
 
 
 def check_only_ours(page: str) -> Reader:
@@ -104,12 +104,12 @@ def test_no_text_makes_a_tag_or_a_link_of_its_own(text: str) -> None:
 
 
 def test_hostile_text_calls_nobody_and_links_nowhere_in_a_chat() -> None:
-    said = written(post_of(HOSTILE), CHAT)
+    body = write_body(post_of(HOSTILE), CHAT)
 
-    assert not re.search(r"@(everyone|here|U123)", said)
-    assert re.findall(r"(?<!\\)\]\(([^)]*)\)", said) == [LINK]
-    assert not re.search(r"(?<!\\)<", re.sub(r"(?s)```.*?```|`[^`]*`", "", said))
-    assert not re.search(r"https?://evil", said)
+    assert not re.search(r"@(everyone|here|U123)", body)
+    assert re.findall(r"(?<!\\)\]\(([^)]*)\)", body) == [LINK]
+    assert not re.search(r"(?<!\\)<", re.sub(r"(?s)```.*?```|`[^`]*`", "", body))
+    assert not re.search(r"https?://evil", body)
 
 
 def test_a_number_leads_to_its_citation_and_one_out_of_range_nowhere() -> None:
@@ -123,8 +123,8 @@ def test_markdown_becomes_each_dialect() -> None:
     text = "## What\n\nIt is **new** and *odd* [1].\n\n1. `a_b`\n2. two\n   - deep\n\n> said\n\n```\ncode\n```\n"
     post = digest_post(PostId("d"), SummaryResult("x", text, ()), links=(), created_at=MOMENT)
 
-    assert written(post, PLAIN) == "What\n\nIt is new and odd [1].\n\n1. a_b\n2. two\n  - deep\n\nsaid\n\ncode"
-    assert written(post, CHAT) == (
+    assert write_body(post, PLAIN) == "What\n\nIt is new and odd [1].\n\n1. a_b\n2. two\n  - deep\n\nsaid\n\ncode"
+    assert write_body(post, CHAT) == (
         "**What**\n\nIt is **new** and *odd* \\[1\\].\n\n1. `a_b`\n2. two\n  - deep\n\nsaid\n\n```\ncode\n```"
     )
     assert "<h3 style=" in html_mail(post)
@@ -134,27 +134,27 @@ def test_markdown_becomes_each_dialect() -> None:
 def test_what_is_too_long_ends_with_a_sentence_and_says_how_much_is_left_out(limit: int) -> None:
     sentences = " ".join(f"Sentence number {n} tells of `part_{n}` and ends." for n in range(200))
     sources = [replace(RESULT.citations[0], name=f"part {n}") for n in range(40)]
-    said = written(post_of(sentences, *sources), CHAT, limit=limit)
+    text = write_body(post_of(sentences, *sources), CHAT, limit=limit)
 
-    assert len(said) <= limit
-    body, _, note = said.rpartition("\n\n")
+    assert len(text) <= limit
+    body, _, note = text.rpartition("\n\n")
     assert body.split("\n\n")[0].endswith("ends.")
     found = re.fullmatch(r"\(left out for length: ([\d,]+) of ([\d,]+) characters and (\d+) of 40 sources\)", note)
     assert found and found[2] == f"{len(sentences):,}"
-    assert said.count("part ") == 40 - int(found[3])
+    assert text.count("part ") == 40 - int(found[3])
 
 
 def test_a_code_block_that_is_cut_is_closed() -> None:
-    said = written(post_of("Before.\n\n```\n" + "line of code\n" * 200 + "```\n"), CHAT, limit=500)
+    body = write_body(post_of("Before.\n\n```\n" + "line of code\n" * 200 + "```\n"), CHAT, limit=500)
 
-    assert said.count("```") == 2
+    assert body.count("```") == 2
 
 
 def test_what_fits_is_whole() -> None:
-    said = written(post_of(), CHAT)
+    body = write_body(post_of(), CHAT)
 
-    assert written(post_of(), CHAT, limit=len(said)) == said
-    assert "left out" not in said
+    assert write_body(post_of(), CHAT, limit=len(body)) == body
+    assert "left out" not in body
 
 
 def test_a_post_is_kept_as_it_was(tmp_path: Path) -> None:

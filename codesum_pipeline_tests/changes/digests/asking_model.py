@@ -47,7 +47,7 @@ class AskingModel:
 
     def script(self, *behaviours: Behaviour) -> None:
         """The answers to the first requests; the last one is given to all further ones."""
-        self.server.script = lambda asked: behaviours[min(asked.number, len(behaviours)) - 1]
+        self.server.script = lambda request: behaviours[min(request.number, len(behaviours)) - 1]
 
     def save(self, kind: TemplateKind, name: str, text: str) -> None:
         save_template_atomic(self.prompts, kind, name, text)

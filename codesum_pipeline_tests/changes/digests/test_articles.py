@@ -13,7 +13,7 @@ from codesum_pipeline.changes.digests.articles import (
     first_entry_chars,
     with_closed_fence,
 )
-from codesum_pipeline.changes.digests.material import Item
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.texts.llm.budgets import CUT_MARK
 from codesum_pipeline_tests.support.digest_items import item, many
@@ -150,7 +150,7 @@ def test_whose_code_is_sent_is_said_by_the_settings_of_texts(llm: LlmSettings, i
 
     assert ("timedelta(hours=8)" in articles.block) is is_shown
     assert "what it is now: Opens a session" in articles.block
-    assert articles.shown[0].has("expires = now + timedelta(hours=8)") is is_shown
+    assert articles.shown[0].has_quote("expires = now + timedelta(hours=8)") is is_shown
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_whose_code_is_sent_is_said_by_the_settings_of_texts(llm: LlmSettings, i
     ],
 )
 def test_a_quote_stands_word_for_word_in_one_text_of_its_change(quote: str, is_found: bool) -> None:
-    assert filled([item()]).shown[0].has(quote) is is_found
+    assert filled([item()]).shown[0].has_quote(quote) is is_found
 
 
 def test_a_quote_does_not_run_over_a_gap_between_two_parts_of_a_difference() -> None:
@@ -187,22 +187,22 @@ def test_a_quote_does_not_run_over_a_gap_between_two_parts_of_a_difference() -> 
     shown = filled([changed]).shown[0]
 
     assert "@@" in shown.text
-    assert shown.has("first_line_new() step_0() step_1()")
-    assert not shown.has("step_1() step_18()")
+    assert shown.has_quote("first_line_new() step_0() step_1()")
+    assert not shown.has_quote("step_1() step_18()")
 
 
 def test_a_short_text_may_be_quoted_whole() -> None:
     shown = filled([item(subjects=("Fix login",))]).shown[0]
 
-    assert shown.has("Fix login")
-    assert not shown.has("login")
+    assert shown.has_quote("Fix login")
+    assert not shown.has_quote("login")
 
 
 def test_what_was_cut_off_cannot_be_quoted() -> None:
     changed = item(after=f"{PROSE} At last it opens the vault.", before=None, subjects=(), lines=(None, None))
 
-    assert filled([changed]).shown[0].has("it opens the vault")
-    assert not filled([changed], 700).shown[0].has("it opens the vault")
+    assert filled([changed]).shown[0].has_quote("it opens the vault")
+    assert not filled([changed], 700).shown[0].has_quote("it opens the vault")
 
 
 def test_what_stands_around_an_entry_is_never_longer_than_what_is_set_aside_for_it() -> None:

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.changes.digests.claims import TOOL_NAME
 from codesum_pipeline.changes.digests.digest_by_model import DigestJob, write_by_model
+from codesum_pipeline.changes.digests.digest_items import Item
 from codesum_pipeline.changes.digests.digest_rows import DigestDraft
-from codesum_pipeline.changes.digests.material import Item
 from codesum_pipeline.ground.model.errors import (
     BackendNotConfigured,
     CallFailure,
@@ -92,11 +92,11 @@ def reporter(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyP
 def test_a_digest_is_asked_for_with_the_templates_the_question_and_the_numbered_changes(reporter: Reporter) -> None:
     written = reporter.write(intent=replace(INTENT, language="German"))
 
-    (asked,) = reporter.server.seen
-    assert "Write the texts of your claims in German." in asked.system
-    assert INTENT.text in asked.prompt
-    assert re.findall(r"^\[(\d+)\]$", asked.prompt, re.MULTILINE) == ["1", "2"]
-    assert (asked.body["temperature"], asked.body["max_tokens"]) == (0.0, 4096)
+    (request,) = reporter.server.seen
+    assert "Write the texts of your claims in German." in request.system
+    assert INTENT.text in request.prompt
+    assert re.findall(r"^\[(\d+)\]$", request.prompt, re.MULTILINE) == ["1", "2"]
+    assert (request.body["temperature"], request.body["max_tokens"]) == (0.0, 4096)
     assert written.result.summary == (
         "- Sessions made by `open_session` now end after 8 hours [1].\n\n(Not in this digest: 1 of 2 changes.)"
     )
@@ -125,23 +125,23 @@ def test_a_model_answers_in_each_form_that_providers_know(reporter: Reporter, fo
     reporter.script(behaviour)
 
     assert reporter.write().result.claims[0].quote == GOOD_QUOTE
-    (asked,) = reporter.server.seen
-    assert list(asked.schema["properties"]) == ["claims"]
-    assert asked.tool_name == (TOOL_NAME if form == "tool" else None)
+    (request,) = reporter.server.seen
+    assert list(request.schema["properties"]) == ["claims"]
+    assert request.tool_name == (TOOL_NAME if form == "tool" else None)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         pytest.param({"offline": True}, "offline", id="offline"),
         pytest.param({"llm": {"enabled": False}}, "llm.enabled is false", id="switched off"),
         pytest.param({"llm": {"backend": BackendName.NOOP}}, "'noop'", id="no backend"),
     ],
 )
-def test_a_shut_gate_is_no_failure_and_asks_nobody(reporter: Reporter, change: dict[str, Any], said: str) -> None:
+def test_a_shut_gate_is_no_failure_and_asks_nobody(reporter: Reporter, change: dict[str, Any], message: str) -> None:
     reporter.settings = changed(reporter.settings, **change)
 
-    with pytest.raises(DigestGatedOff, match=said):
+    with pytest.raises(DigestGatedOff, match=message):
         reporter.write()
     assert reporter.server.seen == []
 
@@ -230,7 +230,7 @@ def test_a_fallback_model_is_asked_where_the_first_gives_no_answer(reporter: Rep
     second = "openai/reporter-2"
     prices = (*reporter.settings.llm.prices, ModelPrice(model=second, input=1.0, output=2.0))
     reporter.set(fallback_models=(second,), prices=prices, max_retries=0)
-    reporter.server.script = lambda asked: Fails(500) if asked.model == "reporter-1" else Says(answer())
+    reporter.server.script = lambda request: Fails(500) if request.model == "reporter-1" else Says(answer())
 
     assert reporter.write().model == second
 
@@ -325,7 +325,7 @@ def test_the_day_ends_at_midnight_in_utc(reporter: Reporter) -> None:
 def test_two_digests_at_once_cannot_pass_the_cap_of_the_day_together(reporter: Reporter) -> None:
     # Room for the worst case of one of them; both are asked for before any of them is answered.
     reporter.cap(max_cost_usd_per_day=0.015, max_cost_usd_per_digest=1.0)
-    reporter.server.script = lambda asked: Answers(answer(), delay_s=1.0)
+    reporter.server.script = lambda request: Answers(answer(), delay_s=1.0)
 
     digests = {"dig-1": ITEMS, "dig-2": ITEMS[:1]}
     children = [in_a_process(partial(reporter.write, items, job_id=job_id)) for job_id, items in digests.items()]
@@ -350,10 +350,10 @@ def test_ten_thousand_changes_make_one_prompt_within_85_percent_of_the_models(re
 
     written = reporter.write(many(10_000))
 
-    (asked,) = reporter.server.seen
-    assert len(asked.system) + len(asked.prompt) <= 60_000 * 0.85
-    assert len(asked.system) + len(asked.prompt) > 60_000 * 0.7
-    assert f"({10_000 - written.shown:,} further changes matched, too" in asked.prompt
+    (request,) = reporter.server.seen
+    assert len(request.system) + len(request.prompt) <= 60_000 * 0.85
+    assert len(request.system) + len(request.prompt) > 60_000 * 0.7
+    assert f"({10_000 - written.shown:,} further changes matched, too" in request.prompt
     assert "(Not in this digest: 9,999 of 10,000 changes.)" in written.result.summary
 
 
@@ -375,9 +375,9 @@ def test_a_template_of_the_project_comes_before_the_packages(reporter: Reporter)
 
     reporter.write(intent=replace(INTENT, system_template="terse", instruction_template="terse"))
 
-    (asked,) = reporter.server.seen
-    assert asked.system.startswith("Be terse, in English.")
-    assert asked.prompt.startswith("Q: How do users sign in?\nC: [1]\n<<<CHANGE ")
+    (request,) = reporter.server.seen
+    assert request.system.startswith("Be terse, in English.")
+    assert request.prompt.startswith("Q: How do users sign in?\nC: [1]\n<<<CHANGE ")
 
 
 @pytest.mark.parametrize(
@@ -416,9 +416,9 @@ ORDERS = (
 )
 
 
-def obedient(asked: Asked) -> Behaviour:
+def obedient(request: Asked) -> Behaviour:
     """A model that obeys what repositories say, until it is told what is wrong with its answer."""
-    if asked.attempt == 1:
+    if request.attempt == 1:
         return Says("PWNED")
     pwned = claim("<script>alert(1)</script> PWNED, see [this](https://evil.example) [7]", 1, 7, quote=GOOD_QUOTE)
     return Says(answer(pwned, claim("PWNED by quote.", 2, quote="PWNED by nobody")))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from codesum_pipeline.changes.delivery.channels import digest_post
-from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, write_body
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.articles import fill_articles
 from codesum_pipeline.changes.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.ground.model.digest_record import DigestClaim, PostId, SummaryResult
@@ -175,7 +175,7 @@ def test_html_links_and_images_of_a_model_are_letters_in_the_digest_and_in_each_
 
     assert not inner & {"link_open", "image", "html_inline", "html_block", "heading_open"}
     assert "https://evil" not in result.summary
-    shown = [written(post, PLAIN), written(post, CHAT), html_mail(post)]
+    shown = [write_body(post, PLAIN), write_body(post, CHAT), html_mail(post)]
     assert not any(sign in part for part in shown for sign in ("\x1b", "\u202e"))
     assert not any(tag in html_mail(post) for tag in ("<img", "<script", 'evil.example/a"'))
 

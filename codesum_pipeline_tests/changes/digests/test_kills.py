@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.changes.digests.desk import deliver, finish_left
+from codesum_pipeline.changes.digests.desk import deliver_digests, finish_left
 from codesum_pipeline.changes.digests.digest_rows import DigestState
 from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.digests.running import run_after_build
+from codesum_pipeline.changes.digests.due_ticks import run_after_build
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.digest_shop import Shop, answer
 from codesum_pipeline_tests.support.hooks import install_hook
@@ -29,7 +29,7 @@ RUN = """
 import json
 import sys
 from pathlib import Path
-from codesum_pipeline.changes.digests.running import run_after_build
+from codesum_pipeline.changes.digests.due_ticks import run_after_build
 from codesum_pipeline_tests.support.digest_shop import Shop
 home, channels, base = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 shop = Shop(Path(home), ("", ""), ("", ""), channels=channels)
@@ -101,7 +101,7 @@ def test_killed_while_the_model_writes_nothing_is_sent_and_the_next_tick_tells_i
     shop: Shop, hook: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    with ScriptedServer(lambda asked: Hangs() if asked.number == 1 else Answers(answer(1))) as server:
+    with ScriptedServer(lambda request: Hangs() if request.number == 1 else Answers(answer(1))) as server:
         with running(shop, base=server.base):
             wait_for(lambda: server.seen)
         assert (states(shop), shop.pending(), posts(shop)) == ([], 1, 0)
@@ -118,12 +118,12 @@ def test_killed_after_the_model_wrote_it_the_text_is_not_paid_for_again(
     shop: Shop, hook: WebhookReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    asked = tmp_path / "asked"
-    body = f"import time\ndef hook(result):\n    open({str(asked)!r}, 'w').close()\n    time.sleep(3600)\n"
+    hook_began = tmp_path / "asked"
+    body = f"import time\ndef hook(result):\n    open({str(hook_began)!r}, 'w').close()\n    time.sleep(3600)\n"
     slow = install_hook(tmp_path / "slow", "slow", "pre_push", body)
-    with ScriptedServer(lambda _asked: Answers(answer(1))) as server:
+    with ScriptedServer(lambda _request: Answers(answer(1))) as server:
         with running(shop, slow, base=server.base):
-            wait_for(asked.exists)
+            wait_for(hook_began.exists)
         assert (states(shop), shop.pending(), posts(shop)) == ([], 1, 0)
         shop.ask(server.base)
         run_after_build(shop.desk, "shop")
@@ -139,7 +139,7 @@ def test_killed_before_it_is_in_the_outbox_a_digest_goes_there_with_the_next_del
     with blocked(shop.home / OUTBOX_FILE), running(shop):
         wait_for(lambda: states(shop))
     assert (states(shop), shop.pending(), posts(shop)) == (["written"], 0, 0)
-    deliver(shop.desk)
+    deliver_digests(shop.desk)
 
     assert (states(shop), ids(hook)) == (["queued"], [digest.id for digest in shop.digests()])
 
@@ -187,6 +187,6 @@ def test_what_a_living_process_has_in_hand_is_left_to_it(shop: Shop, hook: Webho
         wait_for(lambda: states(shop))
         with open_digests(shop.desk.layout.digests, now=shop.now) as store:
             assert finish_left(store, shop.sender) == []
-    deliver(shop.desk)
+    deliver_digests(shop.desk)
 
     assert len(ids(hook)) == 1

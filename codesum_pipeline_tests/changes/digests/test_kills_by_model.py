@@ -35,8 +35,8 @@ class Paid:
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         with self.calls.open("a") as file:
             file.write(f"{request.request_hash}\n")
-        said = answer() if len(request.sources) > 1 else "Sessions end sooner."
-        return SummaryResponse(said, False, TokenUsage(100, 20), MODEL, CALL_USD)
+        text = answer() if len(request.sources) > 1 else "Sessions end sooner."
+        return SummaryResponse(text, False, TokenUsage(100, 20), MODEL, CALL_USD)
 
     async def health(self) -> bool:
         return True
@@ -75,7 +75,7 @@ class Job:
         return self.folder / "calls"
 
     @property
-    def asked(self) -> list[str]:
+    def requests(self) -> list[str]:
         return self.calls.read_text().splitlines() if self.calls.exists() else []
 
     def answered(self) -> list[str]:
@@ -104,12 +104,12 @@ def must_pay_once(folder: Path, number: int, undisturbed: DigestDraft) -> None:
     written = job.run()
 
     assert written.result == undisturbed.result
-    again = [each for each in set(job.asked) if job.asked.count(each) > 1]
+    again = [each for each in set(job.requests) if job.requests.count(each) > 1]
     # A call whose answer had not reached the books when the process died is the only one that is made again.
     assert len(again) <= 1
     assert not set(again) & set(paid_for)
     # It may have been billed, and counts with the most that it can have cost.
-    assert written.cost_usd >= CALL_USD * len(set(job.asked))
+    assert written.cost_usd >= CALL_USD * len(set(job.requests))
 
 
 @pytest.fixture
@@ -139,12 +139,12 @@ def test_a_digest_killed_between_answer_and_result_is_made_without_any_call(
     written, lines = undisturbed
     job = job_in(tmp_path / "killed")
     assert job.killed_at(lines)
-    assert len(job.asked) == 2
+    assert len(job.requests) == 2
 
     again = job.run()
 
     assert (again.result, again.calls, again.cost_usd) == (written.result, 0, written.cost_usd)
-    assert len(job.asked) == 2
+    assert len(job.requests) == 2
 
 
 @pytest.mark.slow

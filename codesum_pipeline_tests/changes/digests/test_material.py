@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.changes.digests.change_sources import RepositorySource
+from codesum_pipeline.changes.digests.digest_items import ChangeNature, Item, items_of
 from codesum_pipeline.changes.digests.hunks import Hunk
-from codesum_pipeline.changes.digests.material import ChangeNature, Item, items_of
 from codesum_pipeline.ground.model.digest_record import CitedPlace, DigestCitation
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import IntentMatch
@@ -150,10 +150,10 @@ def test_secrets_and_what_cannot_be_seen_are_nowhere_in_an_item(history: History
     item = items_of([[match]], history.sources)[0]
 
     assert item.hunk is not None
-    told = "\n".join((item.after or "", item.hunk.text, *item.subjects))
-    assert told.count("«masked github-token»") == 3
-    assert not {"\u202e", "\x1b"} & set(told)
-    assert GITHUB_TOKEN not in told
+    texts = "\n".join((item.after or "", item.hunk.text, *item.subjects))
+    assert texts.count("«masked github-token»") == 3
+    assert not {"\u202e", "\x1b"} & set(texts)
+    assert GITHUB_TOKEN not in texts
 
 
 def test_near_duplicates_are_one_item_with_the_best_first(history: History) -> None:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.delivery.channels import digest_post
-from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, written
+from codesum_pipeline.changes.delivery.dialects import CHAT, PLAIN, html_mail, write_body
+from codesum_pipeline.changes.delivery.posts import digest_post
+from codesum_pipeline.changes.digests.digest_items import Item, items_of
 from codesum_pipeline.changes.digests.hunks import hunk_of
-from codesum_pipeline.changes.digests.material import Item, items_of
 from codesum_pipeline.changes.digests.plain_digest import write_plain
-from codesum_pipeline.changes.digests.wording import changed_parameters, differences, new_names
+from codesum_pipeline.changes.digests.wording import changed_parameters, differences_between, new_names
 from codesum_pipeline.ground.model.digest_record import PostId
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import Intent
@@ -25,7 +25,7 @@ INTENT = Intent("sessions", "how sessions are signed", threshold=0.3)
 FOOT = "*Asked: “how sessions are signed”. No language model wrote this.*\n"
 
 
-def told(*items: Item) -> str:
+def digest_of(*items: Item) -> str:
     """A digest without its last line, which is the same in all."""
     text = write_plain(INTENT, items).summary
     assert text.endswith(FOOT)
@@ -55,7 +55,7 @@ BLOCK = f"```diff\n{LINES}\n```"
 
 
 def test_a_changed_function_has_its_lines_and_its_commit() -> None:
-    assert told(item(lines=(OLD, NEW), subjects=("Sign with keys (#7)",))) == (
+    assert digest_of(item(lines=(OLD, NEW), subjects=("Sign with keys (#7)",))) == (
         "In `shop`, `sign` changed, with “Sign with keys (#7)”.\n\n"
         f"**`sign`** changed in `src/auth.py` (+2 −2 lines) [1]\n\n{BLOCK}"
     )
@@ -67,21 +67,21 @@ def test_without_lines_it_says_which_parameters_and_words_are_others() -> None:
     found = replace(item("x", "y"), before=old.summary, after=new.summary)
     found = replace(found, change=replace(found.change, before=old, after=new))
 
-    assert told(found).endswith(
+    assert digest_of(found).endswith(
         "**`sign`** changed in `src/auth.py` [1]\n\n"
         "- Parameters: now `*`, `key: Key`; before `ttl=1`\n- Now: “Signs with a key.”\n- Before: “Signs a session.”"
     )
 
 
 def test_something_new_says_what_it_is() -> None:
-    assert told(item(None, "Loads keys from a file. Calls open. Part of auth.")) == (
+    assert digest_of(item(None, "Loads keys from a file. Calls open. Part of auth.")) == (
         "In `shop`, `sign` is new.\n\n**`sign`** is a new function in `src/auth.py` [1]\n\n- Loads keys from a file."
     )
-    assert "\n- Calls open." in told(item(None, "Calls open."))
+    assert "\n- Calls open." in digest_of(item(None, "Calls open."))
 
 
 def test_something_gone_says_what_it_was() -> None:
-    assert told(item("Loads keys from a file.", None, lines=(OLD, None))) == (
+    assert digest_of(item("Loads keys from a file.", None, lines=(OLD, None))) == (
         "In `shop`, `sign` was removed.\n\n**`sign`** was removed in `src/auth.py` [1]\n\n"
         "- It was: Loads keys from a file."
     )
@@ -93,8 +93,8 @@ def test_what_moved_says_from_where() -> None:
     moved = replace(moved, change=replace(moved.change, before=before))
     renamed = replace(moved, change=replace(moved.change, before=state("Signs.", name="mac")))
 
-    assert "**`sign`** moved from `lib/auth.py` to `src/auth.py`, unchanged [1]" in told(moved)
-    assert "**`sign`** was `mac` before, in `src/auth.py`, unchanged [1]" in told(renamed)
+    assert "**`sign`** moved from `lib/auth.py` to `src/auth.py`, unchanged [1]" in digest_of(moved)
+    assert "**`sign`** was `mac` before, in `src/auth.py`, unchanged [1]" in digest_of(renamed)
 
 
 def test_a_text_that_alone_changed_is_told_as_such() -> None:
@@ -103,17 +103,17 @@ def test_a_text_that_alone_changed_is_told_as_such() -> None:
     before, after = states
     reworded = replace(reworded, change=replace(reworded.change, before=before, after=after))
 
-    assert "**`sign`** is described otherwise; its code is as it was in `src/auth.py` [1]" in told(reworded)
-    assert "- Now: “New words.”\n- Before: “Old words.”" in told(reworded)
-    assert "**Only described otherwise:** 1 reworded: `sign` [2]" in told(reworded, item(lines=(OLD, NEW)))
+    assert "**`sign`** is described otherwise; its code is as it was in `src/auth.py` [1]" in digest_of(reworded)
+    assert "- Now: “New words.”\n- Before: “Old words.”" in digest_of(reworded)
+    assert "**Only described otherwise:** 1 reworded: `sign` [2]" in digest_of(reworded, item(lines=(OLD, NEW)))
 
 
 def test_a_masked_secret_is_said_to_have_changed_and_not_shown() -> None:
     token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     found = item(lines=(f'key = "{token}"', f'key = "{token[:-4]}zzzz"'))
 
-    assert "**`sign`** changed in `src/auth.py` (what changed is masked as a secret) [1]" in told(found)
-    assert "ghp_" not in told(found)
+    assert "**`sign`** changed in `src/auth.py` (what changed is masked as a secret) [1]" in digest_of(found)
+    assert "ghp_" not in digest_of(found)
 
 
 def test_a_change_in_many_places_is_one_item() -> None:
@@ -121,8 +121,11 @@ def test_a_change_in_many_places_is_one_item() -> None:
     named = [replace(m, change=_named(m.change, f"sign{n}", f"src/f{n}.py")) for n, m in enumerate(many)]
     one = items_of([named], {})[0]
 
-    assert "**14 functions changed alike** in 14 files: `sign0`, `sign1`, `sign2`, `sign3` and 10 more [1]" in told(one)
-    assert told(one).startswith("In `shop`, 14 functions changed.")
+    assert (
+        "**14 functions changed alike** in 14 files: `sign0`, `sign1`, `sign2`, `sign3` and 10 more [1]"
+        in digest_of(one)
+    )
+    assert digest_of(one).startswith("In `shop`, 14 functions changed.")
 
 
 def test_a_new_file_names_what_it_brings() -> None:
@@ -130,7 +133,7 @@ def test_a_new_file_names_what_it_brings() -> None:
     file = replace(file, change=_named(file.change, "keys.py", "keys.py"))
     inside = _named(change(None, "Loads.", document="keys.py::load"), "load", "keys.py")
 
-    assert "**`keys.py`** is a new file with `load` [1]" in told(replace(file, parts=(inside,)))
+    assert "**`keys.py`** is a new file with `load` [1]" in digest_of(replace(file, parts=(inside,)))
 
 
 def test_sentences_of_prose_are_quoted_as_they_are_now_and_were_before() -> None:
@@ -139,13 +142,13 @@ def test_sentences_of_prose_are_quoted_as_they_are_now_and_were_before() -> None
     lines = ("# Sign in\n\nTokens live a day. Bye.", "# Sign in\n\nTokens live [an hour](x). Bye.")
     readme = replace(readme, hunk=hunk_of(*lines, "README.md"))
 
-    assert "- Before: “Tokens live a day.”\n- Now: “Tokens live an hour.”" in told(readme)
+    assert "- Before: “Tokens live a day.”\n- Now: “Tokens live an hour.”" in digest_of(readme)
 
 
 def test_changes_stand_below_the_commits_they_came_with() -> None:
     first = item(lines=(OLD, NEW), subjects=("Use keys",), score=0.9)
     second = item(lines=(OLD, NEW), subjects=("Fix *it*",), document="src/b.py::b")
-    text = told(first, second)
+    text = digest_of(first, second)
 
     assert text.startswith("In `shop`, `sign` and `sign` changed, with “Use keys” and “Fix \\*it\\*”.")
     assert text.index("## “Use keys”") < text.index("[1]") < text.index("## “Fix \\*it\\*”") < text.index("[2]")
@@ -153,7 +156,7 @@ def test_changes_stand_below_the_commits_they_came_with() -> None:
 
 def test_commits_of_lesser_changes_are_no_headings() -> None:
     items = [item(subjects=(f"Commit {n}",), document=f"src/f{n}.py::f", score=1 - n / 10) for n in range(7)]
-    text = told(*items)
+    text = digest_of(*items)
 
     assert [line for line in text.split("\n") if line.startswith("## ")] == [
         *(f"## “Commit {n}”" for n in range(4)),
@@ -166,7 +169,7 @@ def test_tests_and_copies_are_told_in_a_line_below() -> None:
     main = item(lines=(OLD, NEW))
     tests = [item(None, "Tests.", document=f"t{n}.py::test_{n}", is_test=True, score=0.9) for n in range(5)]
     copy = item(document="vendor/x.py::sign", is_vendored=True)
-    text = told(main, *tests, copy)
+    text = digest_of(main, *tests, copy)
 
     assert text.startswith("In `shop`, `sign` changed.")
     assert "**Tests:** 5 new: `sign` [2] [3] [4]" in text
@@ -175,11 +178,11 @@ def test_tests_and_copies_are_told_in_a_line_below() -> None:
 
 def test_a_new_version_number_is_told_in_a_line_below() -> None:
     release = item(lines=("# 1.2.3 of May 2026", "# 1.3.0 of July 2026"), document="man.1::head", score=0.9)
-    text = told(release, item(lines=(OLD, NEW)))
+    text = digest_of(release, item(lines=(OLD, NEW)))
 
     assert text.startswith("In `shop`, `sign` changed.")
     assert "**Only numbers or dates:** 1 changed: `sign` [2]" in text
-    assert told(release).startswith("In `shop`, `sign` changed. Nothing but numbers or dates is different.")
+    assert digest_of(release).startswith("In `shop`, `sign` changed. Nothing but numbers or dates is different.")
 
 
 def test_the_best_come_first_whatever_the_order_of_the_items() -> None:
@@ -211,7 +214,7 @@ def test_each_number_is_of_a_citation_and_each_citation_is_used() -> None:
 
 
 def test_the_words_of_a_repository_cannot_cite() -> None:
-    assert "See (3) and \\[a\\]" in told(item(None, "See [3] and [a] for it."))
+    assert "See (3) and \\[a\\]" in digest_of(item(None, "See [3] and [a] for it."))
 
 
 def hostile_item(text: str) -> Item:
@@ -230,8 +233,8 @@ def test_hostile_text_is_text_in_every_rendering() -> None:
 
         check_only_ours(page)
         assert page.count("<h3") + page.count("<h2") <= 4
-        for said in (written(post, PLAIN), written(post, CHAT)):
-            assert not {"\x1b", "\u202e", "\x00"} & set(said)
+        for body in (write_body(post, PLAIN), write_body(post, CHAT)):
+            assert not {"\x1b", "\u202e", "\x00"} & set(body)
 
 
 @given(st.text(max_size=60))
@@ -243,7 +246,7 @@ def test_any_text_gives_a_digest_in_which_only_our_headings_are(text: str) -> No
 
 
 def test_nothing_that_changed_is_said_so() -> None:
-    assert told() == "Nothing changed."
+    assert digest_of() == "Nothing changed."
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,7 @@ def test_nothing_that_changed_is_said_so() -> None:
     ],
 )
 def test_a_difference_of_texts_is_told_as_it_is(before: str, after: str, expected: tuple[list[str], list[str]]) -> None:
-    assert differences(before, after) == expected
+    assert differences_between(before, after) == expected
 
 
 @pytest.mark.parametrize(

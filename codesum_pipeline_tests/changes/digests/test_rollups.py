@@ -43,15 +43,15 @@ MONTHLY = 'intents:\n  signing-in: {text: "How do users sign in?", channels: [ho
 THE_MODELS = "- Logins are counted, and `token` ends after 8 hours [1][2]."
 
 
-def told(id_: str, day: str, text: str, *citations: object, **changed: object) -> DigestRow:
+def sent_digest(id_: str, day: str, text: str, *citations: object, **changed: object) -> DigestRow:
     found = row(id_, day, text, *citations)  # type: ignore[arg-type]
     result = replace(found.result, intent_name=INTENT.name)
     sent = {"state": DigestState.QUEUED, "told_at": found.created_at, "links": ("https://example.com/x",)}
     return replace(found, **{"intent_name": INTENT.name, "result": result, **sent, **changed})  # type: ignore[arg-type]
 
 
-FIRST = told("d1", "2026-10-01", "Logins are counted after ten tries [1].", LOGIN)
-SECOND = told("d2", "2026-10-08", "Tokens now expire after 8 hours [1].", TOKEN)
+FIRST = sent_digest("d1", "2026-10-01", "Logins are counted after ten tries [1].", LOGIN)
+SECOND = sent_digest("d2", "2026-10-08", "Tokens now expire after 8 hours [1].", TOKEN)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def shop(tmp_path: Path) -> Shop:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """One that gives a good roll-up."""
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    with ScriptedServer(lambda _asked: Says(answer(GOOD))) as found:
+    with ScriptedServer(lambda _request: Says(answer(GOOD))) as found:
         yield found
 
 
@@ -134,7 +134,7 @@ def test_the_same_roll_up_is_neither_paid_nor_sent_again(shop: Shop, server: Scr
 def test_without_bounds_a_new_digest_makes_another_roll_up(shop: Shop) -> None:
     _, first = send(shop, Window())
     _, again = send(shop, Window())
-    tell(shop, told("d3", "2026-11-01", "Keys are rotated [1].", LOGIN))
+    tell(shop, sent_digest("d3", "2026-11-01", "Keys are rotated [1].", LOGIN))
     _, third = send(shop, Window())
 
     assert (first, again, third) == (True, False, True)
@@ -170,7 +170,7 @@ def test_without_a_model_the_plain_roll_up_goes_the_same_way(shop: Shop) -> None
 def test_the_plain_roll_up_tells_the_first_and_last_state_of_the_matches_of_its_digests(shop: Shop) -> None:
     shop.find()
     with open_digests(shop.desk.layout.digests, now=shop.now) as store:
-        matched = told("d3", "2026-10-20", "Sessions end [1].", LOGIN)
+        matched = sent_digest("d3", "2026-10-20", "Sessions end [1].", LOGIN)
         store.record(None, matched, handled=store.pending(INTENT.name))
 
     text = preview(shop, Window("2026-10-15T00:00:00.000Z", None)).result.summary
@@ -188,7 +188,7 @@ def test_a_cap_that_is_reached_sends_the_plain_roll_up(shop: Shop, server: Scrip
 
 def test_with_a_model_that_failed_nothing_is_sent_or_recorded(shop: Shop, server: ScriptedServer) -> None:
     shop.ask(server.base)
-    server.script = lambda _asked: Fails(400)
+    server.script = lambda _request: Fails(400)
 
     with pytest.raises(SummaryCallFailed):
         send(shop)
@@ -216,9 +216,9 @@ def test_the_window_ends_before_its_end_and_holds_no_roll_up_and_nothing_vetoed(
     send(shop)
     tell(
         shop,
-        told("vetoed", "2026-10-09", "Secret plans [1].", LOGIN, state=DigestState.VETOED),
-        told("at-the-end", "2026-11-01", "November [1].", LOGIN, created_at=OCTOBER.until),
-        told("another", "2026-10-09", "Billing [1].", LOGIN, intent_name="billing"),
+        sent_digest("vetoed", "2026-10-09", "Secret plans [1].", LOGIN, state=DigestState.VETOED),
+        sent_digest("at-the-end", "2026-11-01", "November [1].", LOGIN, created_at=OCTOBER.until),
+        sent_digest("another", "2026-10-09", "Billing [1].", LOGIN, intent_name="billing"),
     )
 
     assert [each.id for each in plan(shop).rows] == ["d1", "d2"]
@@ -271,7 +271,10 @@ def test_a_process_that_is_killed_after_it_wrote_the_roll_up_down_sends_it_once_
     shop.ask(server.base)
     child = os.fork()
     if child == 0:
-        place = ("codesum_pipeline.changes.digests.rollups.finish", "codesum_pipeline.changes.digests.desk.digest_post")
+        place = (
+            "codesum_pipeline.changes.digests.rollups.finish_digest",
+            "codesum_pipeline.changes.digests.desk.digest_post",
+        )
         monkeypatch.setattr(place[before == "post"], lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
         try:
             send(shop)
@@ -352,7 +355,7 @@ def test_on_two_machines_with_their_own_homes_a_month_has_one_id(shop: Shop, tmp
 
 def test_a_month_with_one_digest_or_none_has_no_roll_up(shop: Shop) -> None:
     shop.moment = datetime(2026, 12, 2, tzinfo=UTC)
-    tell(shop, told("d3", "2026-11-05", "Keys are rotated [1].", LOGIN))
+    tell(shop, sent_digest("d3", "2026-11-05", "Keys are rotated [1].", LOGIN))
 
     assert run_monthly(shop.desk) == []
 
@@ -382,9 +385,9 @@ def test_disabled_intents_are_left_alone_and_one_that_fails_does_not_stop_the_ot
 
 def test_a_month_whose_model_failed_is_tried_again_by_the_next_call(shop: Shop, server: ScriptedServer) -> None:
     shop.ask(server.base)
-    server.script = lambda _asked: Fails(400)
+    server.script = lambda _request: Fails(400)
     (failed,) = run_monthly(shop.desk)
-    server.script = lambda _asked: Says(answer(GOOD))
+    server.script = lambda _request: Says(answer(GOOD))
     (done,) = run_monthly(shop.desk)
 
     assert re.match("summary_call_failed", failed.problem) and failed.digest_id is None

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.changes.digests.digest_rows import TickOutcome
 from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.digests.running import is_due, run_after_build, run_due, run_now
+from codesum_pipeline.changes.digests.due_ticks import is_due, run_after_build, run_due, run_now
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.digest_shop import INTENT, Shop
@@ -250,7 +250,7 @@ def test_after_the_ticks_everything_due_is_sent_and_offline_it_waits(shop: Shop)
 RUN = """
 import sys
 from pathlib import Path
-from codesum_pipeline.changes.digests.running import run_after_build
+from codesum_pipeline.changes.digests.due_ticks import run_after_build
 from codesum_pipeline_tests.support.digest_shop import Shop
 shop = Shop(Path(sys.argv[1]), ("", ""), ("", ""))
 print("ready", flush=True)
@@ -275,7 +275,7 @@ def test_two_processes_at_once_make_one_digest(shop: Shop) -> None:
     for program in programs:
         assert program.stdout is not None
         assert program.stdout.readline() == "ready\n"
-    said = sorted(program.communicate("\n", timeout=120)[0] for program in programs)
+    outputs = sorted(program.communicate("\n", timeout=120)[0] for program in programs)
 
-    assert said == ["['unsent']\n", "[]\n"]
+    assert outputs == ["['unsent']\n", "[]\n"]
     assert len(shop.digests()) == 1

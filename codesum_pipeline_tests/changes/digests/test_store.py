@@ -226,11 +226,11 @@ def test_a_digest_is_unfinished_until_it_is_queued_and_told(store: DigestStore) 
 
     assert [row.id for row in store.unfinished()] == ["d1", "d3"]
     assert store.unfinished(OTHER) == []
-    store.mark_told("d3")
+    store.mark_hooks_called("d3")
     store.mark_queued("d1")
     store.mark_queued("d2")
     assert [(row.id, row.state) for row in store.unfinished()] == [("d1", DigestState.QUEUED)]
-    store.mark_told("d1")
+    store.mark_hooks_called("d1")
     assert store.unfinished() == []
     assert store.digest("d2").state is DigestState.VETOED
 
@@ -240,7 +240,7 @@ def test_forgetting_an_intent_keeps_its_digests(store: DigestStore) -> None:
     store.record(tick(), digest(), handled=store.pending(INTENT))
     store.add_matches([match("two", "three"), match("two", "three", intent=OTHER)])
 
-    assert store.forget(INTENT) == 1
+    assert store.forget_pending(INTENT) == 1
     assert store.count_pending() == {OTHER: 1}
     assert [row.id for row in store.digests()] == ["d1"]
 
@@ -251,7 +251,7 @@ def test_purging_a_repository_keeps_the_digests_of_several(store: DigestStore) -
     store.record(tick("t2", digest_id="d2"), digest("d2", repositories=("other", "shop")))
     store.add_matches([match("two", "three")])
 
-    assert store.purge("shop") == PurgeCounts(matches=2, digests=1)
+    assert store.purge_repository("shop") == PurgeCounts(matches=2, digests=1)
     assert [row.id for row in store.digests()] == ["d2"]
     assert [row.id for row in store.ticks()] == ["t2"]
     assert store.count_pending() == {INTENT: 1}

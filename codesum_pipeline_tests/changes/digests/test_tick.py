@@ -27,7 +27,7 @@ __all__ = ["install"]
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """It answers well about the first change."""
     monkeypatch.setenv("REPORTER_KEY", "any word will do")
-    with ScriptedServer(lambda _asked: Answers(answer(1))) as found:
+    with ScriptedServer(lambda _request: Answers(answer(1))) as found:
         yield found
 
 
@@ -52,7 +52,7 @@ def asking(shop: Shop, server: ScriptedServer) -> Shop:
 
 def answers(*behaviours: Behaviour) -> object:
     """One after the other, the last one again and again."""
-    return lambda asked: behaviours[min(asked.number, len(behaviours)) - 1]
+    return lambda request: behaviours[min(request.number, len(behaviours)) - 1]
 
 
 def template(shop: Shop, kind: str, text: str) -> None:
@@ -93,7 +93,7 @@ def test_a_digest_by_a_model_goes_to_the_channels_of_its_intent(
 def test_step_1_the_newest_change_is_shown_first_and_that_without_a_date_last(
     asking: Shop, server: ScriptedServer
 ) -> None:
-    server.script = lambda _asked: Answers(answer(3, 1))
+    server.script = lambda _request: Answers(answer(3, 1))
     dates = {
         "a_none": None,
         "b_old": "2026-11-01T00:00:00Z",
@@ -127,7 +127,7 @@ def test_where_nothing_waits_the_tick_is_empty(asking: Shop, server: ScriptedSer
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "said"),
+    ("kind", "text", "reason"),
     [
         ("digest_system", "Write in {tongue}.", "tongue"),
         ("digest_instruction", "{intent_text} {articles} {history}", "history"),
@@ -136,7 +136,7 @@ def test_where_nothing_waits_the_tick_is_empty(asking: Shop, server: ScriptedSer
     ids=["step 3: the system template", "history in a tick", "step 8: the instruction"],
 )
 def test_a_broken_template_keeps_the_matches_and_the_operator_hears_once_a_day(
-    asking: Shop, server: ScriptedServer, kind: str, text: str, said: str
+    asking: Shop, server: ScriptedServer, kind: str, text: str, reason: str
 ) -> None:
     template(asking, kind, text)
     asking.find()
@@ -144,10 +144,10 @@ def test_a_broken_template_keeps_the_matches_and_the_operator_hears_once_a_day(
     rows = [asking.tick(), asking.tick()]
     assert {(row.outcome, row.failure) for row in rows} == {(TickOutcome.HELD, TickFailure.TEMPLATE)}
     assert (asking.pending(), asking.digests(), server.seen) == (1, [], [])
-    [(subject, told)] = asking.notices()
+    [(subject, text_of_notice)] = asking.notices()
     assert subject == "No digest of signing-in: a prompt template cannot be used"
-    assert kind in told
-    assert said in told
+    assert kind in text_of_notice
+    assert reason in text_of_notice
     asking.pass_time(days=1)
     asking.tick()
     assert len(asking.notices()) == 2
@@ -203,7 +203,7 @@ def test_steps_5_and_6_no_room_for_what_changed_names_the_settings_and_is_told(
 def test_step_7_any_number_of_matches_fits_into_the_prompt_and_the_log_says_what_was_cut(
     asking: Shop, server: ScriptedServer, caplog: pytest.LogCaptureFixture, count: int
 ) -> None:
-    server.script = lambda _asked: Answers(answer(1, quote="Opens a session that"))
+    server.script = lambda _request: Answers(answer(1, quote="Opens a session that"))
     asking.ask(server.base, max_prompt_chars=60_000)
     asking.settings = changed(asking.settings, digests={"grouped": False})
     asking.find(*(asking.change(f"sign_{number}") for number in range(count)))
@@ -211,9 +211,9 @@ def test_step_7_any_number_of_matches_fits_into_the_prompt_and_the_log_says_what
         row = asking.tick(replace(INTENT, schedule=IntentSchedule(Cadence.DAILY)))
 
     assert (row.outcome, row.matches, row.items) == (TickOutcome.QUEUED, count, count)
-    [asked] = server.seen
-    assert len(asked.system) + len(asked.prompt) < 0.85 * 60_000
-    assert "further changes matched, too, and are not shown" in asked.prompt
+    [request] = server.seen
+    assert len(request.system) + len(request.prompt) < 0.85 * 60_000
+    assert "further changes matched, too, and are not shown" in request.prompt
     assert asking.pending() == 0
     assert "the digest of signing-in" in caplog.text
 
@@ -221,25 +221,25 @@ def test_step_7_any_number_of_matches_fits_into_the_prompt_and_the_log_says_what
 def test_step_9_a_model_that_fails_sends_nothing_and_the_third_time_in_a_row_is_told_once(
     asking: Shop, server: ScriptedServer, hook: WebhookReceiver
 ) -> None:
-    server.script = lambda _asked: Fails(400)
+    server.script = lambda _request: Fails(400)
     asking.find()
-    told = []
+    notices = []
     for _ in range(5):
         row = asking.tick()
         assert (row.outcome, row.failure) == (TickOutcome.HELD, TickFailure.MODEL)
-        told.append(len(asking.notices()))
+        notices.append(len(asking.notices()))
         asking.pass_time(days=1)
 
-    assert told == [0, 0, 1, 1, 1]
+    assert notices == [0, 0, 1, 1, 1]
     subject, text = asking.notices()[0]
     assert subject == "No digest of signing-in: the model failed 3 times in a row"
     assert "400" in text
     assert "codesum doctor" in text
     assert (asking.pending(), asking.digests()) == (1, [])
-    server.script = lambda _asked: Answers(answer(1))
+    server.script = lambda _request: Answers(answer(1))
     asking.pass_time(days=1)
     assert asking.tick().outcome is TickOutcome.QUEUED
-    server.script = lambda _asked: Fails(400)
+    server.script = lambda _request: Fails(400)
     change = asking.change()
     assert change.after
     asking.find(replace(change, after=replace(change.after, summary="Signs a user in with a key.")))
@@ -250,8 +250,8 @@ def test_step_9_a_model_that_fails_sends_nothing_and_the_third_time_in_a_row_is_
 
 
 def test_step_9_a_passing_failure_is_asked_again_within_the_tick(asking: Shop, server: ScriptedServer) -> None:
-    def script(asked: Asked) -> Behaviour:
-        return Fails(429, headers={"retry-after": "0"}) if asked.number == 1 else Answers(answer(1))
+    def script(request: Asked) -> Behaviour:
+        return Fails(429, headers={"retry-after": "0"}) if request.number == 1 else Answers(answer(1))
 
     server.script = script
     asking.find()
@@ -298,7 +298,7 @@ def test_step_11_false_drops_the_digest_and_its_matches_count_as_handled(
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "reason"),
     [
         ("raise KeyError('list')", "KeyError: 'list'"),
         ("return 'yes'", "it returned a str, neither True nor False"),
@@ -307,7 +307,7 @@ def test_step_11_false_drops_the_digest_and_its_matches_count_as_handled(
     ids=["raises", "answers nonsense", "hangs"],
 )
 def test_step_11_a_hook_that_fails_vetoes_and_the_matches_wait_for_the_next_tick(
-    shop: Shop, install: Install, body: str, said: str
+    shop: Shop, install: Install, body: str, reason: str
 ) -> None:
     install("broken", "pre_push", f"def hook(result):\n    {body}\n")
     shop.find()
@@ -318,7 +318,7 @@ def test_step_11_a_hook_that_fails_vetoes_and_the_matches_wait_for_the_next_tick
     assert shop.notices() == [
         (
             "No digest of signing-in: a pre_push hook failed",
-            f"hook broken (broken:hook): {said}\n\nNothing was sent. What changed is kept, and the next digest "
+            f"hook broken (broken:hook): {reason}\n\nNothing was sent. What changed is kept, and the next digest "
             "tells it. Repair the hook, or uninstall its package.",
         )
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.changes.intents.due import last_due, next_due
+from codesum_pipeline.changes.intents.due_moments import last_due, next_due
 from codesum_pipeline.ground.model.standing_question import Cadence, IntentSchedule, Weekday
 
 # Jumps of an hour, of half an hour and of a day; at midnight, before it, twice a year and by decree; odd offsets.

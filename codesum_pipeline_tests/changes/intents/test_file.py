@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.intents.fields import IntentData
+from codesum_pipeline.changes.intents.intent_fields import IntentData
 from codesum_pipeline.changes.intents.intents_file import Intents
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentSchedule, Weekday

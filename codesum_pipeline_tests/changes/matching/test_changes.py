@@ -116,7 +116,7 @@ def _compare(workspace: Workspace) -> VersionComparison:
     return compared
 
 
-def _told(compared: VersionComparison) -> dict[str, ChangeKind]:
+def _kinds_of_changes(compared: VersionComparison) -> dict[str, ChangeKind]:
     return {change.document_id: change.kind for change in compared.changes}
 
 
@@ -202,15 +202,15 @@ def later(first_build: Path) -> Iterator[Shop]:
 def test_until_a_comparison_is_kept_the_same_changes_are_told_again(later: Shop) -> None:
     workspace = later.build({**BEFORE, "shop/limits.py": "LIMIT = 20\n"})
     first = _compare(workspace)
-    assert _told(first) == {"shop/limits.py": ChangeKind.CHANGED}
+    assert _kinds_of_changes(first) == {"shop/limits.py": ChangeKind.CHANGED}
     # A build was killed before it kept its matches, and another commit came.
     both = _compare(later.build({**BEFORE, "shop/limits.py": "LIMIT = 30\n", "Dockerfile": "FROM scratch\n"}))
-    assert _told(both) == {"shop/limits.py": ChangeKind.CHANGED, "Dockerfile": ChangeKind.CHANGED}
+    assert _kinds_of_changes(both) == {"shop/limits.py": ChangeKind.CHANGED, "Dockerfile": ChangeKind.CHANGED}
     assert both.changes[1].before == first.changes[0].before
     both.keep()
-    assert _told(_compare(later.workspace)) == {}
+    assert _kinds_of_changes(_compare(later.workspace)) == {}
     # Another branch, or a history that was rewritten, is a difference as any other.
-    assert _told(_compare(later.build(BEFORE))) == _told(both)
+    assert _kinds_of_changes(_compare(later.build(BEFORE))) == _kinds_of_changes(both)
 
 
 def test_a_candidate_that_is_held_back_changed_nothing(later: Shop) -> None:
@@ -264,11 +264,11 @@ def test_a_kill_loses_no_change_and_leaves_nothing_behind(
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
     again = _compare(workspace)
-    assert _told(again) == ({} if has_moved else {"shop/limits.py": ChangeKind.CHANGED})
+    assert _kinds_of_changes(again) == ({} if has_moved else {"shop/limits.py": ChangeKind.CHANGED})
     again.keep()
-    assert _told(_compare(workspace)) == {}
+    assert _kinds_of_changes(_compare(workspace)) == {}
     after = _compare(later.build({**BEFORE, "Dockerfile": "FROM scratch\n"}))
-    assert _told(after) == {"shop/limits.py": ChangeKind.CHANGED, "Dockerfile": ChangeKind.CHANGED}
+    assert _kinds_of_changes(after) == {"shop/limits.py": ChangeKind.CHANGED, "Dockerfile": ChangeKind.CHANGED}
     after.keep()
     folder = workspace.layout.compared("shop")
     assert sorted(path.name for path in folder.iterdir()) == sorted(["compared.json", f"{after.version.digest}.jsonl"])

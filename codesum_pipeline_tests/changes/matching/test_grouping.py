@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from codesum_pipeline.changes.matching import grouping
-from codesum_pipeline.changes.matching.grouping import group
+from codesum_pipeline.changes.matching.grouping import group_matches
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, IntentMatch
 
@@ -37,7 +37,7 @@ _SOME = [
 
 
 def test_what_has_alike_names_and_texts_is_one_group_and_the_best_of_it_comes_first() -> None:
-    assert _ids(group(_SOME)) == [
+    assert _ids(group_matches(_SOME)) == [
         ["b.py::charge_cards", "a.py::charge_card", "copy/a.py::charge_card"],
         ["b.py::read_table"],
         ["d.py::charge_card"],
@@ -50,18 +50,18 @@ def test_the_order_of_matches_does_not_count() -> None:
     shuffled = list(_SOME)
     for seed in range(20):
         random.Random(seed).shuffle(shuffled)
-        assert group(shuffled) == group(_SOME)
+        assert group_matches(shuffled) == group_matches(_SOME)
 
 
 def test_groups_hang_together_by_what_is_between_them() -> None:
     words = [f"word{number}" for number in range(16)]
     steps = [_match(f"{k}.py::walk", " ".join([*["changed"] * k, *words[k:]])) for k in range(4)]
-    assert len(group([steps[0], steps[3]])) == 2
-    assert len(group(steps)) == 1
+    assert len(group_matches([steps[0], steps[3]])) == 2
+    assert len(group_matches(steps)) == 1
 
 
 def test_nothing_is_grouped_to_nothing() -> None:
-    assert group([]) == []
+    assert group_matches([]) == []
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_ten_thousand_matches_are_grouped() -> None:
         _match(f"own/{k}.py::{'_'.join(chance.sample(words, 3))}", " ".join(chance.sample(words, 40)))
         for k in range(5_000)
     ]
-    found = group([*copies, *others])
+    found = group_matches([*copies, *others])
     assert sorted(map(len, found)) == [1] * 5_000 + [20] * 250
 
 
@@ -88,7 +88,7 @@ def test_ten_thousand_matches_are_grouped() -> None:
 def test_groups_are_the_same_however_many_are_compared_at_one_time(
     monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    usual = _ids(group(_SOME))
+    usual = _ids(group_matches(_SOME))
     monkeypatch.setattr(grouping, "_AT_ONCE", at_once)
 
-    assert _ids(group(_SOME)) == usual
+    assert _ids(group_matches(_SOME)) == usual

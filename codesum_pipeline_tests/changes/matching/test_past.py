@@ -9,7 +9,7 @@ from codesum_pipeline.changes.matching.past_matches import PastMatches, past_mat
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import Intent
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -86,8 +86,8 @@ def test_as_many_commits_are_looked_at_as_are_asked_for_newest_first(workspace: 
 
 
 def test_what_is_not_indexed_is_not_matched(workspace: Workspace) -> None:
-    told = [match for past in _look_back(workspace, "charge") for match in (*past.matched, *past.others)]
-    assert not any("pb2" in match.change.document_id for match in told)
+    matches = [match for past in _look_back(workspace, "charge") for match in (*past.matched, *past.others)]
+    assert not any("pb2" in match.change.document_id for match in matches)
 
 
 def test_looking_back_changes_nothing(workspace: Workspace) -> None:

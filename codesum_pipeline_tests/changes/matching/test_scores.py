@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from codesum_pipeline.changes.matching import scores as matching_scores
 from codesum_pipeline.changes.matching.changed_documents import compare_published
-from codesum_pipeline.changes.matching.scores import ReadBlob, match, reading, score_changes
+from codesum_pipeline.changes.matching.scores import ReadBlob, make_blob_reader, match_changes, score_changes
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, DocumentChange, Intent
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader
@@ -59,7 +59,7 @@ class Seen:
 
     def matched(self, text: str, *, words_alone: bool = False, **fields: float | int | None) -> list[str]:
         intent = replace(Intent("asked", text, threshold=DEFAULT_THRESHOLD), **fields)  # type: ignore[arg-type]
-        found = match(self.changes, [intent], self.index, None if words_alone else self.embedder, self.read)
+        found = match_changes(self.changes, [intent], self.index, None if words_alone else self.embedder, self.read)
         return [each.change.document_id for each in found]
 
 
@@ -78,7 +78,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     assert compared is not None
     index = PublishedIndex.open(workspace.layout.published("shop"))
     with BlobReader(workspace.layout.mirror("shop")) as blobs:
-        yield Seen(compared.changes, index, load_embedder("static"), reading(blobs))
+        yield Seen(compared.changes, index, load_embedder("static"), make_blob_reader(blobs))
 
 
 def test_what_an_intent_asks_about_is_matched_and_nothing_else(seen: Seen) -> None:
@@ -139,7 +139,7 @@ def test_vectors_of_another_model_are_not_compared(seen: Seen) -> None:
         model_id, query_prompt = "another@000000000000", ""
 
     with pytest.raises(ConfigurationError, match="set embedder to 'static'"):
-        match(seen.changes, [Intent("a", "billing")], seen.index, Other(), seen.read)  # type: ignore[arg-type]
+        match_changes(seen.changes, [Intent("a", "billing")], seen.index, Other(), seen.read)  # type: ignore[arg-type]
 
 
 def _score(seen: Seen, text: str, id_: str) -> float:

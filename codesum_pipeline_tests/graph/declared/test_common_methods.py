@@ -104,10 +104,10 @@ def test_a_name_of_one_word_tells_nothing(name: str) -> None:
 
 
 def test_every_family_with_methods_names_those_of_its_library_and_only_such_as_could_tell() -> None:
-    told = {rules.languages: rules(Projects([], {})).telling for rules in rules_of_families()}
-    told[frozenset(["python"])] = TELLING
+    telling_names = {rules.languages: rules(Projects([], {})).telling for rules in rules_of_families()}
+    telling_names[frozenset(["python"])] = TELLING
 
-    assert [sorted(languages) for languages, names in told.items() if not names.common] == [["bash"]]
-    for names in told.values():
+    assert [sorted(languages) for languages, names in telling_names.items() if not names.common] == [["bash"]]
+    for names in telling_names.values():
         uncommon = replace(names, common=frozenset())
         assert [name for name in sorted(names.common) if name not in uncommon] == []

@@ -29,8 +29,8 @@ def facts(path: str, package: str, functions: list[str], imports: list[Any], cal
         "calls": calls,
         "counts": [-1 for _ in calls],
     }
-    said = json.dumps(references)
-    return {"file_path": path, "language": "haskell", "exports": None, "reexports": None, "references": said}
+    as_json = json.dumps(references)
+    return {"file_path": path, "language": "haskell", "exports": None, "reexports": None, "references": as_json}
 
 
 def test_modules_are_found_by_their_names() -> None:

@@ -124,9 +124,9 @@ def test_a_swap_that_was_done_and_not_answered_counts_as_done(objects, weather):
 def test_a_bucket_that_is_too_busy_for_long_is_told_without_credentials(address, bucket, weather):
     weather.failing.set()
 
-    with pytest.raises(BucketUnavailable, match=f"{bucket}/name: the bucket cannot be reached now") as told:
+    with pytest.raises(BucketUnavailable, match=f"{bucket}/name: the bucket cannot be reached now") as caught:
         open_objects(bucket, retry_s=1).get("name")
-    assert "a-secret-of-the-test" not in str(told.value)
+    assert "a-secret-of-the-test" not in str(caught.value)
     assert weather.refused > 1
 
 
@@ -160,10 +160,10 @@ def test_a_worker_that_was_stopped_beyond_its_lease_publishes_nothing(address, b
     build_when_free(other, repo)
     found = read_head(objects, "shop")
     stopped.send_signal(signal.SIGCONT)
-    _, said = stopped.communicate("\n", timeout=120)
+    _, output = stopped.communicate("\n", timeout=120)
 
     assert stopped.returncode != 0
-    assert "LeaseLost" in said
+    assert "LeaseLost" in output
     assert read_head(objects, "shop") == found
     assert found.head.published.commit == repo.git("rev-parse", "HEAD").strip()
     must_equal_a_clean_build(workspace_at(other, repo), repo, tmp_path / "clean")

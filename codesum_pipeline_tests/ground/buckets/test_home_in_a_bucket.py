@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.ground.model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.ground.store.buckets.head_lease import take_head
 from codesum_pipeline.ground.store.buckets.heads import read_head, read_manifest
-from codesum_pipeline.ground.store.lease import check_is_held, commit_held, hold_repository
+from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline_tests.build.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, taken_over, worker_at, workspace_at
 from codesum_pipeline_tests.support.homes import build
@@ -44,12 +44,12 @@ def test_an_unchanged_build_by_another_worker_runs_no_step_and_writes_nothing(on
     assert build_in_bucket(other, repo) == ALWAYS
     head, *_ = read_head(objects, "shop")
 
-    with counted_requests() as asked:
+    with counted_requests() as requests:
         assert build_in_bucket(other, repo) == ALWAYS
 
     after, *_ = read_head(objects, "shop")
     assert (after.state, after.generation, after.published) == (head.state, head.generation, head.published)
-    assert asked == {"get": 1, "put": 2}
+    assert requests == {"get": 1, "put": 2}
 
 
 def test_a_head_names_what_is_published_and_all_of_its_files(one, repo, objects):
@@ -70,11 +70,11 @@ def test_a_head_names_what_is_published_and_all_of_its_files(one, repo, objects)
 def test_who_lost_the_lease_publishes_nothing(one, other, repo, objects):
     build_in_bucket(one, repo)
     repo.commit({"new.py": "def new():\n    return 1\n"})
-    with pytest.raises(LeaseLost), hold_repository(one.layout, "shop", run_id="slow"):
+    with pytest.raises(LeaseLost), hold_repository(one.layout, "shop", run_id="slow") as record:
         taken_over(objects)
         head, *_ = read_head(objects, "shop")
         build(workspace_at(one, repo, run_id="slow"))
-        commit_held(one.layout, "shop")
+        record.commit()
 
     assert read_head(objects, "shop")[0] == head
     build_in_bucket(other, repo)
@@ -84,10 +84,10 @@ def test_who_lost_the_lease_publishes_nothing(one, other, repo, objects):
 def test_a_build_hears_by_its_next_renewal_that_it_lost_the_lease(bucket, tmp_path, objects):
     quick = worker_at(tmp_path / "quick", bucket, storage={"lease_s": 1})
     with pytest.raises(LeaseLost, match="another worker took it over"):  # noqa: SIM117
-        with hold_repository(quick.layout, "shop", run_id="slow"):
+        with hold_repository(quick.layout, "shop", run_id="slow") as record:
             taken_over(objects)
             while True:
-                check_is_held(quick.layout, "shop")
+                record.check()
                 time.sleep(0.05)
 
 
@@ -133,8 +133,8 @@ def test_a_worker_fetches_only_what_changed_since_its_last_build(one, other, rep
     second = read_manifest(objects, read_head(objects, "shop")[0].state)
     new = {file.part for file in second.files.values()} - {file.part for file in first.files.values()}
 
-    with counted_requests() as asked, hold_repository(other.layout, "shop", run_id="look"):
-        fetched = asked["get"]
+    with counted_requests() as requests, hold_repository(other.layout, "shop", run_id="look"):
+        fetched = requests["get"]
 
     # The head, the manifest, and what is new.
     assert fetched == 2 + len(new)

@@ -9,7 +9,9 @@ from codesum_pipeline.build.home.wiring import Home
 from codesum_pipeline.ground.model.errors import LeaseLost
 from codesum_pipeline.ground.model.model_call import AttemptOutcome
 from codesum_pipeline.ground.store.buckets.bucket_record import spending_of_all
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.lease import hold_repository
+from codesum_pipeline.ground.store.repository_record import RepositoryRecord
 from codesum_pipeline.texts.llm.ledger import CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, SharedTexts
 from codesum_pipeline_tests.support.bucket_workers import taken_over
@@ -23,28 +25,31 @@ def now() -> datetime:
 
 
 def cache_of(worker: Home) -> AnswerCache:
-    shared = SharedTexts(worker.layout.bucket.objects())
+    shared = SharedTexts(OPENED_HOMES.objects(worker.layout.bucket))
     return AnswerCache(worker.layout.home / "cache", now=now, shared=shared)
 
 
-def ledger_of(worker: Home, *, run_id: str) -> AbstractContextManager[Ledger]:
-    return open_ledger(worker.layout.state("shop"), run_id=run_id, now=now)
+def ledger_of(worker: Home, record: RepositoryRecord, *, run_id: str) -> AbstractContextManager[Ledger]:
+    return open_ledger(worker.layout.state("shop"), run_id=run_id, now=now, record=record)
 
 
-def pay(worker: Home, *, run_id: str, request: str = "blake3:r") -> None:
+def pay(worker: Home, record: RepositoryRecord, *, run_id: str, request: str = "blake3:r") -> None:
     """Ask a model twice: the second answer has not come yet."""
-    with ledger_of(worker, run_id=run_id) as ledger:
+    with ledger_of(worker, record, run_id=run_id) as ledger:
         paid = ledger.reserve(CallAttempt("a.py::f", "function", request, "m", 1, 0.5))
         ledger.reserve(CallAttempt("a.py::g", "function", "blake3:other", "m", 1, 0.25))
         ledger.settle(paid, GOOD, KEPT)
 
 
 def test_what_a_killed_worker_paid_for_is_found_by_the_next_one(one, other, objects):
-    with pytest.raises(LeaseLost), hold_repository(one.layout, "shop", run_id="killed"):
-        pay(one, run_id="killed")
+    with pytest.raises(LeaseLost), hold_repository(one.layout, "shop", run_id="killed") as record:
+        pay(one, record, run_id="killed")
         taken_over(objects)
 
-    with hold_repository(other.layout, "shop", run_id="next"), ledger_of(other, run_id="next") as ledger:
+    with (
+        hold_repository(other.layout, "shop", run_id="next") as record,
+        ledger_of(other, record, run_id="next") as ledger,
+    ):
         assert ledger.good_answer("blake3:r").cost_usd == GOOD.cost_usd
         assert ledger.spent_today() == GOOD.cost_usd + 0.25
         assert ledger.recover() == 1
@@ -55,12 +60,15 @@ def test_what_a_killed_worker_paid_for_is_found_by_the_next_one(one, other, obje
 
 
 def test_a_ledger_follows_its_repository_from_worker_to_worker(one, other):
-    with hold_repository(one.layout, "shop", run_id="first"):
-        pay(one, run_id="first")
-    with hold_repository(other.layout, "shop", run_id="second"):
-        pay(other, run_id="second")
+    with hold_repository(one.layout, "shop", run_id="first") as record:
+        pay(one, record, run_id="first")
+    with hold_repository(other.layout, "shop", run_id="second") as record:
+        pay(other, record, run_id="second")
 
-    with hold_repository(one.layout, "shop", run_id="third"), ledger_of(one, run_id="third") as ledger:
+    with (
+        hold_repository(one.layout, "shop", run_id="third") as record,
+        ledger_of(one, record, run_id="third") as ledger,
+    ):
         ledger.recover()
         found = [(row.run_id, row.sequence, row.outcome) for row in ledger.rows()]
     good, cut_off = AttemptOutcome.GOOD, AttemptOutcome.INTERRUPTED
@@ -68,14 +76,17 @@ def test_a_ledger_follows_its_repository_from_worker_to_worker(one, other):
 
 
 def test_two_workers_that_believed_they_held_one_repository_are_both_in_the_books(one, other, objects):
-    with pytest.raises(LeaseLost), hold_repository(one.layout, "shop", run_id="slow"):
-        pay(one, run_id="slow")
+    with pytest.raises(LeaseLost), hold_repository(one.layout, "shop", run_id="slow") as record:
+        pay(one, record, run_id="slow")
         taken_over(objects)
-        with hold_repository(other.layout, "shop", run_id="quick"):
-            pay(other, run_id="quick")
-        pay(one, run_id="slow", request="blake3:later")
+        with hold_repository(other.layout, "shop", run_id="quick") as others_record:
+            pay(other, others_record, run_id="quick")
+        pay(one, record, run_id="slow", request="blake3:later")
 
-    with hold_repository(other.layout, "shop", run_id="third"), ledger_of(other, run_id="third") as ledger:
+    with (
+        hold_repository(other.layout, "shop", run_id="third") as record,
+        ledger_of(other, record, run_id="third") as ledger,
+    ):
         ledger.recover()
         rows = ledger.rows()
     assert sorted((row.run_id, row.request_hash) for row in rows if row.outcome is AttemptOutcome.GOOD) == [

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from codesum_pipeline.build.steps.reuse import carry_out
 from codesum_pipeline.build.steps.step_list import STEPS
-from codesum_pipeline.ground.store.lease import check_is_held, commit_held, hold_repository
+from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline_tests.support.bucket_workers import worker_at, workspace_at
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 if __name__ == "__main__":
     folder, bucket, repository, lease_s, *waiting = sys.argv[1:]
     worker = worker_at(Path(folder), bucket, storage={"lease_s": float(lease_s)})
-    with hold_repository(worker.layout, "shop", run_id=folder, wait_s=60):
+    with hold_repository(worker.layout, "shop", run_id=folder, wait_s=60) as record:
         workspace = workspace_at(worker, GitRepo(Path(repository)), run_id=folder)
         for step in STEPS:
             if step.name in waiting:
@@ -23,8 +23,8 @@ if __name__ == "__main__":
                 sys.stdout.flush()
                 sys.stdin.readline()
             else:
-                check_is_held(worker.layout, "shop")
+                record.check()
             carry_out(step, workspace)
             if step.name == "published_index":
-                commit_held(worker.layout, "shop")
+                record.commit()
     sys.stdout.write("built\n")

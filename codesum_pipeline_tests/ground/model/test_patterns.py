@@ -63,12 +63,12 @@ def test_patterns_mean_what_git_takes_them_for(tmp_path: Path) -> None:
     repository = GitRepo.create(tmp_path / "repository", {"README": "x"})
     for pattern in patterns:
         (repository.path / ".git/info/exclude").write_text(f"{pattern}\n")
-        told = subprocess.run(
+        ignored = subprocess.run(
             ["git", "check-ignore", "--no-index", "--stdin"],
             cwd=repository.path, input="\n".join(paths), text=True, capture_output=True, timeout=60,
         )  # fmt: skip
         read = read_patterns([pattern], "path")
-        assert [path for path in paths if read.match_file(path)] == told.stdout.split(), pattern
+        assert [path for path in paths if read.match_file(path)] == ignored.stdout.split(), pattern
 
 
 @pytest.mark.parametrize("pattern", HOSTILE)

@@ -109,8 +109,8 @@ def test_a_fingerprint_covers_what_shapes_an_index(tmp_path: Path) -> None:
 
 
 def test_paths_of_the_settings_begin_at_the_home(tmp_path: Path) -> None:
-    given = {"repos_file": "/elsewhere/repos.yaml", "llm": {"recording": "answers"}}
-    found = load_settings({"home": tmp_path, **given}, environ={"HOME": "/unused"})
+    values = {"repos_file": "/elsewhere/repos.yaml", "llm": {"recording": "answers"}}
+    found = load_settings({"home": tmp_path, **values}, environ={"HOME": "/unused"})
 
     assert (found.repos_file, found.llm.recording) == (Path("/elsewhere/repos.yaml"), tmp_path / "answers")
     assert (found.prompts_dir, found.digests.intents_file) == (tmp_path / "prompts", tmp_path / "intents.yaml")

@@ -42,14 +42,14 @@ def test_content_is_on_the_disk_before_its_name_and_the_name_before_the_write_re
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What survives a power cut can only be seen in the order in which the disk is asked to keep things."""
-    asked: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
 
     def kept(handle: int) -> None:
         path = Path(f"/proc/self/fd/{handle}").resolve()
-        asked.append(("keep", "folder" if path == tmp_path else path.read_text()))
+        calls.append(("keep", "folder" if path == tmp_path else path.read_text()))
 
     def renamed(old: Path, new: Path) -> None:
-        asked.append(("rename", new.name))
+        calls.append(("rename", new.name))
         old.rename(new)
 
     monkeypatch.setattr(os, "fsync", kept)
@@ -57,7 +57,7 @@ def test_content_is_on_the_disk_before_its_name_and_the_name_before_the_write_re
 
     write_bytes_atomically(tmp_path / "file", b"new")
 
-    assert asked == [("keep", "new"), ("rename", "file"), ("keep", "folder")]
+    assert calls == [("keep", "new"), ("rename", "file"), ("keep", "folder")]
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -6,16 +6,15 @@ import pytest
 from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.buckets.home_files import HomeFiles, open_home_files
+from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
 from codesum_pipeline.ground.store.buckets.objects import open_objects
-from codesum_pipeline.ground.store.layout import edited
 from codesum_pipeline.source.repositories.registry import Registry
 
 
 def copies(tmp_path: Path, *, number: int = 2) -> list[HomeFiles]:
     """As many machines' copies of one home."""
     url = f"memory://{tmp_path.name}/home"
-    found = [open_home_files(url, tmp_path / f"machine {place}") for place in range(number)]
+    found = [HomeFiles(url, tmp_path / f"machine {place}") for place in range(number)]
     for each in found:
         each.folder.mkdir()
         each.refresh()
@@ -27,7 +26,7 @@ def entry(key: str) -> RepositoryEntry:
 
 
 def test_repositories_that_two_machines_add_at_one_time_are_both_registered(tmp_path: Path) -> None:
-    registries = [Registry(each.folder / "repos.yaml") for each in copies(tmp_path, number=4)]
+    registries = [Registry(each.folder / "repos.yaml", each) for each in copies(tmp_path, number=4)]
     threads = [
         Thread(target=lambda place, registry: [registry.add(entry(f"r{place}-{n}")) for n in range(5)], args=(at, each))
         for at, each in enumerate(registries)
@@ -53,18 +52,18 @@ def test_a_copy_says_what_another_machine_wrote_and_forgets_what_it_deleted(tmp_
         (one.folder / template).parent.mkdir(parents=True, exist_ok=True)
         (one.folder / template).write_text("Be brief.")
 
-    edited(one.folder / "prompts", write)
+    one.edit(one.folder / "prompts", write)
     other.refresh()
     assert (other.folder / template).read_text() == "Be brief."
 
-    edited(one.folder / "prompts", (one.folder / template).unlink)
+    one.edit(one.folder / "prompts", (one.folder / template).unlink)
     other.refresh()
     assert not (other.folder / template).exists()
 
 
 def test_an_edit_that_fails_leaves_bucket_and_copy_as_they_were(tmp_path: Path) -> None:
     one, other = copies(tmp_path)
-    registry = Registry(one.folder / "repos.yaml")
+    registry = Registry(one.folder / "repos.yaml", one)
     registry.add(entry("first"))
 
     with pytest.raises(ConfigurationError):

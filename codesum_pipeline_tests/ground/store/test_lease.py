@@ -35,8 +35,8 @@ def holder(tmp_path: Path):
 
 
 def test_a_second_build_is_told_who_has_the_lease(tmp_path: Path, holder: subprocess.Popen) -> None:
-    told = pytest.raises(LeaseHeld, match=rf"'shop' is being built by process {holder.pid} .*other-run")
-    with told, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
+    refusal = pytest.raises(LeaseHeld, match=rf"'shop' is being built by process {holder.pid} .*other-run")
+    with refusal, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
         raise AssertionError("never reached")
 
 
@@ -63,8 +63,8 @@ def test_a_build_that_waits_gets_the_lease_when_it_is_given_back(tmp_path: Path)
 
 def test_two_runs_of_one_process_exclude_each_other(tmp_path: Path) -> None:
     state = tmp_path / "shop.sqlite"
-    told = pytest.raises(LeaseHeld, match="run one")
-    with hold_lease(state, key="shop", run_id="one"), told, hold_lease(state, key="shop", run_id="two"):
+    refusal = pytest.raises(LeaseHeld, match="run one")
+    with hold_lease(state, key="shop", run_id="one"), refusal, hold_lease(state, key="shop", run_id="two"):
         raise AssertionError("never reached")
 
 
@@ -94,8 +94,8 @@ def test_setting_the_clock_takes_no_lease_from_a_living_build(
     monkeypatch.setattr("psutil.boot_time", lambda: 0.0)
     monkeypatch.setattr("time.time", lambda: 0.0)
 
-    told = pytest.raises(LeaseHeld, match=f"process {holder.pid}")
-    with told, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
+    refusal = pytest.raises(LeaseHeld, match=f"process {holder.pid}")
+    with refusal, hold_lease(tmp_path / "shop.sqlite", key="shop", run_id="mine"):
         raise AssertionError("never reached")
 
 
@@ -123,8 +123,8 @@ def test_a_holder_in_another_container_of_this_machine_is_alive_until_it_is_kill
     state = tmp_path / "shop.sqlite"
     other = subprocess.Popen(in_a_container(HOLD, state), stdout=subprocess.PIPE, text=True)
     assert other.stdout is not None and other.stdout.readline() == "held\n"
-    told = pytest.raises(LeaseHeld, match="other-run")
-    with told, hold_lease(state, key="shop", run_id="mine"):
+    refusal = pytest.raises(LeaseHeld, match="other-run")
+    with refusal, hold_lease(state, key="shop", run_id="mine"):
         raise AssertionError("never reached")
 
     other.kill()

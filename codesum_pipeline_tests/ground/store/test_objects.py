@@ -65,10 +65,10 @@ def test_objects_are_listed_downloaded_and_deleted(objects, tmp_path):
 
 @pytest.mark.parametrize("url", ["ftp://host/home", "s3://key:secret@bucket/home"], ids=["unknown kind", "credentials"])
 def test_a_url_that_is_no_bucket_is_refused_without_telling_a_secret(url):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as caught:
         open_objects(url)
 
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_head_that_is_written_again_has_another_tag(objects):

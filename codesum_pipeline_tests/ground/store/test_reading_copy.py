@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.home_folders import for_reading
+from codesum_pipeline.build.home.home_folders import for_reading, layout_of
 from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import BrokenStore, BucketUnavailable, ConfigurationError, MissingTable
 from codesum_pipeline.ground.settings.home_settings import Settings
@@ -13,9 +13,9 @@ from codesum_pipeline.ground.settings.operation_settings import ReadingSettings
 from codesum_pipeline.ground.store.buckets.heads import head_infos, head_name, part_name, read_head, read_manifest
 from codesum_pipeline.ground.store.buckets.objects import open_objects
 from codesum_pipeline.ground.store.buckets.reading_copy import ReadingCopy
-from codesum_pipeline.ground.store.layout import HomeLayout, reading_copy
+from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.locks import exclusive
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.published_bucket import commit
@@ -31,8 +31,8 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def opened(url: str, **reading: float) -> tuple[Settings, ReadingCopy]:
     settings = for_reading(load_settings({"home": url, "reading": {"fresh_s": 0, **reading}}))
-    copy = reading_copy(settings.home)
-    assert copy
+    copy = layout_of(settings).files
+    assert isinstance(copy, ReadingCopy)
     return settings, copy
 
 
@@ -53,13 +53,13 @@ def test_only_what_is_asked_for_is_fetched_and_once(url: str, zoo_home: Path) ->
     settings, copy = opened(url)
     key = next(iter(sorted(key for key, _ in head_infos(copy.objects))))
 
-    tables = TableStore(HomeLayout(settings.home).warehouse)
-    with counted_requests() as asked:
+    tables = tables_of(layout_of(settings))
+    with counted_requests() as requests:
         for _ in range(3):
             tables.read("documents", key)
 
     # The manifest of the state, and the table.
-    assert asked["get"] == 2
+    assert requests["get"] == 2
 
 
 def test_a_reader_that_goes_on_sees_what_is_published_later(url: str, shop: Path) -> None:
@@ -88,10 +88,10 @@ def test_a_copy_is_looked_over_again_when_the_clock_was_set_back(url: str, shop:
     os.utime(copy._note, (later, later))
     copy._read_heads()
 
-    with counted_requests() as asked:
+    with counted_requests() as requests:
         copy.refresh(max_age_s=60)
 
-    assert asked["list"] == 1
+    assert requests["list"] == 1
 
 
 def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_keep_what_they_opened(
@@ -99,15 +99,15 @@ def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_k
 ) -> None:
     commit(zoo_home, url)
     settings, copy = opened(url, cache_gb=1e-9)
-    layout = HomeLayout(settings.home)
+    layout = layout_of(settings)
     keys = sorted(key for key, _ in head_infos(copy.objects))
-    indexes = [PublishedIndex.open(layout.published(key)) for key in keys]
+    indexes = [PublishedIndex.open(layout.published(key), files=copy) for key in keys]
 
     there = [key for key in keys if layout.versions(key).is_dir()]
 
     assert there == keys[-1:]
     assert all(documents_bytes(index) for index in indexes)
-    assert PublishedIndex.open(layout.published(keys[0])).version == indexes[0].version
+    assert PublishedIndex.open(layout.published(keys[0]), files=copy).version == indexes[0].version
 
 
 def test_a_damaged_part_is_refused_by_name(url: str, shop: Path) -> None:
@@ -117,10 +117,10 @@ def test_a_damaged_part_is_refused_by_name(url: str, shop: Path) -> None:
     manifest = read_manifest(objects, head.state or "")
     part = next(file.part for path, file in sorted(manifest.files.items()) if path.endswith("summary.jsonl"))
     objects.put(part_name(part), b"something else")
-    settings, _ = opened(url)
+    _, copy = opened(url)
 
     with pytest.raises(BrokenStore, match=part):
-        PublishedIndex.open(HomeLayout(settings.home).published(key))
+        PublishedIndex.open(copy.layout.published(key), files=copy)
 
 
 def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: Path) -> None:
@@ -128,12 +128,12 @@ def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: P
     with pytest.raises(ConfigurationError, match="nothing was copied from this bucket yet"):
         load_settings({"home": url, "offline": True})
     settings, copy = opened(url)
-    PublishedIndex.open(HomeLayout(settings.home).published(key))
+    PublishedIndex.open(copy.layout.published(key), files=copy)
 
     offline = ReadingCopy(copy._files, settings.home, ReadingSettings(fresh_s=0), is_offline=True)
     offline.look()
 
-    with offline.index(key):
+    with offline.keep_index(key):
         assert os.path.lexists(offline.layout.published(key))
     with pytest.raises(BucketUnavailable, match="we are offline"):
         offline.bring(key, "documents")

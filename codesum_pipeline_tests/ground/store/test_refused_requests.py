@@ -57,7 +57,7 @@ def address() -> Iterator[str]:
 
 @pytest.mark.parametrize("ask", ASK.values(), ids=ASK)
 @pytest.mark.parametrize(
-    ("bucket", "kind", "told"),
+    ("bucket", "kind", "reason"),
     [
         ("wrong-key", ConfigurationError, "InvalidAccessKeyId): no or wrong credentials"),
         ("not-there", ConfigurationError, "s3://not-there/home: there is no such bucket: create it"),
@@ -68,7 +68,7 @@ def test_whatever_is_asked_the_bucket_the_reason_and_the_way_out_are_told(
     ask: Callable[[Objects], object],
     bucket: str,
     kind: type[CodesumError],
-    told: str,
+    reason: str,
     address: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -81,6 +81,6 @@ def test_whatever_is_asked_the_bucket_the_reason_and_the_way_out_are_told(
 
     message = str(raised.value)
     assert f"s3://{bucket}/home" in message
-    assert told in message
+    assert reason in message
     assert "\n" not in message
     assert "prefix=" not in message

@@ -85,11 +85,11 @@ def test_a_reader_gives_the_same_rows_however_many_groups_it_keeps(tmp_path: Pat
     store = TableStore(tmp_path)
     store.write("graph_stats", "one", many_rows(70_000))
     reader = store.reader("graph_stats", "one", columns=["in_degree"], kept=kept)
-    asked = [[0, 40_000, 69_999], [32_767, 32_768], [], [0, 69_999]]
+    queries = [[0, 40_000, 69_999], [32_767, 32_768], [], [0, 69_999]]
 
-    found = [reader.at(np.array(rows, dtype=np.int64)).column("in_degree").to_pylist() for rows in asked]
+    found = [reader.at(np.array(rows, dtype=np.int64)).column("in_degree").to_pylist() for rows in queries]
 
-    assert found == asked
+    assert found == queries
 
 
 def test_parts_with_one_value_hold_its_rows_alone_and_leave_out_groups_without_it(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_parts_of_a_table_without_rows_and_of_one_never_written_hold_nothing(tmp
 def test_parts_of_an_overlay_are_those_of_its_base_until_it_has_its_own(tmp_path: Path) -> None:
     base = TableStore(tmp_path / "base")
     base.write_rows("graph_stats", "one", ROWS, GraphStats)
-    overlay = TableStore(tmp_path / "overlay", base=base.root)
+    overlay = TableStore(tmp_path / "overlay", base=base)
 
     def ids() -> list[str]:
         parts = overlay.read_parts("graph_stats", "one", columns=["id"])
@@ -215,7 +215,7 @@ def test_a_damaged_table_is_refused_with_the_command_that_rebuilds_it(tmp_path: 
 def test_an_overlay_reads_through_and_writes_beside(tmp_path: Path) -> None:
     base = TableStore(tmp_path / "base")
     base.write_rows("graph_stats", "one", ROWS, GraphStats)
-    overlay = TableStore(tmp_path / "overlay", base=base.root)
+    overlay = TableStore(tmp_path / "overlay", base=base)
 
     assert overlay.read_rows("graph_stats", "one", GraphStats) == ROWS
     overlay.write_rows("graph_stats", "one", [], GraphStats)

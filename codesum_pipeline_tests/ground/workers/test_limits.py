@@ -22,7 +22,7 @@ def double(batches: list[list[int]], limits: WorkLimits) -> list[list[int | str]
 
 
 @pytest.mark.parametrize(
-    ("what", "limits", "said"),
+    ("what", "limits", "reason"),
     [
         pytest.param(EAT, WorkLimits(memory_mb=200), NO_MEMORY, id="memory that Python is refused"),
         pytest.param(ABORT, WorkLimits(memory_mb=200), NO_MEMORY, id="memory that a library is refused"),
@@ -30,11 +30,11 @@ def double(batches: list[list[int]], limits: WorkLimits) -> list[list[int | str]
     ],
 )
 def test_what_meets_a_limit_is_named_with_the_setting_and_nothing_else_is_lost(
-    what: int, limits: WorkLimits, said: str
+    what: int, limits: WorkLimits, reason: str
 ) -> None:
     done = double([*BATCHES[:10], [7, what, 8], *BATCHES[10:]], limits)
 
-    assert done[10] == [14, said, 16]
+    assert done[10] == [14, reason, 16]
     assert [*done[:10], *done[11:]] == [[2 * number for number in batch] for batch in BATCHES]
 
 

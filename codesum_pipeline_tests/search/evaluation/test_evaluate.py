@@ -6,9 +6,16 @@ import pytest
 
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
-from codesum_pipeline.search.evaluation.evaluate import ALL, EACH_LANE, SETUPS, EvaluationSetup, evaluate, indexes_of
+from codesum_pipeline.search.evaluation.evaluate import (
+    ALL,
+    EACH_LANE,
+    SETUPS,
+    EvaluationSetup,
+    ask_questions,
+    indexes_of,
+)
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
@@ -36,7 +43,7 @@ def index(home: Path, *files, **names) -> PublishedIndex:
 
 
 def ask(indexes, questions, *setups, **more):
-    return evaluate(indexes, questions, embedder=load_embedder("static"), setups=setups or [ALL], **more)
+    return ask_questions(indexes, questions, embedder=load_embedder("static"), setups=setups or [ALL], **more)
 
 
 def test_each_answer_has_what_was_found_and_how_good_it_is(shop):
@@ -97,14 +104,14 @@ def test_a_question_about_what_is_not_indexed_is_refused(shop):
 
 
 def test_progress_counts_every_question_of_every_setup(shop):
-    told = []
+    steps = []
 
     ask(
         [shop],
         [TOTAL, LOGIN],
         ALL,
         EvaluationSetup("files", levels=(Level.FILE,)),
-        progress=lambda *step: told.append(step),
+        progress=lambda *step: steps.append(step),
     )
 
-    assert told == [("questions", done, 4) for done in (1, 2, 3, 4)]
+    assert steps == [("questions", done, 4) for done in (1, 2, 3, 4)]

@@ -12,10 +12,10 @@ from codesum_pipeline.build.steps.reuse import carry_out
 from codesum_pipeline.build.steps.step_list import PUBLISHED_INDEX, STEPS
 from codesum_pipeline.ground.model.errors import HeldBack
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport, standing_hold
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.build.law.test_law import workspace_at
 from codesum_pipeline_tests.support.homes import build, empty_serving_file
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -96,7 +96,7 @@ def test_an_index_that_answers_clearly_worse_is_held_and_the_last_good_one_serve
     assert report.held_because.startswith("the new index answers 14 questions worse than the published one: ")
     assert shop.hold() == report.held_because
     assert shop.published().version.digest == shop.first
-    (best, *_) = search([shop.published()], "put a product into the cart", embedder=load_embedder("static"))
+    (best, *_) = search_indexes([shop.published()], "put a product into the cart", embedder=load_embedder("static"))
     assert best.file_path == "shop/cart.py"
 
 

@@ -19,7 +19,15 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing import candidate_files
 from codesum_pipeline.search.evaluation.evaluate import Interval, QuestionResult
 from codesum_pipeline.search.evaluation.evaluation_step import evaluate_candidate
-from codesum_pipeline.search.evaluation.lift import Arm, Lift, LiftRow, lift_markdown, lift_of, lift_report, savings
+from codesum_pipeline.search.evaluation.lift import (
+    Arm,
+    Lift,
+    LiftRow,
+    find_savings,
+    lift_markdown,
+    lift_of,
+    lift_report,
+)
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.records import last_lift
 from codesum_pipeline.search.retrieval import lookup
@@ -136,7 +144,7 @@ def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(has_cells: bool,
         for texts in ("code only", "extractive texts", "texts by a model")
     ]
     assert row_of(lift, "texts by a model", "undocumented").cost_usd == 6.0
-    assert savings(lift) == []
+    assert find_savings(lift) == []
     best = row_of(lift, "texts by a model", "function")
     assert best.gain is not None and best.gain.low > 0
     assert (best.score.mean, best.cost_usd, best.questions) == (1.0, 6.0, 12)
@@ -158,11 +166,11 @@ def test_texts_that_say_it_of_other_functions_lose_little_beside_the_authors(
     assert loss is not None and -0.15 < loss.mean <= 0
     assert row_of(lift, "extractive texts", "function").score.mean == 1.0
     assert row_of(lift, "texts by a model", "documented").gain == loss
-    assert savings(lift) == [
+    assert find_savings(lift) == [
         f"What its author documented gained nothing by the model's texts ({loss.mean:+.3f}, 12 questions): they cost "
         "$6.00, which `llm.documented = false` would save."
     ]
-    assert savings(lift)[0] in lift_markdown(lift)
+    assert find_savings(lift)[0] in lift_markdown(lift)
 
 
 def test_texts_that_say_it_of_other_functions_are_a_loss_where_nobody_documented_them(shop: Workspace) -> None:
@@ -209,9 +217,10 @@ def as_row(question: Question) -> dict[str, Any]:
 
 
 def answers(*values: float, level: Level | None = None) -> list[QuestionResult]:
-    asked = [dataclasses.replace(QUESTIONS[number], level=level) for number in range(len(values))]
+    questions = [dataclasses.replace(QUESTIONS[number], level=level) for number in range(len(values))]
     return [
-        QuestionResult(question, "", {"ndcg@10": value}, 0.0, ()) for question, value in zip(asked, values, strict=True)
+        QuestionResult(question, "", {"ndcg@10": value}, 0.0, ())
+        for question, value in zip(questions, values, strict=True)
     ]
 
 
@@ -247,6 +256,6 @@ def test_the_lift_of_what_authors_documented_is_told_apart() -> None:
         "undocumented": (1, 1.0, 0.4),
         "documented": (1, 2.0, -0.1),
     }
-    assert [line.partition(":")[2] for line in savings(lift)] == [
+    assert [line.partition(":")[2] for line in find_savings(lift)] == [
         " they cost $2.00, which `llm.documented = false` would save."
     ]

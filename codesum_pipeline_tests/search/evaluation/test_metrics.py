@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.search.evaluation.evaluate import CUTOFFS, DEPTH, measure
+from codesum_pipeline.search.evaluation.evaluate import CUTOFFS, DEPTH, measure_hits
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline_tests.search.evaluation.made import file_hit, function_hit, module_hit, question
 
@@ -22,7 +22,7 @@ def only(measures, *names):
 def test_the_measures_of_two_files_one_of_which_is_found_twice():
     hits = [function_hit("b.py", 1, 2), function_hit("a.py", 1, 2), function_hit("a.py", 5, 9), file_hit("c.py")]
 
-    found = measure(question("a.py", "c.py"), hits)
+    found = measure_hits(question("a.py", "c.py"), hits)
 
     ideal = 1 + SECOND
     expected = {
@@ -38,7 +38,7 @@ def test_the_measures_of_two_files_one_of_which_is_found_twice():
 
 
 def test_acc_is_strict_where_recall_counts_each():
-    found = measure(question("a.py", "b.py"), [file_hit("a.py"), *(file_hit(f"{n}.py") for n in range(9))])
+    found = measure_hits(question("a.py", "b.py"), [file_hit("a.py"), *(file_hit(f"{n}.py") for n in range(9))])
 
     assert only(found, "file_recall@10", "file_hit@10", "file_acc@10") == {
         "file_recall@10": 0.5,
@@ -48,13 +48,13 @@ def test_acc_is_strict_where_recall_counts_each():
 
 
 def test_two_targets_that_one_hit_covers_gain_once():
-    asked = question(AnswerPlace("a.py", 1, 9), AnswerPlace("a.py", 3, 4), source="semble")
+    two_places = question(AnswerPlace("a.py", 1, 9), AnswerPlace("a.py", 3, 4), source="semble")
 
-    assert measure(asked, [function_hit("a.py", 1, 9)])["ndcg@10"] == pytest.approx(1 / (1 + SECOND))
+    assert measure_hits(two_places, [function_hit("a.py", 1, 9)])["ndcg@10"] == pytest.approx(1 / (1 + SECOND))
 
 
 def test_the_list_metric_takes_a_path_from_a_deeper_root_and_the_file_measures_do_not():
-    found = measure(question("src/a.py"), [file_hit("packages/one/src/a.py")])
+    found = measure_hits(question("src/a.py"), [file_hit("packages/one/src/a.py")])
 
     assert only(found, "ndcg@10", "file_mrr@10") == {"ndcg@10": 1.0, "file_mrr@10": 0.0}
 
@@ -69,7 +69,7 @@ def test_the_list_metric_takes_a_path_from_a_deeper_root_and_the_file_measures_d
     ],
 )
 def test_lines_count_in_the_list_metric_where_they_do_in_the_published_figures(source, hit, gain):
-    assert measure(question(AnswerPlace("a.py", 2, 4), source=source), [hit])["ndcg@10"] == gain
+    assert measure_hits(question(AnswerPlace("a.py", 2, 4), source=source), [hit])["ndcg@10"] == gain
 
 
 @pytest.mark.parametrize(
@@ -84,26 +84,26 @@ def test_lines_count_in_the_list_metric_where_they_do_in_the_published_figures(s
     ],
 )
 def test_a_function_is_found_by_name_else_by_lines(hit, is_found):
-    asked = question("a.py", cited_symbols=(AnswerPlace("a.py", 4, 9, "Cart.total"),))
+    about_total = question("a.py", cited_symbols=(AnswerPlace("a.py", 4, 9, "Cart.total"),))
 
-    assert measure(asked, [hit])["function_hit@1"] == float(is_found)
+    assert measure_hits(about_total, [hit])["function_hit@1"] == float(is_found)
 
 
 def test_functions_are_measured_in_the_order_of_hits_and_only_where_the_question_has_some():
-    asked = question("a.py", cited_symbols=(AnswerPlace("a.py", 1, 2, "f"), AnswerPlace("a.py", 5, 6, "g")))
+    about_two = question("a.py", cited_symbols=(AnswerPlace("a.py", 1, 2, "f"), AnswerPlace("a.py", 5, 6, "g")))
     hits = [file_hit("a.py"), function_hit("a.py", 9, 9, "h"), function_hit("a.py", 5, 6, "g")]
 
-    found = measure(asked, hits)
+    found = measure_hits(about_two, hits)
 
     names = ("function_mrr@10", "function_recall@1", "function_recall@3", "function_hit@3", "function_acc@20")
     assert only(found, *names) == dict(zip(names, (1 / 3, 0.0, 0.5, 1.0, 0.0), strict=True))
-    assert not [name for name in measure(question("a.py"), hits) if name.startswith("function")]
+    assert not [name for name in measure_hits(question("a.py"), hits) if name.startswith("function")]
 
 
 def test_a_folder_answers_for_what_lies_below_it_but_the_root_for_nothing():
     hits = [module_hit("."), module_hit("shop/car"), module_hit("shop")]
 
-    found = measure(question("shop/cart.py"), hits, levels=[Level.MODULE])
+    found = measure_hits(question("shop/cart.py"), hits, levels=[Level.MODULE])
 
     assert only(found, "module_hit@1", "module_mrr@10", "module_recall@3") == {
         "module_hit@1": 0.0,
@@ -113,17 +113,19 @@ def test_a_folder_answers_for_what_lies_below_it_but_the_root_for_nothing():
 
 
 def test_a_question_about_folders_is_answered_by_the_folder_itself():
-    asked = question("shop", level=Level.MODULE)
+    about_folder = question("shop", level=Level.MODULE)
 
-    assert measure(asked, [module_hit("shop")], levels=[Level.MODULE])["module_hit@1"] == 1.0
-    assert measure(asked, [], levels=[Level.MODULE])["module_hit@1"] == 0.0
+    assert measure_hits(about_folder, [module_hit("shop")], levels=[Level.MODULE])["module_hit@1"] == 1.0
+    assert measure_hits(about_folder, [], levels=[Level.MODULE])["module_hit@1"] == 0.0
 
 
 def test_folders_are_judged_where_nothing_else_was_asked_and_files_are_not_judged_there():
     hits = [module_hit("shop"), file_hit("shop/cart.py")]
 
-    assert not [name for name in measure(question("shop/cart.py"), hits) if name.startswith("module")]
-    assert all(name.startswith("module") for name in measure(question("shop/cart.py"), hits, levels=[Level.MODULE]))
+    assert not [name for name in measure_hits(question("shop/cart.py"), hits) if name.startswith("module")]
+    assert all(
+        name.startswith("module") for name in measure_hits(question("shop/cart.py"), hits, levels=[Level.MODULE])
+    )
 
 
 paths = st.sampled_from([f"{name}.py" for name in "abcdefghijkl"])
@@ -156,14 +158,14 @@ hit_lists = st.lists(
 
 @settings(deadline=None)
 @given(questions, hit_lists)
-def test_every_measure_lies_between_nothing_and_all(asked, hits):
-    assert all(0 <= value <= 1 + 1e-12 for value in measure(asked, hits).values())
+def test_every_measure_lies_between_nothing_and_all(one, hits):
+    assert all(0 <= value <= 1 + 1e-12 for value in measure_hits(one, hits).values())
 
 
 @settings(deadline=None)
 @given(questions, hit_lists)
-def test_looking_further_never_finds_less(asked, hits):
-    found = measure(asked, hits)
+def test_looking_further_never_finds_less(one, hits):
+    found = measure_hits(one, hits)
 
     for name in {name.partition("@")[0] for name in found if not name.endswith(("mrr@10", "ndcg@10"))}:
         values = [found[f"{name}@{k}"] for k in CUTOFFS]
@@ -172,12 +174,12 @@ def test_looking_further_never_finds_less(asked, hits):
 
 @settings(deadline=None)
 @given(questions, hit_lists, st.randoms(use_true_random=False))
-def test_the_order_behind_the_first_ten_files_changes_nothing_within_ten(asked, hits, random):
+def test_the_order_behind_the_first_ten_files_changes_nothing_within_ten(one, hits, random):
     distinct = list({hit.file_path: hit for hit in hits}.values())
     rest = distinct[10:]
     random.shuffle(rest)
 
-    before, after = measure(asked, distinct), measure(asked, [*distinct[:10], *rest])
+    before, after = measure_hits(one, distinct), measure_hits(one, [*distinct[:10], *rest])
 
     within = [name for name in before if int(name.partition("@")[2]) <= 10]
     assert only(before, *within) == only(after, *within)
@@ -186,10 +188,10 @@ def test_the_order_behind_the_first_ten_files_changes_nothing_within_ten(asked, 
 @settings(deadline=None)
 @given(st.lists(targets, min_size=1, max_size=10, unique_by=lambda target: target.file_path))
 def test_finding_all_first_is_perfect(wanted):
-    asked = Question("q", "where", tuple(wanted))
+    one = Question("q", "where", tuple(wanted))
     hits = [function_hit(each.file_path, each.start_line or 0, each.end_line or 0, each.symbol) for each in wanted]
 
-    found = measure(asked, hits)
+    found = measure_hits(one, hits)
 
     enough = next(k for k in CUTOFFS if k >= len(wanted))
     perfect = ["ndcg@10", "file_ndcg@10", "file_mrr@10", "function_mrr@10", "file_hit@1"]

@@ -54,7 +54,7 @@ def total(cart):
     return result
 '''
 TESTS = 'def test_cart():\n    """See whether a cart keeps what it gets."""\n    assert Cart().add(1) == 1\n'
-SAID = {
+FIRST_SENTENCES = {
     "Cart": "Holds the wishes of one visitor until they are bought.",
     "Cart.add": "Remember yet another article for the visitor.",
     "total": "Reckon how much money the visitor owes us.",
@@ -85,12 +85,12 @@ def published(workspace: Workspace) -> PublishedIndex:
 
 def test_a_docstrings_first_sentence_asks_for_its_symbol_unless_it_is_short_or_of_a_test(built: Workspace) -> None:
     with hold_out_docstrings(built, sample_documented(built, 10), progress=no_progress) as (_, questions):
-        asked = {question.query: (question.relevant, question.level) for question in questions}
+        answers_by_query = {question.query: (question.relevant, question.level) for question in questions}
 
-    assert asked == {
-        SAID["Cart"]: ((AnswerPlace("shop/cart.py", 4, 21, "Cart", "class"),), Level.CLASS),
-        SAID["Cart.add"]: ((AnswerPlace("shop/cart.py", 10, 16, "Cart.add", "function"),), Level.FUNCTION),
-        SAID["total"]: ((AnswerPlace("shop/cart.py", 24, 29, "total", "function"),), Level.FUNCTION),
+    assert answers_by_query == {
+        FIRST_SENTENCES["Cart"]: ((AnswerPlace("shop/cart.py", 4, 21, "Cart", "class"),), Level.CLASS),
+        FIRST_SENTENCES["Cart.add"]: ((AnswerPlace("shop/cart.py", 10, 16, "Cart.add", "function"),), Level.FUNCTION),
+        FIRST_SENTENCES["total"]: ((AnswerPlace("shop/cart.py", 24, 29, "total", "function"),), Level.FUNCTION),
     }
 
 

@@ -56,7 +56,7 @@ def test_the_symbols_are_those_that_are_cited_else_what_lies_within_files():
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         pytest.param("{", "not JSON", id="not JSON"),
         pytest.param("[1]", "not an object but list", id="no object"),
@@ -74,14 +74,14 @@ def test_the_symbols_are_those_that_are_cited_else_what_lies_within_files():
         pytest.param({**ROW, "id": "first"}, "'first' was given to an earlier question", id="an id twice"),
     ],
 )
-def test_a_wrong_line_is_named_with_its_field(tmp_path, line, said):
+def test_a_wrong_line_is_named_with_its_field(tmp_path, line, message):
     path = write(tmp_path / "q.jsonl", {**ROW, "id": "first"}, line)
 
     with pytest.raises(ConfigurationError) as raised:
         read_questions(path)
 
     assert str(raised.value).startswith(f"{path}:2: ")
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_file_without_questions_is_no_evaluation(tmp_path):

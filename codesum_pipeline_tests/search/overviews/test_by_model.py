@@ -55,7 +55,7 @@ def test_a_page_has_the_authors_words_and_the_models_and_costs_no_call_of_its_ow
     ledger = ws.tables.read("ledger", ws.key, columns=["id"]).column("id").to_pylist()
     assert root["written_by"] == "llm"
     assert page.index("Desk is a help desk for parcel shops.") < page.index(root["summary"])
-    assert all(f"- {said}" in page for said in root["responsibilities"])
+    assert all(f"- {sentence}" in page for sentence in root["responsibilities"])
     assert "(By a model, from the texts of its parts.)" in page
     assert (report.by_model, report.unknown_names) == (True, 0)
     assert len(ledger) == calls == len(desk.server.seen)
@@ -75,12 +75,12 @@ def test_without_a_model_nothing_is_said_by_one(desk: Shop) -> None:
     assert desk.server.seen == []
 
 
-def root_saying(**said: Any) -> Any:
+def root_saying(**parts: Any) -> Any:
     """The root folder is described so; everything else well."""
 
-    def script(asked: Asked) -> Behaviour:
-        is_root = "- desk (module)" in asked.prompt
-        return Answers({**answer_of(asked), **said}) if is_root else always_well(asked)
+    def script(request: Asked) -> Behaviour:
+        is_root = "- desk (module)" in request.prompt
+        return Answers({**answer_of(request), **parts}) if is_root else always_well(request)
 
     return script
 

@@ -5,7 +5,7 @@ from codesum_pipeline.search.overviews.overview_inputs import MAIN_GUARD, MainFu
 from codesum_pipeline_tests.search.overviews import manifest_texts as texts
 
 
-def told(sources: OverviewSources) -> list[tuple[str, str, str]]:
+def entry_points_of(sources: OverviewSources) -> list[tuple[str, str, str]]:
     return [(each.name, each.kind.value, f"{each.path}:{each.line}") for each in find_entry_points(sources)]
 
 
@@ -18,7 +18,7 @@ def test_commands_come_first_then_mains_scripts_and_libraries():
         executable=frozenset({"bin/deploy", "bin/.hidden"}),
     )
 
-    assert told(sources) == [
+    assert entry_points_of(sources) == [
         ("relayd", "command", "Cargo.toml:5"),
         ("shop", "command", "package.json:4"),
         ("harbour", "main function", "cmd/harbour/main.go:12"),
@@ -38,7 +38,7 @@ def test_an_executable_file_is_told_once_by_the_line_where_it_begins():
         executable=frozenset({"scripts/sync.py"}),
     )
 
-    assert told(sources) == [("sync.py", "script", "scripts/sync.py:14")]
+    assert entry_points_of(sources) == [("sync.py", "script", "scripts/sync.py:14")]
 
 
 def test_tests_and_examples_start_nothing_that_is_told():
@@ -50,4 +50,4 @@ def test_tests_and_examples_start_nothing_that_is_told():
         executable=frozenset({"tests/run.sh"}),
     )
 
-    assert told(sources) == []
+    assert entry_points_of(sources) == []

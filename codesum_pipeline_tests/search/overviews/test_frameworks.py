@@ -16,7 +16,7 @@ def sources_of(files: dict[str, str], **more) -> OverviewSources:
     return OverviewSources(paths=sorted(files), texts=files, **more)
 
 
-def told(sources: OverviewSources) -> set[tuple[str, str, str]]:
+def best_evidence_of(sources: OverviewSources) -> set[tuple[str, str, str]]:
     """Kind, name and the best place of each."""
     return {(each.kind, each.name, each.evidence[0].place) for each in find_frameworks(sources)}
 
@@ -200,7 +200,7 @@ PROJECTS = {
 
 @pytest.mark.parametrize(("files", "expected"), PROJECTS.values(), ids=PROJECTS)
 def test_the_frameworks_of_a_project_are_found_with_their_places(files, expected):
-    assert told(sources_of(files)) == expected
+    assert best_evidence_of(sources_of(files)) == expected
 
 
 def test_a_framework_that_is_imported_and_not_declared_is_known_by_its_first_import():
@@ -271,7 +271,7 @@ def test_what_tests_and_examples_need_is_no_framework_but_for_what_runs_the_test
 def test_a_malformed_manifest_stops_no_other_and_is_named():
     sources = sources_of({"package.json": "{", "go.mod": texts.GO_MOD})
 
-    assert ("web framework", "Gin", "go.mod:6") in told(sources)
+    assert ("web framework", "Gin", "go.mod:6") in best_evidence_of(sources)
     assert list(sources.malformed) == ["package.json"]
     assert "not valid JSON" in sources.malformed["package.json"]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from codesum_pipeline.ground.model.markdown import code, prose
+from codesum_pipeline.ground.model.markdown import code_span, escape_prose
 from codesum_pipeline.search.overviews.manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.search.overviews.overview import (
     Commit,
@@ -16,8 +16,8 @@ from codesum_pipeline.search.overviews.overview import (
     most_changed,
     opening_of,
 )
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, View
-from codesum_pipeline.search.overviews.page import label, mermaid, render
+from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
+from codesum_pipeline.search.overviews.page import draw_mermaid, label_of_box, render_page
 from codesum_pipeline.search.overviews.parts import (
     MOST_LINKS,
     MOST_PARTS,
@@ -25,7 +25,7 @@ from codesum_pipeline.search.overviews.parts import (
     Link,
     RepositoryPart,
     common_folder,
-    divide,
+    divide_into_parts,
     find_neighbourhoods,
     where_to_start,
 )
@@ -56,13 +56,15 @@ def place(
     )
 
 
-def view_of(*ids: str, links: dict[tuple[str, str], int] | None = None, name: str = "shop", **summaries: str) -> View:
+def view_of(
+    *ids: str, links: dict[tuple[str, str], int] | None = None, name: str = "shop", **summaries: str
+) -> RepositoryView:
     places = {id_: place(id_, summary=summaries.get(id_, "")) for id_ in ids}
     sources = sorted({each.path for each in places.values()})
-    return View(name, ".", places, sources, {"python": len(sources)}, links or {})
+    return RepositoryView(name, ".", places, sources, {"python": len(sources)}, links or {})
 
 
-def overview_of(view: View, **more) -> Overview:
+def overview_of(view: RepositoryView, **more) -> Overview:
     fields = {
         "repo": "shop",
         "commit": "0123456789abcdef",
@@ -74,7 +76,7 @@ def overview_of(view: View, **more) -> Overview:
         "definitions": 0,
         "frameworks": [],
         "entry_points": [],
-        "division": divide(view),
+        "division": divide_into_parts(view),
         "part_texts": {},
         "neighbourhoods": [],
         "starts": where_to_start(view),
@@ -86,7 +88,7 @@ def overview_of(view: View, **more) -> Overview:
 
 
 def parts_of(*paths: str) -> list[str]:
-    return [part.name for part in divide(view_of(*paths)).parts]
+    return [part.name for part in divide_into_parts(view_of(*paths)).parts]
 
 
 def test_a_package_that_holds_nearly_everything_is_shown_by_what_is_in_it():
@@ -108,18 +110,18 @@ def test_a_diagram_is_bounded_and_says_how_much_it_leaves_out():
     paths = [f"f{n}/x.py" for n in range(40)]
     links = {(one, other): 5 for one in paths for other in paths if one != other}
 
-    division = divide(view_of(*paths, links=links))
+    division = divide_into_parts(view_of(*paths, links=links))
 
     assert (len(division.parts), division.others, len(division.links)) == (MOST_PARTS, 28, MOST_LINKS)
     assert division.links_left_out == MOST_PARTS * (MOST_PARTS - 1) - MOST_LINKS
-    assert len(mermaid(division, "").splitlines()) <= 1 + MOST_PARTS + MOST_LINKS
+    assert len(draw_mermaid(division, "").splitlines()) <= 1 + MOST_PARTS + MOST_LINKS
 
 
 def test_a_diagram_shows_who_uses_whom_and_mutual_use_as_one_arrow():
     parts = tuple(RepositoryPart(name, (name,), 1) for name in ("src/a/", "src/b/", "src/c/"))
     links = (Link("src/a/", "src/b/", 3), Link("src/b/", "src/a/", 2), Link("src/a/", "src/c/", 1))
 
-    drawn = mermaid(Division(parts, 0, links, 0), common_folder(parts))
+    drawn = draw_mermaid(Division(parts, 0, links, 0), common_folder(parts))
 
     assert drawn.splitlines() == [
         "graph LR",
@@ -133,19 +135,19 @@ def test_a_diagram_shows_who_uses_whom_and_mutual_use_as_one_arrow():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_breaks_out_of_a_box_of_a_diagram(name):
-    assert re.fullmatch(r"(?:[\w ./*-]|#\d+;)*", label(name))
+    assert re.fullmatch(r"(?:[\w ./*-]|#\d+;)*", label_of_box(name))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
     view = view_of(f"{text}/a.py", f"{text}/a.py::f", "b.py")
-    page = render(
+    page = render_page(
         overview_of(
             view,
             opening=OpeningText(text, f"A {text}", text, 1),
             words=ModelWords(is_by_model=True, summary=f"B {text}", responsibilities=(text, f"C {text}")),
             subject=text,
-            part_texts={name.name: f"A {text}" for name in divide(view).parts},
+            part_texts={name.name: f"A {text}" for name in divide_into_parts(view).parts},
             commits=[Commit("a" * 40, "2026-01-01", text, (text,)), Commit("b" * 40, "2026-01-01", text, (text,))],
             malformed={text: f"why: {text}"},
         )
@@ -161,15 +163,20 @@ def test_what_a_repository_wrote_is_text_and_nothing_else_in_the_page(text):
 
 
 def test_a_code_span_holds_any_text_as_it_is():
-    assert [code("a.py:1"), code("`"), code("a``b"), code("")] == ["`a.py:1`", "`` ` ``", "``` a``b ```", "`  `"]
+    assert [code_span("a.py:1"), code_span("`"), code_span("a``b"), code_span("")] == [
+        "`a.py:1`",
+        "`` ` ``",
+        "``` a``b ```",
+        "`  `",
+    ]
 
 
 def test_prose_is_readable_as_it_is_written():
-    assert prose("Keeps charge_card, e.g. (a - b); 3 > 2.") == "Keeps charge_card, e.g. (a - b); 3 &gt; 2."
+    assert escape_prose("Keeps charge_card, e.g. (a - b); 3 > 2.") == "Keeps charge_card, e.g. (a - b); 3 &gt; 2."
 
 
 def test_a_page_states_its_commit_and_has_no_empty_section():
-    page = render(overview_of(view_of(), languages={}))
+    page = render_page(overview_of(view_of(), languages={}))
 
     assert page == "# shop\n\nA shop. (`README.md:3`)\n\nCommit `0123456789` of 2026-01-02: Begin\n\nNo programs.\n"
 
@@ -182,7 +189,9 @@ def test_the_files_to_start_with_are_used_and_use_others():
         ("app.py", "util.py"): 2,
     }
     view = view_of("app.py::run", "orders.py::Book", "util.py::trim", "web.py::serve", links=links)
-    view = View(view.name, ".", view.places | {path: place(path) for path in view.sources}, view.sources, {}, links)
+    view = RepositoryView(
+        view.name, ".", view.places | {path: place(path) for path in view.sources}, view.sources, {}, links
+    )
 
     assert where_to_start(view)[0].file.id == "orders.py"
 
@@ -191,7 +200,7 @@ def test_a_class_is_used_with_its_members_and_a_namespace_is_none():
     ids = ["a.rb::Desk", "a.rb::Desk::Book", "a.rb::Desk::Book::open", "a.rb::Desk::Book::close", "a.rb::trim"]
     places = {id_: place(id_, rank=0.15 if id_.endswith("trim") else 0.1) for id_ in ids} | {"a.rb": place("a.rb")}
 
-    (start,) = where_to_start(View("desk", ".", places, ["a.rb"], {}))
+    (start,) = where_to_start(RepositoryView("desk", ".", places, ["a.rb"], {}))
 
     assert [each.name for each in start.definitions] == ["Book", "trim", "close"]
 
@@ -220,7 +229,7 @@ def test_a_title_that_is_more_than_a_name_opens_the_page():
 
 def test_without_a_readme_the_root_folder_speaks():
     view = view_of("a.py")
-    view = View("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
+    view = RepositoryView("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
 
     assert opening_of(view, None, ModelWords()) == OpeningText("", "Folders: a.")
 

@@ -94,13 +94,13 @@ def test_a_page_stands_for_the_published_version(built: Workspace) -> None:
 def test_every_place_of_the_facts_is_a_line_that_says_so(built: Workspace) -> None:
     found = facts(built)
     texts = {path: text.split("\n") for path, text in FILES.items()}
-    said = [(one["place"], one["said"]) for each in found["frameworks"] for one in each["evidence"]]
-    said += [(each["place"], each["name"]) for each in found["entry_points"] if each["kind"] == "command"]
-    said += [
+    places_and_words = [(one["place"], one["said"]) for each in found["frameworks"] for one in each["evidence"]]
+    places_and_words += [(each["place"], each["name"]) for each in found["entry_points"] if each["kind"] == "command"]
+    places_and_words += [
         (one["place"], one["id"].rpartition("::")[2]) for each in found["where_to_start"] for one in each["definitions"]
     ]
 
-    for place, word in said:
+    for place, word in places_and_words:
         path, _, line = place.rpartition(":")
         assert word in (path, texts[path][int(line) - 1]) or word in texts[path][int(line) - 1] or word == path, place
 

@@ -11,7 +11,7 @@ from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.adjustments import RaisedScores, raise_callers
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.shelf import Filters, Shelf, WhichTests
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Weights
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, Files, make_index_workspace, publish
@@ -19,12 +19,12 @@ from codesum_pipeline_tests.support.synthetic_indexes import Definition, Files, 
 # In row order. `checkout` says nothing of invoices and calls both that do.
 NAMES = ("audit", "checkout", "log", "post", "stamp", "test_post", "zero")
 CALLS = {"audit": ("log",), "checkout": ("post", "stamp"), "post": ("log",), "stamp": ("log",), "test_post": ("post",)}
-SAID = {"log": "Write a line.", "post": "Send an invoice to a customer.", "stamp": "Number an invoice."}
+SUMMARIES = {"log": "Write a line.", "post": "Send an invoice to a customer.", "stamp": "Number an invoice."}
 
 
 def definition(name: str) -> Definition:
     calls = tuple(f"bank.py::{called}" for called in CALLS.get(name, ()))
-    return Definition(name, SAID.get(name, "Finish it."), f"def {name}(): ...", calls=calls)
+    return Definition(name, SUMMARIES.get(name, "Finish it."), f"def {name}(): ...", calls=calls)
 
 
 @pytest.fixture(scope="module")
@@ -91,19 +91,19 @@ def test_of_several_indexes_each_gives_to_its_own(bank: PublishedIndex, found: l
     numbers = np.array(sorted(numbered), dtype=np.int64)
     scores = np.array([numbered[number] for number in sorted(numbered)])
 
-    def given_to(indexes: list[PublishedIndex], numbers: np.ndarray, scores: np.ndarray) -> RaisedScores:
+    def raised_in(indexes: list[PublishedIndex], numbers: np.ndarray, scores: np.ndarray) -> RaisedScores:
         weights = replace(DEFAULT_WEIGHTS, sharing=100)
         return raise_callers(Shelf(indexes), numbers, scores, factors=np.ones(len(scores)), weights=weights)
 
-    both = given_to([bank, bank], numbers, scores).scores.tolist()
+    both = raised_in([bank, bank], numbers, scores).scores.tolist()
 
     first = numbers < size
-    alone = [given_to([bank], numbers[part] % size, scores[part]).scores.tolist() for part in (first, ~first)]
+    alone = [raised_in([bank], numbers[part] % size, scores[part]).scores.tolist() for part in (first, ~first)]
     assert both == alone[0] + alone[1]
 
 
-def functions(bank: PublishedIndex, embedder: Embedder, text: str, **asked: object) -> dict[str, Hit]:
-    hits = search([bank], text, embedder=embedder, levels=[Level.FUNCTION], **asked)  # type: ignore[arg-type]
+def functions(bank: PublishedIndex, embedder: Embedder, text: str, **options: object) -> dict[str, Hit]:
+    hits = search_indexes([bank], text, embedder=embedder, levels=[Level.FUNCTION], **options)  # type: ignore[arg-type]
     return {hit.id.rpartition("::")[2]: hit for hit in hits}
 
 

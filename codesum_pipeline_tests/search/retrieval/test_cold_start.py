@@ -11,11 +11,11 @@ _HEAVY = {"bm25s", "dagster", "duckdb", "litellm", "matplotlib", "model2vec", "n
 _SEARCH = """
 import json, sys
 from pathlib import Path
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.searching import read_batch
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import answer
-found = answer([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
+from codesum_pipeline.search.retrieval.searching import answer_query
+found = answer_query([PublishedIndex.open(Path(sys.argv[1]))], "total price", embedder=load_embedder("static"))
 print(json.dumps({"first": found.hits[0].id, "modules": sorted({name.partition(".")[0] for name in sys.modules})}))
 """
 
@@ -32,9 +32,9 @@ def test_a_search_imports_nothing_heavy(tmp_path: Path) -> None:
         cwd=Path(__file__).parents[3],
     )
 
-    said = json.loads(done.stdout)
-    assert said["first"] == "shop/cart.py::total_price"
-    assert _HEAVY.intersection(said["modules"]) == set()
+    report = json.loads(done.stdout)
+    assert report["first"] == "shop/cart.py::total_price"
+    assert _HEAVY.intersection(report["modules"]) == set()
 
 
 def test_the_search_command_imports_nothing_that_only_homes_in_buckets_need() -> None:

@@ -16,7 +16,7 @@ def test_a_file_is_named_in_a_query_that_has_all_words_of_its_name(paths: list[s
         for place, path in enumerate(paths)
         if (of_name := {*tokenize(name_of_file(path))}) and of_name <= words
     ]
-    assert names.within(words).tolist() == named
+    assert names.rows_within(words).tolist() == named
 
 
 def test_a_name_ends_at_its_first_dot() -> None:

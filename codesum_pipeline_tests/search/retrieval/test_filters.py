@@ -9,7 +9,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import parse_query
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.shelf import (
     ANYTHING,
     Filters,
@@ -126,7 +126,7 @@ def test_where_ten_pass_ten_are_found_however_many_are_better(tmp_path: Path, em
     publish(workspace)
     index = PublishedIndex.open(workspace.layout.published("shop"))
 
-    hits = search(
+    hits = search_indexes(
         [index],
         query,
         embedder=embedder,
@@ -140,20 +140,20 @@ def test_where_ten_pass_ten_are_found_however_many_are_better(tmp_path: Path, em
 
 def test_every_level_honours_the_filters(shop: PublishedIndex, embedder: Embedder) -> None:
     for filters in (parse_filters(paths=["!shop/"]), parse_filters(tests=WhichTests.ONLY)):
-        hits = search([shop], "total price of a cart", embedder=embedder, top=50, filters=filters)
+        hits = search_indexes([shop], "total price of a cart", embedder=embedder, top=50, filters=filters)
         assert hits
         assert {hit.id for hit in hits} <= passing(shop, filters)
 
 
 def test_test_code_is_not_lowered_where_it_is_all_there_is(shop: PublishedIndex, embedder: Embedder) -> None:
-    hits = search([shop], "sum of prices", embedder=embedder, filters=parse_filters(tests=WhichTests.ONLY))
+    hits = search_indexes([shop], "sum of prices", embedder=embedder, filters=parse_filters(tests=WhichTests.ONLY))
 
     assert hits
     assert [hit.why for hit in hits if "lowered" in hit.why] == []
 
 
 def test_filters_that_let_nothing_through_find_nothing(shop: PublishedIndex, embedder: Embedder) -> None:
-    assert search([shop], "cart", embedder=embedder, filters=parse_filters(languages=["go"])) == []
+    assert search_indexes([shop], "cart", embedder=embedder, filters=parse_filters(languages=["go"])) == []
 
 
 def test_the_same_filters_are_worked_out_once(shop: PublishedIndex) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.search.retrieval.weights import FusedRanking, Numbers, Ranking, distinct, fuse
+from codesum_pipeline.search.retrieval.weights import FusedRanking, Numbers, Ranking, find_distinct, fuse_rankings
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
@@ -19,7 +19,7 @@ def ranking_of(places: list[int], scores: list[float] | None = None) -> Ranking:
 
 
 def fused_of(rankings: dict[str, list[int]]) -> FusedRanking[str]:
-    return fuse(
+    return fuse_rankings(
         {lane: ranking_of(places) for lane, places in rankings.items()}, WEIGHTS, offset=60, limit=100, count=100
     )
 
@@ -48,7 +48,9 @@ def test_a_score_is_half_by_rank_and_half_by_score() -> None:
 def test_who_leads_far_is_ahead_of_who_leads_narrowly() -> None:
     far, narrowly = ranking_of([1, 2], [9.0, 3.0]), ranking_of([2, 1], [3.1, 3.0])
 
-    fused = fuse({"words": far, "other words": narrowly}, {"words": 1, "other words": 1}, offset=60, limit=9, count=3)
+    fused = fuse_rankings(
+        {"words": far, "other words": narrowly}, {"words": 1, "other words": 1}, offset=60, limit=9, count=3
+    )
 
     assert fused.scores[1] > fused.scores[2]
 
@@ -56,7 +58,7 @@ def test_who_leads_far_is_ahead_of_who_leads_narrowly() -> None:
 def test_the_last_of_a_ranking_that_was_cut_off_has_no_score() -> None:
     def last(limit: int) -> float:
         return float(
-            fuse({"words": ranking_of([0, 1], [3.0, 2.0])}, WEIGHTS, offset=60, limit=limit, count=2).scores[1]
+            fuse_rankings({"words": ranking_of([0, 1], [3.0, 2.0])}, WEIGHTS, offset=60, limit=limit, count=2).scores[1]
         )
 
     assert last(2) == pytest.approx(61 / 62 / 2)
@@ -123,7 +125,7 @@ NUMBERS = st.lists(st.integers(-3, 9)).map(lambda numbers: np.array(numbers, dty
 
 @given(NUMBERS)
 def test_distinct_numbers_are_those_of_unique(numbers: Numbers) -> None:
-    found, places = distinct(numbers)
+    found, places = find_distinct(numbers)
     expected, inverse = np.unique(numbers, return_inverse=True)
 
     assert found.tolist() == expected.tolist()

@@ -11,7 +11,7 @@ from codesum_pipeline.indexes.formats.version_folder import DENSE_LANES, LANES, 
 from codesum_pipeline.indexes.publishing import candidate_files
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.search.retrieval import lookup
-from codesum_pipeline.search.retrieval.lookup import products
+from codesum_pipeline.search.retrieval.lookup import inner_products
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import parse_query
 from codesum_pipeline.search.retrieval.shelf import Filters, Shelf, WhichTests, parse_filters
@@ -138,7 +138,7 @@ def test_a_vector_has_the_same_product_wherever_it_stands(count: int, dimensions
     vectors = random.standard_normal((count, dimensions), dtype=np.float32)
     query = random.standard_normal(dimensions, dtype=np.float32)
 
-    found = products(vectors, query)
+    found = inner_products(vectors, query)
 
     assert found == pytest.approx(vectors.astype(np.float64) @ query, abs=1e-3)
-    assert [products(vectors[k : k + 1], query)[0] for k in range(count)] == found.tolist()
+    assert [inner_products(vectors[k : k + 1], query)[0] for k in range(count)] == found.tolist()

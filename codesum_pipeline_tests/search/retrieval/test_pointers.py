@@ -4,7 +4,7 @@ from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import Pointer, pointers_in
-from codesum_pipeline.search.retrieval.searching import answer, search
+from codesum_pipeline.search.retrieval.searching import answer_query, search_indexes
 
 TEXTS = {
     "why does shop/cart.py:2 fail": [Pointer(("shop", "cart.py"), 2)],
@@ -43,7 +43,7 @@ def test_a_text_of_any_length_and_kind_is_read_once(piece: str) -> None:
 
 
 def test_a_file_without_a_word_of_the_question_is_found_by_its_path(shop: PublishedIndex, embedder: Embedder) -> None:
-    hits = search([shop], "zzz qqq shop/auth.py", embedder=embedder)
+    hits = search_indexes([shop], "zzz qqq shop/auth.py", embedder=embedder)
 
     assert hits[0].file_path == "shop/auth.py"
 
@@ -65,19 +65,21 @@ QUESTIONS = {
 def test_what_a_question_points_to_comes_first(
     shop: PublishedIndex, embedder: Embedder, question: str, first: str
 ) -> None:
-    found = answer([shop], question, embedder=embedder)
+    found = answer_query([shop], question, embedder=embedder)
 
     assert found.hits[0].id == first
     assert found.fits_well
 
 
 def test_a_path_that_no_file_has_points_to_nothing(shop: PublishedIndex, embedder: Embedder) -> None:
-    plain, pointing = (search([shop], text, embedder=embedder) for text in ("sum of prices", "sum of prices, lost.py"))
+    plain, pointing = (
+        search_indexes([shop], text, embedder=embedder) for text in ("sum of prices", "sum of prices, lost.py")
+    )
 
     assert plain[0].id == pointing[0].id
 
 
 def test_a_level_that_is_asked_for_is_kept(shop: PublishedIndex, embedder: Embedder) -> None:
-    hits = search([shop], "prices in shop/auth.py", embedder=embedder, levels=[Level.FUNCTION])
+    hits = search_indexes([shop], "prices in shop/auth.py", embedder=embedder, levels=[Level.FUNCTION])
 
     assert {hit.type for hit in hits} == {"function"}

@@ -12,7 +12,7 @@ from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import parse_query
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.shelf import Shelf
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Signal, signals_of
 from codesum_pipeline_tests.search.retrieval.rankings import rank_documents
@@ -37,24 +37,26 @@ def by_default(tmp_path: Path) -> PublishedIndex:
 def test_a_search_reads_no_vectors_that_are_not_built_by_default(
     by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
 ) -> None:
-    asked = "put an article into the cart"
+    text = "put an article into the cart"
 
     assert sorted(by_default.vectors) == [Lane.FUSED, Lane.SUMMARY]
-    assert search([by_default], asked, embedder=embedder) == search([shop], asked, embedder=embedder)
+    assert search_indexes([by_default], text, embedder=embedder) == search_indexes([shop], text, embedder=embedder)
 
 
 def test_the_lane_code_speaks_by_its_words_where_its_vectors_are_not_built(
     by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
 ) -> None:
-    asked = "total price with tax"
+    text = "total price with tax"
 
-    alone, both = (search(indexes, asked, embedder=embedder, lanes=[Lane.CODE]) for indexes in ([by_default], [shop]))
+    alone, both = (
+        search_indexes(indexes, text, embedder=embedder, lanes=[Lane.CODE]) for indexes in ([by_default], [shop])
+    )
     assert {hit.why.partition(" #")[0] for hit in alone} == {"code words"}
     assert any("code meaning" in hit.why for hit in both)
 
 
 def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) -> None:
-    hit = search([shop], "total price with tax", embedder=embedder)[0]
+    hit = search_indexes([shop], "total price with tax", embedder=embedder)[0]
 
     assert to_builtins(hit) == {
         "id": "shop/cart.py::total_price",
@@ -74,10 +76,10 @@ def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) ->
 def test_why_says_the_ranks_that_the_lanes_really_gave(shop: PublishedIndex, embedder: Embedder) -> None:
     text = "put an article into the cart"
     query = parse_query(text, embedder=embedder)
-    hits = search([shop], text, embedder=embedder, top=20)
+    hits = search_indexes([shop], text, embedder=embedder, top=20)
 
     for hit in hits:
-        said = {name.strip(): int(rank) for name, rank in re.findall(r"([a-z ]+) #(\d+)", hit.why)}
+        stated = {name.strip(): int(rank) for name, rank in re.findall(r"([a-z ]+) #(\d+)", hit.why)}
         levels = [Level.MODULE] if hit.type == Level.MODULE else [Level.FUNCTION, Level.CLASS, Level.FILE]
         actual = {}
         for signal in [signal for signal, weight in DEFAULT_WEIGHTS.signals.items() if weight]:
@@ -85,13 +87,13 @@ def test_why_says_the_ranks_that_the_lanes_really_gave(shop: PublishedIndex, emb
             ids = [shop.ids[row] for row in ranking.numbers]
             if hit.id in ids:
                 actual[str(signal)] = 1 + ids.index(hit.id)
-        assert said == actual
+        assert stated == actual
 
 
 @pytest.mark.parametrize("lane", LANES, ids=str)
 def test_a_lane_that_is_named_beside_another_speaks(shop: PublishedIndex, embedder: Embedder, lane: Lane) -> None:
     other = next(each for each in LANES if each is not lane)
-    hits = search([shop], "total_price", embedder=embedder, lanes=[other, lane], levels=[Level.FUNCTION])
+    hits = search_indexes([shop], "total_price", embedder=embedder, lanes=[other, lane], levels=[Level.FUNCTION])
 
     assert any(f"{signal} #" in hit.why for hit in hits for signal in signals_of([lane]))
 
@@ -101,7 +103,7 @@ def test_a_lane_that_is_named_beside_another_speaks(shop: PublishedIndex, embedd
 def test_each_lane_and_level_can_be_asked_alone(
     shop: PublishedIndex, embedder: Embedder, lane: Lane, level: Level
 ) -> None:
-    hits = search([shop], "shop cart.py", embedder=embedder, lanes=[lane], levels=[level])
+    hits = search_indexes([shop], "shop cart.py", embedder=embedder, lanes=[lane], levels=[level])
 
     assert {hit.type for hit in hits} <= {str(level)}
     names = {name.strip() for hit in hits for name in re.findall(r"([a-z ]+) #", hit.why)}
@@ -112,13 +114,13 @@ def test_one_lane_keeps_its_own_order(shop: PublishedIndex, embedder: Embedder) 
     query = parse_query("price of articles", embedder=embedder)
     ranking = rank_documents(Shelf([shop]), query, Signal.SUMMARY, [Level.FUNCTION], limit=10)
 
-    hits = search([shop], query.text, embedder=embedder, lanes=[Lane.SUMMARY], levels=[Level.FUNCTION])
+    hits = search_indexes([shop], query.text, embedder=embedder, lanes=[Lane.SUMMARY], levels=[Level.FUNCTION])
 
     assert [hit.id for hit in hits] == [shop.ids[row] for row in ranking.numbers]
 
 
 def test_no_more_than_asked_come_back_best_first(shop: PublishedIndex, embedder: Embedder) -> None:
-    hits = search([shop], "cart", embedder=embedder, top=3)
+    hits = search_indexes([shop], "cart", embedder=embedder, top=3)
 
     assert len(hits) == 3
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -126,7 +128,7 @@ def test_no_more_than_asked_come_back_best_first(shop: PublishedIndex, embedder:
 
 def test_an_exact_name_comes_first(shop: PublishedIndex, embedder: Embedder) -> None:
     for text in ("LoginHandler.authenticate", "authenticate", "shop/auth.py::LoginHandler::authenticate"):
-        assert search([shop], text, embedder=embedder)[0].id == "shop/auth.py::LoginHandler::authenticate"
+        assert search_indexes([shop], text, embedder=embedder)[0].id == "shop/auth.py::LoginHandler::authenticate"
 
 
 SESSIONS: Files = {
@@ -146,7 +148,8 @@ def test_a_name_as_it_is_written_comes_before_the_same_letters_in_another_case(
     index = published(tmp_path, SESSIONS)
 
     small, capital = (
-        [hit.qualified_name for hit in search([index], asked, embedder=embedder)] for asked in ("session", "Session")
+        [hit.qualified_name for hit in search_indexes([index], text, embedder=embedder)]
+        for text in ("session", "Session")
     )
 
     assert small[:2] == ["session", "Session"]
@@ -168,7 +171,9 @@ def test_the_one_place_that_has_all_words_of_a_message_comes_before_places_that_
     index = published(tmp_path, files)
 
     first, unquoted = (
-        search([index], message, embedder=embedder, weights=replace(DEFAULT_WEIGHTS, quoted=quoted))[0].file_path
+        search_indexes([index], message, embedder=embedder, weights=replace(DEFAULT_WEIGHTS, quoted=quoted))[
+            0
+        ].file_path
         for quoted in (DEFAULT_WEIGHTS.quoted, 0.0)
     )
 
@@ -193,7 +198,7 @@ def test_a_word_that_few_files_have_raises_them(tmp_path: Path, embedder: Embedd
 
     def score(rare_words: float) -> float:
         weights = replace(DEFAULT_WEIGHTS, rare_words=rare_words, quoted=0.0)
-        hits = search([index], "serve requests on deno", embedder=embedder, weights=weights)
+        hits = search_indexes([index], "serve requests on deno", embedder=embedder, weights=weights)
         return next(hit.score for hit in hits if hit.file_path == "web/runtime.py")
 
     share = score(1.0) / score(0.0) - 1
@@ -204,7 +209,7 @@ def test_a_word_that_few_files_have_raises_them(tmp_path: Path, embedder: Embedd
 
 
 def test_a_file_name_in_the_query_raises_its_file(shop: PublishedIndex, embedder: Embedder) -> None:
-    hit = search([shop], "how does the cart work", embedder=embedder)[0]
+    hit = search_indexes([shop], "how does the cart work", embedder=embedder)[0]
 
     assert hit.file_path == "shop/cart.py"
     assert "file name says cart" in hit.why
@@ -216,8 +221,8 @@ def test_a_class_that_a_question_calls_by_name_is_raised_with_its_file(
 ) -> None:
     weights = replace(DEFAULT_WEIGHTS, name_boost=0.0)
     for level in (Level.CLASS, Level.FILE):
-        hit = search([shop], text, embedder=embedder, levels=[level])[0]
-        unmoved = search([shop], text, embedder=embedder, levels=[level], weights=weights)[0]
+        hit = search_indexes([shop], text, embedder=embedder, levels=[level])[0]
+        unmoved = search_indexes([shop], text, embedder=embedder, levels=[level], weights=weights)[0]
 
         assert hit.file_path == unmoved.file_path == "shop/auth.py"
         assert hit.score > unmoved.score
@@ -228,7 +233,7 @@ def test_keywords_speak_for_files_only_where_nothing_but_names_does_too(
     shop: PublishedIndex, embedder: Embedder
 ) -> None:
     def files(*lanes: Lane) -> list[str]:
-        return [hit.id for hit in search([shop], "login", embedder=embedder, lanes=lanes, levels=[Level.FILE])]
+        return [hit.id for hit in search_indexes([shop], "login", embedder=embedder, lanes=lanes, levels=[Level.FILE])]
 
     words = [lane for lane in LANES if lane is not Lane.KEYWORDS]
     assert files(*LANES) == files(*words)
@@ -239,20 +244,20 @@ def test_tests_are_lowered_unless_they_are_asked_for(shop: PublishedIndex, embed
     id_ = "tests/test_cart.py::test_total_price"
 
     def hit_of(text: str) -> Hit:
-        hits = search([shop], text, embedder=embedder, levels=[Level.FUNCTION])
+        hits = search_indexes([shop], text, embedder=embedder, levels=[Level.FUNCTION])
         return next(hit for hit in hits if hit.id == id_)
 
-    lowered, asked = hit_of("check the sum of prices"), hit_of("test of the sum of prices")
+    lowered, raised = hit_of("check the sum of prices"), hit_of("test of the sum of prices")
     assert lowered.why.endswith("; test code, lowered")
-    assert "lowered" not in asked.why
-    assert asked.score > lowered.score
+    assert "lowered" not in raised.why
+    assert raised.score > lowered.score
 
 
 def test_vendored_code_is_lowered(tmp_path: Path, embedder: Embedder) -> None:
     twin = Definition("parse_price", "Read a price.", "def parse_price(text): ...")
     index = published(tmp_path, {"vendor/prices.py": (twin,), "zebra.py": (twin,)})
 
-    hits = search([index], "read a price", embedder=embedder, levels=[Level.FUNCTION])
+    hits = search_indexes([index], "read a price", embedder=embedder, levels=[Level.FUNCTION])
 
     assert [hit.file_path for hit in hits] == ["zebra.py", "vendor/prices.py"]
     assert hits[1].why.endswith("vendored, lowered")
@@ -264,7 +269,7 @@ def test_importance_decides_between_equals(tmp_path: Path, embedder: Embedder) -
         for path, rank in (("a.py", 0.1), ("b.py", 0.3), ("c.py", 0.1))
     }
 
-    hits = search([published(tmp_path, files)], "run", embedder=embedder, levels=[Level.FUNCTION])
+    hits = search_indexes([published(tmp_path, files)], "run", embedder=embedder, levels=[Level.FUNCTION])
 
     assert [hit.file_path for hit in hits] == ["b.py", "a.py", "c.py"]
 
@@ -274,14 +279,14 @@ def test_several_repositories_give_one_list(shop: PublishedIndex, tmp_path: Path
         tmp_path, {"bank.py": (Definition("transfer", "Move money.", "def transfer(): ...", False),)}, "bank"
     )
 
-    assert search([shop, other], "move money", embedder=embedder)[0].repo == "bank"
-    assert search([shop, other], "shopping cart", embedder=embedder)[0].repo == "shop"
-    ids = [(hit.repo, hit.id) for hit in search([shop, other], "cart money", embedder=embedder, top=50)]
-    assert ids == [(hit.repo, hit.id) for hit in search([other, shop], "cart money", embedder=embedder, top=50)]
+    assert search_indexes([shop, other], "move money", embedder=embedder)[0].repo == "bank"
+    assert search_indexes([shop, other], "shopping cart", embedder=embedder)[0].repo == "shop"
+    ids = [(hit.repo, hit.id) for hit in search_indexes([shop, other], "cart money", embedder=embedder, top=50)]
+    assert ids == [(hit.repo, hit.id) for hit in search_indexes([other, shop], "cart money", embedder=embedder, top=50)]
 
 
 def test_the_same_question_gives_the_same_answer(shop: PublishedIndex, embedder: Embedder) -> None:
-    assert search([shop], "cart", embedder=embedder) == search([shop], "cart", embedder=embedder)
+    assert search_indexes([shop], "cart", embedder=embedder) == search_indexes([shop], "cart", embedder=embedder)
 
 
 @pytest.mark.parametrize(
@@ -290,14 +295,14 @@ def test_the_same_question_gives_the_same_answer(shop: PublishedIndex, embedder:
     ids=["empty", "blank", "marks", "stop words", "emoji", "very long"],
 )
 def test_any_text_is_answered(shop: PublishedIndex, embedder: Embedder, text: str) -> None:
-    assert len(search([shop], text, embedder=embedder)) <= 10
+    assert len(search_indexes([shop], text, embedder=embedder)) <= 10
 
 
 def test_an_index_without_documents_answers_nothing(tmp_path: Path, embedder: Embedder) -> None:
     index = published(tmp_path, {"get.py": (Definition("get_x", "", "", is_placeholder=True),)})
 
-    assert search([], "cart", embedder=embedder) == []
-    assert search([index], "kubernetes", embedder=embedder, lanes=[Lane.KEYWORDS]) == []
+    assert search_indexes([], "cart", embedder=embedder) == []
+    assert search_indexes([index], "kubernetes", embedder=embedder, lanes=[Lane.KEYWORDS]) == []
 
 
 class OtherModel:
@@ -307,15 +312,15 @@ class OtherModel:
 
 def test_another_model_is_refused_where_a_vector_is_needed_and_only_there(shop: PublishedIndex) -> None:
     with pytest.raises(ConfigurationError, match="set embedder to 'static'"):
-        search([shop], "cart", embedder=OtherModel())  # type: ignore[arg-type]
-    assert search([shop], "cart", embedder=OtherModel(), lanes=[Lane.KEYWORDS])  # type: ignore[arg-type]
+        search_indexes([shop], "cart", embedder=OtherModel())  # type: ignore[arg-type]
+    assert search_indexes([shop], "cart", embedder=OtherModel(), lanes=[Lane.KEYWORDS])  # type: ignore[arg-type]
 
 
 def test_files_share_the_first_places(tmp_path: Path, embedder: Embedder) -> None:
     crowd = tuple(Definition(f"price_{n}", f"Read price {n}.", f"def price_{n}(): price") for n in range(8))
     index = published(tmp_path, {**SHOP, "prices.py": crowd})
 
-    files = [hit.file_path for hit in search([index], "price", embedder=embedder)]
+    files = [hit.file_path for hit in search_indexes([index], "price", embedder=embedder)]
 
     assert files[:2] == ["prices.py", "shop/cart.py"]
 
@@ -327,21 +332,21 @@ def test_files_share_the_first_places(tmp_path: Path, embedder: Embedder) -> Non
 def test_few_hits_are_the_first_of_many(
     shop: PublishedIndex, embedder: Embedder, text: str, levels: tuple[Level, ...]
 ) -> None:
-    many = search([shop], text, embedder=embedder, levels=levels, top=20)
+    many = search_indexes([shop], text, embedder=embedder, levels=levels, top=20)
 
     for top in (1, 2, 3, 5):
-        assert search([shop], text, embedder=embedder, levels=levels, top=top) == many[:top]
+        assert search_indexes([shop], text, embedder=embedder, levels=levels, top=top) == many[:top]
 
 
-@pytest.mark.parametrize("asked", ["shop", "put an article into the cart", "total_price", "who may log in to the shop"])
+@pytest.mark.parametrize("text", ["shop", "put an article into the cart", "total_price", "who may log in to the shop"])
 @pytest.mark.parametrize("module_weight", [0.2, 0.6, 1.0])
 def test_few_hits_are_the_first_of_many_modules_too(
-    shop: PublishedIndex, embedder: Embedder, asked: str, module_weight: float
+    shop: PublishedIndex, embedder: Embedder, text: str, module_weight: float
 ) -> None:
     weights = replace(DEFAULT_WEIGHTS, module_weight=module_weight)
-    many = search([shop], asked, embedder=embedder, weights=weights, top=len(shop))
+    many = search_indexes([shop], text, embedder=embedder, weights=weights, top=len(shop))
 
-    few = [search([shop], asked, embedder=embedder, weights=weights, top=top) for top in range(1, len(many))]
+    few = [search_indexes([shop], text, embedder=embedder, weights=weights, top=top) for top in range(1, len(many))]
 
     assert Level.MODULE in {hit.type for hit in many}
     assert few == [many[:top] for top in range(1, len(many))]

@@ -138,7 +138,7 @@ def test_patience_has_an_end_however_short_each_wait_is(kind: HostKind, host: Co
 @KINDS
 def test_half_a_list_is_no_list(kind: HostKind, host: CodeHost) -> None:
     client = HostClient(Organisation(f"{kind}:acme", kind, "acme", host.address), TOKEN, timeout_s=10.0)
-    assert len(client.page(1)) == 2
+    assert len(client.fetch_page(1)) == 2
     host.refusals = [(502, {}, "Bad Gateway")]
 
     with pytest.raises(HostUnavailable, match="answers 502"):

@@ -91,11 +91,11 @@ def test_what_is_missing_from_one_list_alone_stays(acme: Organisation, host: Cod
     syncer.sync(acme)
     there = list(host.repos)
     host.repos.remove(there[2])
-    real, asked = host.answer, len(host.asked)
+    real, requests_before = host.answer, len(host.asked)
 
     def answer(target: str, headers: object) -> tuple[int, dict[str, str], object]:
         # The first list has two pages, of which the second is empty.
-        if len(host.asked) == asked + 2:
+        if len(host.asked) == requests_before + 2:
             host.repos[:] = there
         return real(target, headers)
 

@@ -71,7 +71,7 @@ BUILD = """
 import sys
 from pathlib import Path
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.symbols.parsing import symbols
+from codesum_pipeline.symbols.parsing import symbols_step as symbols
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.symbols.parsing.deadly_files import Deadly
 

@@ -66,7 +66,7 @@ def task(number: int = 1, **changed: Any) -> WritingTask:
         "level": Level.FUNCTION,
         "template_blake3": "blake3:template",
         "prompt": f"Write about f{number}.",
-        "shown": AnswerBounds(Level.FUNCTION, line_count=10),
+        "bounds": AnswerBounds(Level.FUNCTION, line_count=10),
         "exact_key": f"exact-{number}",
         "body_key": f"body-{number}",
         "context": CONTEXT,
@@ -102,13 +102,13 @@ class FakeBackend:
 
     def __init__(self, respond: Respond = respond_well) -> None:
         self._respond = respond
-        self.asked: list[SummaryRequest] = []
+        self.requests: list[SummaryRequest] = []
         self.was_made = False
         self.is_closed = False
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
-        self.asked.append(request)
-        return self._respond(request, len(self.asked))
+        self.requests.append(request)
+        return self._respond(request, len(self.requests))
 
     async def health(self) -> bool:
         return True
@@ -119,7 +119,7 @@ class FakeBackend:
     @property
     def prompts(self) -> list[str]:
         """The first user turn of each request."""
-        return [request.sources[0] for request in self.asked]
+        return [request.sources[0] for request in self.requests]
 
 
 def cache_in(folder: Path, now: Callable[[], datetime] = noon) -> AnswerCache:

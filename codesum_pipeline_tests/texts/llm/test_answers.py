@@ -8,7 +8,7 @@ import pytest
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.texts.llm.answer_shapes import FunctionAnswer, UpperAnswer, answer_tool
 from codesum_pipeline.texts.llm.pins import blake3_of
-from codesum_pipeline.texts.llm.templates import resolve
+from codesum_pipeline.texts.llm.templates import resolve_template
 
 
 def keys_of(value: object) -> set[str]:
@@ -44,7 +44,7 @@ def test_a_schema_asks_first_for_what_is_said_and_last_for_its_proof(level: Leve
 
 @pytest.mark.parametrize("level", list(Level))
 def test_the_worked_examples_answer_in_the_order_of_the_schema(level: Level) -> None:
-    system = resolve(None, level, language="English").system
+    system = resolve_template(None, level, language="English").system
     examples = [json.loads(block) for block in re.findall(r"```json\n(\{.*?\n\})\n```", system, re.DOTALL)]
     fields = list(answer_tool(level).schema["properties"])
 
@@ -88,7 +88,7 @@ def test_the_bounds_of_an_upper_levels_answer_stand_in_the_schema() -> None:
 
 
 def test_the_worked_examples_of_the_packaged_template_keep_every_bound() -> None:
-    system = resolve(None, Level.FUNCTION, language="English").system
+    system = resolve_template(None, Level.FUNCTION, language="English").system
     examples = [json.loads(block) for block in re.findall(r"```json\n(\{.*?\n\})\n```", system, re.DOTALL)]
 
     assert len(examples) == 3

@@ -17,9 +17,9 @@ from codesum_pipeline.texts.llm.budgets import (
     SiblingRank,
     body_budget,
     common_cap,
-    cut,
+    cut_to_fit,
     fill_entries,
-    local_order,
+    order_siblings,
     prompt_chars,
     water_fill,
 )
@@ -67,7 +67,7 @@ def test_filled_bodies_fit_and_none_is_cut_that_is_within_the_cap(bodies: list[s
 
 @given(PROSE, st.integers(0, 400))
 def test_a_cut_body_is_a_beginning_of_it_and_a_mark(body: str, cap: int) -> None:
-    shown = cut(body, cap)
+    shown = cut_to_fit(body, cap)
 
     assert len(shown) <= max(cap, 0) or shown == body
     assert shown in ("", body) or body.startswith(shown.removesuffix(CUT_MARK).rstrip())
@@ -85,7 +85,7 @@ def test_a_cut_body_is_a_beginning_of_it_and_a_mark(body: str, cap: int) -> None
     ],
 )  # fmt: skip
 def test_a_body_is_cut(body: str, cap: int, shown: str) -> None:
-    assert cut(body, cap) == shown
+    assert cut_to_fit(body, cap) == shown
 
 
 def test_entries_that_could_show_nothing_are_counted_instead(caplog: pytest.LogCaptureFixture) -> None:
@@ -117,7 +117,7 @@ def test_children_are_ordered_by_what_they_are_themselves() -> None:
     early = SiblingRank("d", is_public=False, complexity=2, line_count=5, source_order=2)
     late = SiblingRank("c", is_public=False, complexity=2, line_count=5, source_order=3)
 
-    assert local_order([late, early, long, complex_, public]) == [public, complex_, long, early, late]
+    assert order_siblings([late, early, long, complex_, public]) == [public, complex_, long, early, late]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import accumulate, count
 from codesum_pipeline.texts.llm.call_workers import CallLoad
 
 
-def asked_after_each_second(*cpu_s: float, cores: int = 2) -> list[bool]:
+def needs_workers_after_each_second(*cpu_s: float, cores: int = 2) -> list[bool]:
     """What is said at the start, and after each second of which so much went to the processor."""
 
     walls, cpus = count(100.0), accumulate(cpu_s, initial=50.0)
@@ -14,16 +14,16 @@ def asked_after_each_second(*cpu_s: float, cores: int = 2) -> list[bool]:
 
 
 def test_workers_pay_once_the_process_was_busy_for_as_long_as_a_start_takes() -> None:
-    assert asked_after_each_second(0.9, 0.7, 0.9, 0.9) == [False, False, False, True, True]
+    assert needs_workers_after_each_second(0.9, 0.7, 0.9, 0.9) == [False, False, False, True, True]
 
 
 def test_a_process_that_waits_for_its_provider_needs_none_however_long_it_runs() -> None:
-    assert not any(asked_after_each_second(*[0.5] * 100))
+    assert not any(needs_workers_after_each_second(*[0.5] * 100))
 
 
 def test_a_break_starts_the_count_again() -> None:
-    assert not any(asked_after_each_second(0.9, 0.9, 0.1, 0.9, 0.9))
+    assert not any(needs_workers_after_each_second(0.9, 0.9, 0.1, 0.9, 0.9))
 
 
 def test_a_single_core_is_not_shared() -> None:
-    assert not any(asked_after_each_second(*[0.9] * 100, cores=1))
+    assert not any(needs_workers_after_each_second(*[0.9] * 100, cores=1))

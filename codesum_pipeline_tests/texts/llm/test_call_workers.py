@@ -67,18 +67,18 @@ def kept_in(folder: Path, count: int) -> Any:
 
 @pytest.mark.slow
 def test_texts_costs_ledger_and_cache_are_the_same_with_and_without_workers(tmp_path: Path) -> None:
-    def script(asked: Asked) -> Answers | Fails:
+    def script(call: Asked) -> Answers | Fails:
         """Some are refused once, some answer what cannot be taken."""
-        if asked.number == 5:
+        if call.number == 5:
             return Fails(400, "no such thing")
-        return Answers("{}") if asked.number == 9 else Answers()
+        return Answers("{}") if call.number == 9 else Answers()
 
     found = []
     for new in (alone, shared):
         folder = tmp_path / new.__name__
         with ScriptedServer(script) as server:
             outcomes, rows = write(folder, server, 20, new=new, concurrency=1)
-        bodies = [asked.body for asked in server.seen]
+        bodies = [call.body for call in server.seen]
         found.append((outcomes, [replace(row, latency_s=0.0) for row in rows], kept_in(folder, 20), bodies))
 
     assert found[0] == found[1]
@@ -126,7 +126,7 @@ class Observed:
 def test_a_small_run_starts_no_worker(tmp_path: Path) -> None:
     seen = Observed()
 
-    def script(_asked: Asked) -> Answers:
+    def script(_call: Asked) -> Answers:
         seen.look()
         return Answers()
 
@@ -143,18 +143,18 @@ def test_a_key_reaches_workers_by_the_environment_alone_and_an_interrupt_of_the_
 ) -> None:
     seen = Observed()
 
-    def script(asked: Asked) -> Answers | Fails:
+    def script(call: Asked) -> Answers | Fails:
         seen.look()
-        return Fails(400, echoes_key=True) if asked.number == 3 else Answers(echoes_key=asked.number == 4)
+        return Fails(400, echoes_key=True) if call.number == 3 else Answers(echoes_key=call.number == 4)
 
     with caplog.at_level(logging.DEBUG), ScriptedServer(script) as server:
         outcomes, rows = write(tmp_path, server, 8, concurrency=2)
 
-    assert {asked.headers["authorization"] for asked in server.seen} == {f"Bearer {KEY}"}
+    assert {call.headers["authorization"] for call in server.seen} == {f"Bearer {KEY}"}
     assert len(seen.command_lines) == 2
     output = capfd.readouterr()
-    for told in (*seen.command_lines, repr(outcomes), repr(rows), output.out, output.err):
-        assert KEY not in told
+    for place in (*seen.command_lines, repr(outcomes), repr(rows), output.out, output.err):
+        assert KEY not in place
     assert KEY not in "".join(record.getMessage() for record in caplog.records if record.name.startswith("codesum"))
     assert any(row.error and "…" in row.error for row in rows)
     assert len(seen.sessions - {os.getsid(0)}) == 2
@@ -167,8 +167,8 @@ def test_a_worker_that_is_killed_loses_its_calls_as_a_connection_does_and_the_ot
 ) -> None:
     killed: list[int] = []
 
-    def script(asked: Asked) -> Answers:
-        if asked.number == 12:
+    def script(call: Asked) -> Answers:
+        if call.number == 12:
             (first, _) = workers_of()
             first.kill()
             killed.append(first.pid)
@@ -190,8 +190,8 @@ def test_a_worker_that_is_killed_loses_its_calls_as_a_connection_does_and_the_ot
 
 @pytest.mark.slow
 def test_when_all_workers_are_killed_the_run_goes_on_by_itself(tmp_path: Path) -> None:
-    def script(asked: Asked) -> Answers:
-        if asked.number == 12:
+    def script(call: Asked) -> Answers:
+        if call.number == 12:
             for worker in workers_of():
                 worker.kill()
         return Answers(delay_s=0.05)
@@ -207,9 +207,9 @@ def test_when_a_provider_had_enough_of_one_worker_all_of_them_wait(tmp_path: Pat
     came: list[tuple[int, float]] = []
     wait_s = 1.5
 
-    def script(asked: Asked) -> Answers | Fails:
-        came.append((asked.number, time.monotonic()))
-        return Fails(429, headers={"Retry-After": str(wait_s)}) if asked.number == 10 else Answers()
+    def script(call: Asked) -> Answers | Fails:
+        came.append((call.number, time.monotonic()))
+        return Fails(429, headers={"Retry-After": str(wait_s)}) if call.number == 10 else Answers()
 
     with ScriptedServer(script) as server:
         outcomes, rows = write(tmp_path, server, 30, concurrency=6, max_retries=1)
@@ -241,8 +241,8 @@ def test_a_worker_that_is_stopped_keeps_nobody_waiting_longer_than_the_time_out(
 ) -> None:
     monkeypatch.setattr("codesum_pipeline.texts.llm.call_workers._GRACE_S", 0.0)
 
-    def script(asked: Asked) -> Answers:
-        if asked.number == 6:
+    def script(call: Asked) -> Answers:
+        if call.number == 6:
             stopped_worker()
         return Answers(delay_s=0.05)
 

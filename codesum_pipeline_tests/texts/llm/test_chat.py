@@ -17,9 +17,9 @@ from codesum_pipeline.ground.model.errors import (
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend
-from codesum_pipeline.texts.llm.litellm_calls import StreamedMessage
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
+from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
@@ -28,7 +28,7 @@ from codesum_pipeline_tests.texts.llm.making import function_answer, responding
 MESSAGES = ({"role": "system", "content": "You help."}, {"role": "user", "content": "What is it?"})
 TOOL = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}}}
 REQUEST = ChatRequest(MODEL, MESSAGES, (TOOL,))
-SAID = ChatResponse("A shop.", "I know.", (ToolCall("c1", "look", "{}"),), TokenUsage(10, 5), "gpt-4o-mini", 0.01)
+MESSAGE = ChatResponse("A shop.", "I know.", (ToolCall("c1", "look", "{}"),), TokenUsage(10, 5), "gpt-4o-mini", 0.01)
 
 
 def chunk(**delta: Any) -> SimpleNamespace:
@@ -44,7 +44,7 @@ def chat(
 ) -> Any:
     """The message, or the error that it ended with; and the text that was heard."""
     request = ChatRequest(changes.get("model", MODEL), messages, (TOOL,))
-    server.script = lambda _asked: behaviour
+    server.script = lambda _call: behaviour
     heard: list[str] = []
 
     async def one() -> ChatResponse | SummaryError:
@@ -68,24 +68,24 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("cut", range(1, len(KEY)))
 def test_a_key_is_not_heard_wherever_it_is_cut(cut: int) -> None:
-    said: list[str] = []
-    heard = StreamedMessage([KEY], said.append)
+    pieces: list[str] = []
+    heard = StreamedMessage([KEY], pieces.append)
 
     for piece in ("the key ", KEY[:cut], KEY[cut:], " is out"):
         heard.hear(chunk(content=piece))
     heard.end()
 
-    assert "".join(said) == heard.text == "the key … is out"
+    assert "".join(pieces) == heard.text == "the key … is out"
 
 
 def test_text_is_handed_on_as_soon_as_a_word_is_whole() -> None:
-    said: list[str] = []
-    heard = StreamedMessage([], said.append)
+    pieces: list[str] = []
+    heard = StreamedMessage([], pieces.append)
 
     for piece in ("It", " is", " a shop", "."):
         heard.hear(chunk(content=piece))
 
-    assert said == ["It ", "is a "]
+    assert pieces == ["It ", "is a "]
 
 
 def test_calls_are_put_together_by_their_index_and_told_apart_by_their_id() -> None:
@@ -108,38 +108,38 @@ def test_calls_are_put_together_by_their_index_and_told_apart_by_their_id() -> N
 
 
 def test_a_message_comes_with_reasoning_text_calls_tokens_and_cost(server: ScriptedServer) -> None:
-    said, heard = chat(server, Streams("A shop.", [Calls("look", {"x": 1})], reasoning="I know."))
+    message, heard = chat(server, Streams("A shop.", [Calls("look", {"x": 1})], reasoning="I know."))
 
-    assert (said.text, said.reasoning, heard) == ("A shop.", "I know.", "A shop.")
-    assert said.calls == (ToolCall("call_1_0", "look", '{"x": 1}'),)
-    assert said.usage.prompt_tokens > 0
-    assert said.cost_usd > 0
+    assert (message.text, message.reasoning, heard) == ("A shop.", "I know.", "A shop.")
+    assert message.calls == (ToolCall("call_1_0", "look", '{"x": 1}'),)
+    assert message.usage.prompt_tokens > 0
+    assert message.cost_usd > 0
 
 
 def test_a_message_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> None:
-    said, heard = chat(server, Streams("A shop with many words.", breaks_after=3))
+    message, heard = chat(server, Streams("A shop with many words.", breaks_after=3))
 
-    assert isinstance(said, SummaryCallFailed)
-    assert (said.failure, said.was_sent) == (CallFailure.CONNECTION, True)
+    assert isinstance(message, SummaryCallFailed)
+    assert (message.failure, message.was_sent) == (CallFailure.CONNECTION, True)
     assert heard == "A shop with "
 
 
 @pytest.mark.parametrize("behaviour", [Streams("A shop with it.", [Calls("look", {"x": 1})])])
 def test_a_message_in_anthropics_format_is_heard_alike(server: ScriptedServer, behaviour: Streams) -> None:
-    said, heard = chat(server, behaviour, model=CLAUDE, api_base=server.root)
+    message, heard = chat(server, behaviour, model=CLAUDE, api_base=server.root)
 
-    assert (said.text, heard) == ("A shop with it.", "A shop with it.")
-    assert said.calls == (ToolCall("toolu_1_0", "look", '{"x": 1}'),)
-    assert said.usage.prompt_tokens > 1
-    assert said.cost_usd > 0
+    assert (message.text, heard) == ("A shop with it.", "A shop with it.")
+    assert message.calls == (ToolCall("toolu_1_0", "look", '{"x": 1}'),)
+    assert message.usage.prompt_tokens > 1
+    assert message.cost_usd > 0
     assert server.seen[0].cache_marks == ("system", "tool")
 
 
 def test_a_message_in_anthropics_format_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> None:
-    said, _ = chat(server, Streams("A shop with it.", breaks_after=4), model=CLAUDE, api_base=server.root)
+    message, _ = chat(server, Streams("A shop with it.", breaks_after=4), model=CLAUDE, api_base=server.root)
 
-    assert isinstance(said, SummaryCallFailed)
-    assert said.failure is CallFailure.CONNECTION
+    assert isinstance(message, SummaryCallFailed)
+    assert message.failure is CallFailure.CONNECTION
 
 
 def test_a_result_goes_back_in_anthropics_format(server: ScriptedServer) -> None:
@@ -147,50 +147,50 @@ def test_a_result_goes_back_in_anthropics_format(server: ScriptedServer) -> None
     result = {"role": "tool", "tool_call_id": "c1", "content": "A shop."}
     messages = (*MESSAGES, {"role": "assistant", "content": None, "tool_calls": [called]}, result)
 
-    said, _ = chat(server, Streams("I see."), messages=messages, model=CLAUDE, api_base=server.root)
+    message, _ = chat(server, Streams("I see."), messages=messages, model=CLAUDE, api_base=server.root)
 
-    assert said.text == "I see."
+    assert message.text == "I see."
     assert "A shop." in str(server.seen[0].turns[-1])
 
 
 def test_a_message_that_hangs_is_given_up(server: ScriptedServer) -> None:
-    said, _ = chat(server, Streams("A shop.", hangs_after=2), timeout_s=0.5)
+    message, _ = chat(server, Streams("A shop.", hangs_after=2), timeout_s=0.5)
 
-    assert isinstance(said, SummaryCallFailed)
-    assert said.failure is CallFailure.TIMEOUT
+    assert isinstance(message, SummaryCallFailed)
+    assert message.failure is CallFailure.TIMEOUT
 
 
 def test_a_message_by_another_model_is_refused_and_kept_for_the_books(server: ScriptedServer) -> None:
-    said, _ = chat(server, Streams("A shop.", model="gpt-3.5-turbo"))
+    message, _ = chat(server, Streams("A shop.", model="gpt-3.5-turbo"))
 
-    assert isinstance(said, AnotherModel)
-    assert said.response.claim == "A shop."
+    assert isinstance(message, AnotherModel)
+    assert message.response.claim == "A shop."
 
 
 def test_a_model_off_the_allowlist_is_not_asked(server: ScriptedServer) -> None:
-    said, _ = chat(server, Streams("A shop."), allowlist=("openai/other",))
+    message, _ = chat(server, Streams("A shop."), allowlist=("openai/other",))
 
-    assert isinstance(said, ModelNotInAllowlist)
+    assert isinstance(message, ModelNotInAllowlist)
     assert server.seen == []
 
 
 def test_messages_and_summaries_can_be_recorded_in_one_folder(tmp_path: Path) -> None:
     summary = request_for()
     write_recording(tmp_path, summary, responding(function_answer()))
-    write_recording(tmp_path, REQUEST, SAID)
+    write_recording(tmp_path, REQUEST, MESSAGE)
 
-    assert read_chats(tmp_path) == {REQUEST.request_hash: SAID}
+    assert read_chats(tmp_path) == {REQUEST.request_hash: MESSAGE}
     assert list(read_recordings(tmp_path)) == [summary.request_hash]
 
 
 def test_a_replay_gives_what_was_recorded_and_refuses_the_rest(tmp_path: Path) -> None:
-    write_recording(tmp_path, REQUEST, SAID)
+    write_recording(tmp_path, REQUEST, MESSAGE)
     heard: list[str] = []
     replay = ReplayBackend(LlmSettings(enabled=True, model=MODEL, recording=tmp_path), {})
 
     found = asyncio.run(replay.chat(REQUEST, heard.append, timeout_s=1))
 
-    assert (found, heard) == (SAID, ["A shop."])
+    assert (found, heard) == (MESSAGE, ["A shop."])
     with pytest.raises(BackendNotConfigured, match="record it first"):
         asyncio.run(replay.chat(ChatRequest(MODEL, MESSAGES), heard.append, timeout_s=1))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.document import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer, repaired
+from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer, repair_value
 from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.texts.llm.making import function_answer, responding, upper_answer
@@ -20,17 +20,17 @@ CLASS = AnswerBounds(Level.CLASS, line_count=None, child_names=("add", "total"))
 
 
 def read(
-    answer: Mapping[str, Any] | str, shown: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
+    answer: Mapping[str, Any] | str, bounds: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
 ) -> WrittenText:
-    return read_answer(responding(answer), form, shown)
+    return read_answer(responding(answer), form, bounds)
 
 
 def complaint(
-    answer: Mapping[str, Any] | str, shown: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
+    answer: Mapping[str, Any] | str, bounds: AnswerBounds = FUNCTION, form: AnswerForm = AnswerForm.TOOL
 ) -> str:
     """What the model is told, without the frame."""
     with pytest.raises(AnswerProblem) as raised:
-        read(answer, shown, form)
+        read(answer, bounds, form)
     lines = str(raised.value).splitlines()
     return "\n".join(line.removeprefix("- ") for line in lines if line.startswith("- ")) or lines[0]
 
@@ -73,7 +73,7 @@ def test_a_good_answer_of_an_upper_level_names_its_parts() -> None:
 
 # What the table in `repairs` puts right.
 @pytest.mark.parametrize(
-    ("given", "plain"),
+    ("answer", "plain"),
     [
         pytest.param(function_answer(mood="good"), function_answer(), id="an unknown field is left out"),
         pytest.param(without("side_effects"), function_answer(side_effects=[]), id="a missing list is empty"),
@@ -110,8 +110,8 @@ def test_a_good_answer_of_an_upper_level_names_its_parts() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_can_be_put_right_by_rule_is(given: dict[str, Any], plain: dict[str, Any]) -> None:
-    assert read(given) == read(plain)
+def test_what_can_be_put_right_by_rule_is(answer: dict[str, Any], plain: dict[str, Any]) -> None:
+    assert read(answer) == read(plain)
 
 
 NO_NUMBER = "citations.3.start_line: Input should be a valid integer"
@@ -124,7 +124,7 @@ def cited(name: str, start: object, end: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         pytest.param(
             function_answer(purpose="Adds up."),
@@ -194,8 +194,8 @@ def cited(name: str, start: object, end: object) -> dict[str, Any]:
         ),
     ],
 )  # fmt: skip
-def test_what_breaks_a_rule_goes_back_in_words(answer: Mapping[str, Any] | str, told: str) -> None:
-    assert complaint(answer) == told
+def test_what_breaks_a_rule_goes_back_in_words(answer: Mapping[str, Any] | str, expected: str) -> None:
+    assert complaint(answer) == expected
 
 
 def test_types_in_angle_brackets_are_no_markup() -> None:
@@ -209,9 +209,9 @@ def test_types_in_angle_brackets_are_no_markup() -> None:
 def test_a_responsibility_names_only_listed_parts() -> None:
     items = [{"text": "Ships what was ordered", "children": ["add", "ship"]}]
 
-    told = complaint(upper_answer(responsibilities=items), CLASS)
+    found = complaint(upper_answer(responsibilities=items), CLASS)
 
-    assert told == "responsibilities.0.children: 'ship' is not the name of a listed part"
+    assert found == "responsibilities.0.children: 'ship' is not the name of a listed part"
 
 
 def test_without_listed_parts_there_are_no_responsibilities() -> None:
@@ -266,9 +266,9 @@ def test_any_json_is_taken_within_all_bounds_or_sent_back(changed: dict[str, Any
 @given(JSON)
 def test_putting_right_twice_changes_nothing(value: Any) -> None:
     schema = answer_tool(Level.FUNCTION).schema
-    once = repaired({"purpose": value, "returns": value, "keywords": value, "citations": value}, schema)
+    once = repair_value({"purpose": value, "returns": value, "keywords": value, "citations": value}, schema)
 
-    assert repaired(once, schema) == once
+    assert repair_value(once, schema) == once
 
 
 @pytest.mark.parametrize(
@@ -306,9 +306,9 @@ def test_own_names_are_no_leaks() -> None:
 
 
 def test_a_leaked_name_goes_back_and_elsewhere_it_may_stand() -> None:
-    shown = AnswerBounds(Level.FUNCTION, line_count=10, hidden_names=("shop.load_order",))
+    bounds = AnswerBounds(Level.FUNCTION, line_count=10, hidden_names=("shop.load_order",))
 
-    told = complaint(function_answer(business_intent="Helps load_order with its sums."), shown)
+    found = complaint(function_answer(business_intent="Helps load_order with its sums."), bounds)
 
-    assert told == "purpose, business_intent: must not name the caller or callee 'load_order'"
-    assert read(function_answer(side_effects=["reads what load_order left"]), shown)
+    assert found == "purpose, business_intent: must not name the caller or callee 'load_order'"
+    assert read(function_answer(side_effects=["reads what load_order left"]), bounds)

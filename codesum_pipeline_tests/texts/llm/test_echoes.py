@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import pytest
 
-from codesum_pipeline.texts.llm.backend import is_dated_name_of, is_name_of
+from codesum_pipeline.texts.llm.echoed_names import is_dated_name_of, is_name_of
 from codesum_pipeline.texts.llm.prices import _entries
 
 SAME = [

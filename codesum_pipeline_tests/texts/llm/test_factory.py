@@ -7,8 +7,8 @@ import pytest
 
 from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.backend import build_backend, form_of
-from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend
+from codesum_pipeline.texts.llm.allowed_models import form_of
+from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend, build_backend
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates
 from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer
@@ -51,7 +51,7 @@ def test_a_missing_key_is_said_by_the_first_request_and_names_its_variable(
     monkeypatch.delenv(variable, raising=False)
     if found is not None:
         monkeypatch.setenv(variable, found)
-    with ScriptedServer(lambda _asked: Fails(401)) as server:
+    with ScriptedServer(lambda _call: Fails(401)) as server:
         backend = build_backend(LlmSettings(model=MODEL, api_key_env=name, api_base=server.base), templates())
         (error,) = ask_backend(backend, request_for())
 

@@ -60,7 +60,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_each_failure_has_its_kind_and_costs_one_call(wire: str, behaviour: Behaviour, failure: CallFailure) -> None:
-    with ScriptedServer(lambda _asked: behaviour) as server:
+    with ScriptedServer(lambda _call: behaviour) as server:
         of_wire = {"model": CLAUDE, "api_base": server.root} if wire == "anthropic" else {}
         settings = settings_for(server, **of_wire)
         (error,) = ask(settings, request_for(model_name=settings.model))
@@ -82,7 +82,7 @@ def test_each_failure_has_its_kind_and_costs_one_call(wire: str, behaviour: Beha
 )
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_a_body_that_is_no_answer_is_unreadable(wire: str, behaviour: Behaviour) -> None:
-    with ScriptedServer(lambda _asked: behaviour) as server:
+    with ScriptedServer(lambda _call: behaviour) as server:
         of_wire = {"model": CLAUDE, "api_base": server.root} if wire == "anthropic" else {}
         settings = settings_for(server, **of_wire)
         (error,) = ask(settings, request_for(model_name=settings.model))
@@ -95,21 +95,21 @@ def test_a_body_that_is_no_answer_is_unreadable(wire: str, behaviour: Behaviour)
     "behaviour", [pytest.param(Hangs(), id="hangs"), pytest.param(Drips(bytes_each=20, pause_s=0.05), id="drips")]
 )
 def test_an_answer_that_does_not_come_whole_in_time_is_given_up(behaviour: Behaviour) -> None:
-    with ScriptedServer(lambda _asked: behaviour) as server:
+    with ScriptedServer(lambda _call: behaviour) as server:
         (error,) = ask(settings_for(server, timeout_s=0.5), request_for())
 
     assert (error.failure, error.is_passing, len(server.seen)) == (CallFailure.TIMEOUT, True, 1)
 
 
 def test_a_slow_answer_that_comes_whole_in_time_is_taken() -> None:
-    with ScriptedServer(lambda _asked: Drips(bytes_each=100, pause_s=0.01)) as server:
+    with ScriptedServer(lambda _call: Drips(bytes_each=100, pause_s=0.01)) as server:
         (response,) = ask(settings_for(server), request_for())
 
     assert response.has_tool_call
 
 
 @pytest.mark.parametrize(
-    ("headers", "asked_s"),
+    ("headers", "wait_s"),
     [
         pytest.param({"Retry-After": "7"}, 7.0, id="seconds"),
         pytest.param({"Retry-After": "0.5"}, 0.5, id="a part of one"),
@@ -117,11 +117,11 @@ def test_a_slow_answer_that_comes_whole_in_time_is_taken() -> None:
         pytest.param({}, None, id="nothing"),
     ],
 )
-def test_how_long_to_wait_is_what_the_provider_says(headers: dict[str, str], asked_s: float | None) -> None:
-    with ScriptedServer(lambda _asked: Fails(429, headers=headers)) as server:
+def test_how_long_to_wait_is_what_the_provider_says(headers: dict[str, str], wait_s: float | None) -> None:
+    with ScriptedServer(lambda _call: Fails(429, headers=headers)) as server:
         (error,) = ask(settings_for(server), request_for())
 
-    assert error.retry_after_s == asked_s
+    assert error.retry_after_s == wait_s
 
 
 def test_where_nobody_listens_nothing_was_sent() -> None:
@@ -149,27 +149,27 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch, caplog: 
 def test_a_key_that_a_proxy_repeats_is_nowhere(
     wire: str, status: int, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with ScriptedServer(lambda _asked: Fails(status, "you sent", echoes_key=True)) as server:
+    with ScriptedServer(lambda _call: Fails(status, "you sent", echoes_key=True)) as server:
         of_wire = {"model": CLAUDE, "api_base": server.root} if wire == "anthropic" else {}
         settings = settings_for(server, **of_wire)
         with caplog.at_level(logging.DEBUG):
             (error,) = ask(settings, request_for(model_name=settings.model))
 
-    told = "".join(traceback.format_exception(error)) + repr(error) + caplog.text + "".join(capfd.readouterr())
+    everything = "".join(traceback.format_exception(error)) + repr(error) + caplog.text + "".join(capfd.readouterr())
     assert "you sent" in str(error)
-    assert KEY not in told
+    assert KEY not in everything
 
 
 def test_a_key_that_looks_like_none_is_nowhere_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "correct horse battery")
-    with ScriptedServer(lambda _asked: Fails(401, echoes_key=True)) as server:
+    with ScriptedServer(lambda _call: Fails(401, echoes_key=True)) as server:
         (error,) = ask(settings_for(server), request_for())
 
     assert "horse" not in str(error)
 
 
 def test_a_key_in_an_answer_is_taken_out() -> None:
-    with ScriptedServer(lambda _asked: Answers({"purpose": f"Sends {KEY}."})) as server:
+    with ScriptedServer(lambda _call: Answers({"purpose": f"Sends {KEY}."})) as server:
         (response,) = ask(settings_for(server), request_for())
 
     assert response.claim == '{"purpose": "Sends …."}'
@@ -177,14 +177,14 @@ def test_a_key_in_an_answer_is_taken_out() -> None:
 
 def test_a_word_that_stands_for_a_key_blots_out_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "key")
-    with ScriptedServer(lambda _asked: Answers({"keywords": ["key"]})) as server:
+    with ScriptedServer(lambda _call: Answers({"keywords": ["key"]})) as server:
         (response,) = ask(settings_for(server), request_for())
 
     assert response.claim == '{"keywords": ["key"]}'
 
 
 def test_a_cancelled_call_leaves_the_backend_as_it_was() -> None:
-    with ScriptedServer(lambda asked: Hangs() if asked.number == 1 else Answers()) as server:
+    with ScriptedServer(lambda call: Hangs() if call.number == 1 else Answers()) as server:
 
         async def cancel_and_ask_again() -> bool:
             backend = LiteLlmBackend(settings_for(server), templates())
@@ -202,7 +202,7 @@ def test_a_cancelled_call_leaves_the_backend_as_it_was() -> None:
 
 
 def test_a_key_that_expires_in_mid_run_fails_from_there_on() -> None:
-    with ScriptedServer(lambda asked: Answers() if asked.number < 3 else Fails(401)) as server:
+    with ScriptedServer(lambda call: Answers() if call.number < 3 else Fails(401)) as server:
         answers = ask(settings_for(server), *[request_for(source=f"pass  # {number}\n") for number in range(4)])
 
     assert [getattr(answer, "failure", "answered") for answer in answers] == [
@@ -224,7 +224,7 @@ def test_another_variables_key_does_not_stand_in_for_the_named_one(monkeypatch: 
 
 def test_a_provider_that_wants_a_key_and_gets_none_bills_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with ScriptedServer(lambda _asked: Fails(401, "You did not provide an API key")) as server:
+    with ScriptedServer(lambda _call: Fails(401, "You did not provide an API key")) as server:
         (error,) = ask(settings_for(server, api_key_env=None), request_for())
 
     assert (error.failure, error.was_sent) == (CallFailure.CREDENTIALS, False)

@@ -43,7 +43,7 @@ def test_another_models_answer_ends_the_run_at_the_first_call(
     settings = changed(SETTINGS, concurrency=concurrency, fallback_models=fallbacks)
     outcomes = home.write(*map(task, range(1, 12)), respond=respond, settings=settings)
 
-    assert len(home.backend.asked) == 1
+    assert len(home.backend.requests) == 1
     first = stopped(1, Gate.FAILED, "another-model", cost_usd=CALL_USD, calls=1)
     assert outcomes == [first, *(stopped(number, Gate.FAILED, "another-model") for number in range(2, 12))]
 
@@ -53,7 +53,7 @@ def test_missing_credentials_are_met_by_one_call_however_many_may_be_made_at_onc
 
     outcomes = home.write(*map(task, range(1, 12)), respond=failing(CallFailure.CREDENTIALS), settings=settings)
 
-    assert len(home.backend.asked) == 1
+    assert len(home.backend.requests) == 1
     assert {outcome.gate for outcome in outcomes} == {Gate.NO_CREDENTIALS}
 
 
@@ -63,15 +63,15 @@ def test_once_the_first_call_is_heard_of_the_others_go_together(home: Home) -> N
     class Counting(FakeBackend):
         async def summarize(self, request: SummaryRequest) -> SummaryResponse:
             nonlocal most, now
-            self.asked.append(request)
+            self.requests.append(request)
             now += 1
-            if len(self.asked) > 1:
+            if len(self.requests) > 1:
                 most = max(most, now)
             else:
                 assert now == 1
             await asyncio.sleep(0.05)
             now -= 1
-            return respond_well(request, len(self.asked))
+            return respond_well(request, len(self.requests))
 
     backend = Counting()
     with home.ledger() as ledger:
@@ -81,13 +81,13 @@ def test_once_the_first_call_is_heard_of_the_others_go_together(home: Home) -> N
         )  # fmt: skip
 
     assert all(outcome.text for outcome in outcomes)
-    assert (most, len(backend.asked)) == (5, 11)
+    assert (most, len(backend.requests)) == (5, 11)
 
 
 def test_an_empty_answer_does_not_stand_for_the_next_one(home: Home) -> None:
     home.write(task(1), respond=lambda request, _number: responding(" ", has_tool_call=False))
 
-    assert len(home.backend.asked) == SETTINGS.max_attempts
+    assert len(home.backend.requests) == SETTINGS.max_attempts
     assert home.write(task(1)) == [written(1)]
 
 

@@ -15,7 +15,7 @@ from codesum_pipeline_tests.texts.llm.making import function_answer, responding,
 SYSTEM = " ".join(render_system(None, "default", language="English").split())
 SHORT = " ".join(render_system(None, "short", language="English").split())
 OWN_NAMES = {Level.FUNCTION: "Till.check_out", Level.CLASS: "OrderBook", Level.FILE: "sales.py", Level.MODULE: "shop"}
-SHOWN = {
+BOUNDS = {
     level: AnswerBounds(
         level,
         line_count=10 if level is Level.FUNCTION else None,
@@ -33,7 +33,7 @@ SHOWN = {
 def read(level: Level, text: str, **changed: Any) -> WrittenText:
     """What becomes of a good answer that says `text` first."""
     answer = function_answer(purpose=text) if level is Level.FUNCTION else upper_answer(summary=text)
-    return read_answer(responding(answer | changed), AnswerForm.TOOL, SHOWN[level])
+    return read_answer(responding(answer | changed), AnswerForm.TOOL, BOUNDS[level])
 
 
 # What the prompt says, texts that are refused for it, and neighbours of these that are taken. `{}` is the kind.
@@ -99,10 +99,10 @@ def cases(place: int) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("said", FORBIDDEN)
-def test_what_is_refused_stands_in_both_prompts(said: str) -> None:
-    assert said in SYSTEM
-    assert said in SHORT
+@pytest.mark.parametrize("rule", FORBIDDEN)
+def test_what_is_refused_stands_in_both_prompts(rule: str) -> None:
+    assert rule in SYSTEM
+    assert rule in SHORT
 
 
 def test_material_is_data_in_both_prompts() -> None:
@@ -112,13 +112,13 @@ def test_material_is_data_in_both_prompts() -> None:
 
 @pytest.mark.parametrize("text", ["Adds up prices as a PriceList does it.", "Adds up the list_price of all orders."])
 def test_a_name_that_the_context_alone_has_is_refused(text: str) -> None:
-    shown = replace(SHOWN[Level.FUNCTION], context_names=("PriceList", "list_price", "all"))
+    bounds = replace(BOUNDS[Level.FUNCTION], context_names=("PriceList", "list_price", "all"))
 
     assert "any other name that stands in `context` alone" in SYSTEM
     assert "any other name that stands in `context` alone" in SHORT
     with pytest.raises(AnswerProblem, match=r"must not name '\w+', which stands in the context alone"):
-        read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, shown)
-    assert read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, SHOWN[Level.FUNCTION])
+        read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, bounds)
+    assert read_answer(responding(function_answer(purpose=text)), AnswerForm.TOOL, BOUNDS[Level.FUNCTION])
 
 
 @pytest.mark.parametrize(("text", "level"), cases(0))
@@ -155,7 +155,7 @@ def test_a_responsibility_is_looked_at() -> None:
         read(Level.CLASS, "Adds up the prices of an order.", responsibilities=items)
 
 
-def given(*names: str) -> list[dict[str, str]]:
+def inputs_named(*names: str) -> list[dict[str, str]]:
     return [{"name": name, "type": "Order", "description": "The order whose prices are added up."} for name in names]
 
 
@@ -163,13 +163,13 @@ def test_a_parameter_that_does_not_exist_is_refused() -> None:
     assert "No name that the signature does not have." in SYSTEM
     assert "No name that the signature does not have." in SHORT
     with pytest.raises(AnswerProblem, match=re.escape("inputs.1.name: 'discount' is no parameter of the function")):
-        read(Level.FUNCTION, "Adds up the prices of an order.", inputs=given("*order", "discount"))
+        read(Level.FUNCTION, "Adds up the prices of an order.", inputs=inputs_named("*order", "discount"))
 
 
 def test_a_receiver_is_left_out_of_the_inputs() -> None:
     assert "No entry for `self`, `cls`, `this` or a receiver." in SYSTEM
     assert "No entry for `self`, `cls`, `this` or a receiver." in SHORT
-    found = read(Level.FUNCTION, "Adds up the prices of an order.", inputs=given("self", "order"))
+    found = read(Level.FUNCTION, "Adds up the prices of an order.", inputs=inputs_named("self", "order"))
 
     assert [one.name for one in found.inputs] == ["order"]
 

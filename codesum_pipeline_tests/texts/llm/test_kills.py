@@ -40,7 +40,7 @@ def wait_for(log: Path, lines: int, process: subprocess.Popen[str]) -> None:
         time.sleep(0.005)
 
 
-def asked_of(log: Path) -> Counter[str]:
+def requests_by_document(log: Path) -> Counter[str]:
     """How often the server was asked for each document."""
     prompts = [request.body["messages"][1]["content"] for request in read_log(log)]
     return Counter(f"a.py::{prompt.split()[2].rstrip('.')}" for prompt in prompts)
@@ -67,19 +67,19 @@ def must_survive(
             assert psutil.wait_procs(workers, timeout=60)[1] == []
             ends.append(process.returncode)
         last = start(home, server.base, count, client)
-        said, _ = last.communicate(timeout=250)
+        output, _ = last.communicate(timeout=250)
         settings = changed(SETTINGS, concurrency=CONCURRENCY)
         undisturbed = run(folder / "undisturbed", count, settings, lambda: PlainBackend(server.base))
     kills = ends.count(-by)
 
-    assert [tuple(each) for each in json.loads(said)] == hashes_of(undisturbed)
-    asked = asked_of(log)
-    asked.subtract({f"a.py::f{number}": 1 for number in range(1, count + 1)})
-    must_agree(rows_of(home), asked, count, kills)
+    assert [tuple(each) for each in json.loads(output)] == hashes_of(undisturbed)
+    requests = requests_by_document(log)
+    requests.subtract({f"a.py::f{number}": 1 for number in range(1, count + 1)})
+    must_agree(rows_of(home), requests, count, kills)
     return kills
 
 
-def must_agree(rows: list[LedgerRow], asked: Counter[str], count: int, kills: int) -> None:
+def must_agree(rows: list[LedgerRow], requests: Counter[str], count: int, kills: int) -> None:
     """The same calls stand in the ledger and in the server's log; of those that a kill cut off, all that came."""
     good = Counter(row.id for row in rows if row.outcome is AttemptOutcome.GOOD)
     cut_off = Counter(row.id for row in rows if row.outcome is AttemptOutcome.INTERRUPTED)
@@ -87,8 +87,8 @@ def must_agree(rows: list[LedgerRow], asked: Counter[str], count: int, kills: in
     assert good == {f"a.py::f{number}": 1 for number in range(1, count + 1)}
     assert len(rows) == count + cut_off.total()
     assert cut_off.total() <= kills * CONCURRENCY
-    assert all(1 <= times <= 1 + cut_off[id_] for id_, times in asked.items())
-    assert asked.total() <= count + cut_off.total()
+    assert all(1 <= times <= 1 + cut_off[id_] for id_, times in requests.items())
+    assert requests.total() <= count + cut_off.total()
     for row in rows:
         assert row.is_estimated == (row.outcome is AttemptOutcome.INTERRUPTED)
         assert row.cost_usd == row.reserved_usd or not row.is_estimated

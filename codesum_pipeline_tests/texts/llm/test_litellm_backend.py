@@ -40,24 +40,24 @@ def test_a_tool_call_is_forced_in_the_schema_of_the_level(level: Level) -> None:
     with ScriptedServer() as server:
         (response,) = ask(settings_for(server), request_for(level))
 
-    (asked,) = server.seen
+    (call,) = server.seen
     tool = answer_tool(level)
     assert response == SummaryResponse(
-        claim=json.dumps(answer_of(asked)),
+        claim=json.dumps(answer_of(call)),
         has_tool_call=True,
         usage=response.usage,
         model_name_echoed="gpt-4o-mini",
         cost_usd=response.cost_usd,
     )
-    assert asked.body["tools"][0]["function"] == {
+    assert call.body["tools"][0]["function"] == {
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.schema,
     }
-    assert asked.body["tool_choice"] == {"type": "function", "function": {"name": tool.name}}
-    assert (asked.body["temperature"], asked.body["max_tokens"]) == (0.0, 2048)
-    assert (asked.system, asked.prompt) == (templates()[level].system, prompt_for(level))
-    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert call.body["tool_choice"] == {"type": "function", "function": {"name": tool.name}}
+    assert (call.body["temperature"], call.body["max_tokens"]) == (0.0, 2048)
+    assert (call.system, call.prompt) == (templates()[level].system, prompt_for(level))
+    assert call.headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_the_schema_goes_out_in_its_canonical_bytes() -> None:
@@ -74,7 +74,7 @@ def test_both_ends_of_the_prefix_are_marked_in_either_format() -> None:
         ask(settings_for(server), request_for())
         ask(settings_for(server, model=CLAUDE, api_base=server.root), request_for(model_name=CLAUDE))
 
-    assert [(asked.wire, asked.cache_marks) for asked in server.seen] == [
+    assert [(call.wire, call.cache_marks) for call in server.seen] == [
         (Wire.OPENAI, ("system", "tool")),
         (Wire.ANTHROPIC, ("system", "tool")),
     ]
@@ -84,7 +84,7 @@ def test_the_prefix_is_the_same_bytes_for_every_document() -> None:
     with ScriptedServer() as server:
         ask(settings_for(server), request_for(), request_for(source="pass\n"))
 
-    first, second = (json.dumps([asked.body["messages"][0], asked.body["tools"]]) for asked in server.seen)
+    first, second = (json.dumps([call.body["messages"][0], call.body["tools"]]) for call in server.seen)
 
     assert first == second
 
@@ -93,11 +93,11 @@ def test_anthropics_format_asks_and_answers_the_same() -> None:
     with ScriptedServer() as server:
         (response,) = ask(settings_for(server, model=CLAUDE, api_base=server.root), request_for(model_name=CLAUDE))
 
-    (asked,) = server.seen
-    assert json.loads(response.claim) == answer_of(asked)
+    (call,) = server.seen
+    assert json.loads(response.claim) == answer_of(call)
     assert (response.has_tool_call, response.model_name_echoed) == (True, "claude-haiku-4-5")
-    assert asked.body["tool_choice"] == {"type": "tool", "name": "emit_symbol_summary"}
-    assert asked.headers["x-api-key"] == KEY
+    assert call.body["tool_choice"] == {"type": "tool", "name": "emit_symbol_summary"}
+    assert call.headers["x-api-key"] == KEY
 
 
 def test_what_is_written_to_a_cache_and_read_from_it_has_its_own_price() -> None:
@@ -121,9 +121,9 @@ def test_a_repair_sends_the_answer_back_as_a_call_and_the_complaint_as_its_resul
     with ScriptedServer() as server:
         ask(settings_for(server, model=model, api_base=server.root if at_root else server.base), request)
 
-    (asked,) = server.seen
-    assert (asked.attempt, asked.complaints) == (2, (f"Error: {REPAIRED[1]}",))
-    assert _called_with(asked.turns[1]) == json.loads(REPAIRED[0])
+    (call,) = server.seen
+    assert (call.attempt, call.complaints) == (2, (f"Error: {REPAIRED[1]}",))
+    assert _called_with(call.turns[1]) == json.loads(REPAIRED[0])
 
 
 def test_an_answer_that_is_no_call_goes_back_as_text() -> None:
@@ -143,12 +143,12 @@ def test_a_model_without_tools_answers_in_json(form: AnswerForm) -> None:
     with ScriptedServer() as server:
         (response,) = ask(settings_for(server), request)
 
-    (asked,) = server.seen
-    assert (json.loads(response.claim), response.has_tool_call) == (answer_of(asked), False)
-    assert "tools" not in asked.body
-    assert ("response_format" in asked.body) == (form is AnswerForm.JSON_SCHEMA)
-    assert asked.schema == answer_tool(Level.FUNCTION).schema
-    assert asked.turns[1:] == (
+    (call,) = server.seen
+    assert (json.loads(response.claim), response.has_tool_call) == (answer_of(call), False)
+    assert "tools" not in call.body
+    assert ("response_format" in call.body) == (form is AnswerForm.JSON_SCHEMA)
+    assert call.schema == answer_tool(Level.FUNCTION).schema
+    assert call.turns[1:] == (
         {"role": "assistant", "content": REPAIRED[0]},
         {"role": "user", "content": REPAIRED[1]},
     )
@@ -163,7 +163,7 @@ def test_a_model_without_tools_answers_in_json(form: AnswerForm) -> None:
     ],
 )
 def test_a_wrong_answer_is_handed_on_as_it_came(behaviour: Any, claim: str, has_tool_call: bool) -> None:
-    with ScriptedServer(lambda _asked: behaviour) as server:
+    with ScriptedServer(lambda _call: behaviour) as server:
         (response,) = ask(settings_for(server), request_for())
 
     assert (response.claim, response.has_tool_call) == (claim, has_tool_call)
@@ -191,20 +191,20 @@ def test_a_model_without_a_price_has_an_unknown_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "said"),
+    ("behaviour", "message"),
     [
         pytest.param(Answers(model="gpt-4o"), "'gpt-4o' answered", id="another model"),
         pytest.param(Answers(model="gpt-4o-mini-turbo"), "llm.echoed_names", id="a name nobody mapped"),
         pytest.param(Answers("x" * 1_000_000), "1000000 bytes, 65536 are allowed", id="a megabyte"),
     ],
 )
-def test_an_answer_that_is_none_is_refused_and_still_accounted_for(behaviour: Any, said: str) -> None:
-    with ScriptedServer(lambda _asked: behaviour) as server:
+def test_an_answer_that_is_none_is_refused_and_still_accounted_for(behaviour: Any, message: str) -> None:
+    with ScriptedServer(lambda _call: behaviour) as server:
         (error,) = ask(settings_for(server), request_for())
 
     assert isinstance(error, RefusedAnswer)
     assert str(error).startswith("summary_output_validation_failed: ")
-    assert said in str(error)
+    assert message in str(error)
     assert error.response.usage.prompt_tokens > 0
     assert error.response.cost_usd > 0
     assert len(error.response.claim) <= 65536
@@ -212,7 +212,7 @@ def test_an_answer_that_is_none_is_refused_and_still_accounted_for(behaviour: An
 
 def test_a_name_is_taken_for_the_pinned_model_when_the_settings_say_so() -> None:
     other = "our-deployment"
-    with ScriptedServer(lambda _asked: Answers(model=other)) as server:
+    with ScriptedServer(lambda _call: Answers(model=other)) as server:
         (response,) = ask(settings_for(server, echoed_names={other: MODEL}), request_for())
 
     assert response.model_name_echoed == other
@@ -236,7 +236,7 @@ def test_when_indexing_a_dated_echo_is_the_pinned_model_and_in_compaction_it_is_
     model: str, echo: str, at_root: bool
 ) -> None:
     indexing, compacting = request_for(model_name=model), request_for(model_name=model, job_id="compact 1")
-    with ScriptedServer(lambda _asked: Answers(model=echo)) as server:
+    with ScriptedServer(lambda _call: Answers(model=echo)) as server:
         base = server.root if at_root else server.base
         settings = settings_for(server, model=model, api_base=base, echoed_names={echo: model})
         taken, refused = ask(settings, indexing, compacting)
@@ -248,7 +248,7 @@ def test_when_indexing_a_dated_echo_is_the_pinned_model_and_in_compaction_it_is_
 
 
 def test_in_compaction_the_very_name_is_taken_and_an_empty_answer_is_not() -> None:
-    with ScriptedServer(lambda asked: Answers() if asked.number == 1 else Says("")) as server:
+    with ScriptedServer(lambda call: Answers() if call.number == 1 else Says("")) as server:
         taken, refused = ask(settings_for(server), request_for(job_id="1"), request_for(job_id="2"))
 
     assert isinstance(taken, SummaryResponse)
@@ -256,7 +256,7 @@ def test_in_compaction_the_very_name_is_taken_and_an_empty_answer_is_not() -> No
 
 
 def test_another_models_answer_says_what_was_asked_and_answered_and_how_to_go_on() -> None:
-    with ScriptedServer(lambda _asked: Answers(model="gpt-4o")) as server:
+    with ScriptedServer(lambda _call: Answers(model="gpt-4o")) as server:
         (error,) = ask(settings_for(server), request_for())
 
     assert str(error) == (
@@ -283,11 +283,11 @@ def test_an_empty_answer_or_another_tools_call_goes_into_the_repair_loop_and_end
     behaviour: Any, complaint: str, at_root: bool
 ) -> None:
     model = CLAUDE if at_root else MODEL
-    with ScriptedServer(lambda _asked: behaviour) as server:
+    with ScriptedServer(lambda _call: behaviour) as server:
         settings = settings_for(server, model=model, api_base=server.root if at_root else server.base)
         error = talk(settings, request_for(model_name=model))
 
-    assert [asked.attempt for asked in server.seen] == [1, 2, 3]
+    assert [call.attempt for call in server.seen] == [1, 2, 3]
     assert complaint in server.seen[-1].complaints[0]
     assert "emit_symbol_summary" in server.seen[-1].complaints[0] or "Field required" in complaint
     assert all(
@@ -339,10 +339,10 @@ def test_a_model_that_has_no_temperature_is_told_none() -> None:
     with ScriptedServer() as server:
         (response,) = ask(settings_for(server, model=reasoning), request_for(model_name=reasoning))
 
-    (asked,) = server.seen
+    (call,) = server.seen
     assert response.has_tool_call
-    assert "temperature" not in asked.body
-    assert asked.tool_name == "emit_symbol_summary"
+    assert "temperature" not in call.body
+    assert call.tool_name == "emit_symbol_summary"
 
 
 def _called_with(turn: dict[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from codesum_pipeline.texts.llm.marking import enclose, numbered, visible
+from codesum_pipeline.texts.llm.marking import enclose, number_lines, without_invisible
 
 
 def test_a_text_stands_between_markers_of_its_own_hash() -> None:
@@ -31,9 +31,9 @@ def test_what_nobody_sees_is_taken_out_and_lines_stay_as_many() -> None:
     bidi, hidden_tag = "\u202ereversed\u202c", "".join(chr(0xE0000 + ord(char)) for char in "obey")
     text = f"a\u200bb{bidi}{hidden_tag}\x1b[31m\x00\tc\n\u2066d\ufe0f\ud800 é 漢"
 
-    assert visible(text) == "abreversed[31m\tc\nd é 漢"
+    assert without_invisible(text) == "abreversed[31m\tc\nd é 漢"
 
 
 def test_lines_are_numbered_from_one() -> None:
-    assert numbered("def f():\n    return 1\n") == "1| def f():\n2|     return 1"
-    assert numbered("") == "1| "
+    assert number_lines("def f():\n    return 1\n") == "1| def f():\n2|     return 1"
+    assert number_lines("") == "1| "

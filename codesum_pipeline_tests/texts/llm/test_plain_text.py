@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.texts.llm.budgets import CUT_MARK
-from codesum_pipeline.texts.llm.plain_text import MAX_READ_CHARS, Markup, markup_of, plain_text
+from codesum_pipeline.texts.llm.plain_text import MAX_READ_CHARS, Markup, markup_of, to_plain_text
 
 MARKDOWN = """# Shop &amp; cart
 [![build](https://ci/x.svg)](https://ci) <img src="logo.png" alt="Logo">
@@ -56,7 +56,7 @@ a   b
 
 
 def test_markdown_becomes_its_words() -> None:
-    assert plain_text(MARKDOWN, Markup.MARKDOWN) == (
+    assert to_plain_text(MARKDOWN, Markup.MARKDOWN) == (
         "Shop & cart\n\n"
         "Keeps what a customer wants in cart_items.\n\n"
         "- one\n\n- two\n\n- three\nfour\n\n"
@@ -67,28 +67,28 @@ def test_markdown_becomes_its_words() -> None:
 
 
 def test_rst_becomes_its_words_and_includes_nothing() -> None:
-    assert plain_text(RST, Markup.RST) == (
+    assert to_plain_text(RST, Markup.RST) == (
         "Shop\n\nKeeps what a ~shop.Customer wants, see the page.\n\n- one\n\n- two\n\nsell()\n  now\n\na | b\n1 | 2"
     )
 
 
 def test_a_role_that_one_text_defines_is_not_known_to_the_next() -> None:
     use = r"A :high\ lit:`word`."
-    alone = plain_text(use, Markup.RST)
-    plain_text(".. role:: highlit(strong)\n.. default-role:: strong\n\n`x`", Markup.RST)
+    alone = to_plain_text(use, Markup.RST)
+    to_plain_text(".. role:: highlit(strong)\n.. default-role:: strong\n\n`x`", Markup.RST)
 
-    assert plain_text(use, Markup.RST) == alone
+    assert to_plain_text(use, Markup.RST) == alone
 
 
 def test_html_becomes_its_words() -> None:
     html = "<html><head><title>T</title><style>p {}</style></head><body><h1>Shop</h1>a\n b<p>c &eacute;<td>d</body>"
 
-    assert plain_text(html, Markup.HTML) == "Shop\n\na b\n\nc é\nd"
-    assert plain_text("1 < 2 and x<y but <b>z</b> <!-- no", Markup.HTML) == "1 < 2 and x<y but z"
+    assert to_plain_text(html, Markup.HTML) == "Shop\n\na b\n\nc é\nd"
+    assert to_plain_text("1 < 2 and x<y but <b>z</b> <!-- no", Markup.HTML) == "1 < 2 and x<y but z"
 
 
 def test_plain_text_stays_as_it_is() -> None:
-    assert plain_text("__init__ <b> *x*\r\n\n\n\ny\n", Markup.PLAIN) == "__init__ <b> *x*\n\ny"
+    assert to_plain_text("__init__ <b> *x*\r\n\n\n\ny\n", Markup.PLAIN) == "__init__ <b> *x*\n\ny"
 
 
 @pytest.mark.parametrize(
@@ -110,17 +110,17 @@ def test_a_text_that_is_nested_too_deep_is_still_read(markup: Markup) -> None:
     deep = "".join(f"{' ' * depth}x\n" for depth in range(120))
     nested = "<div><ul><li>" * 500 + "> " * 500 + "[" * 500 + "word"
 
-    assert "x" in plain_text(deep, markup)
-    assert "word" in plain_text(nested, markup)
+    assert "x" in to_plain_text(deep, markup)
+    assert "word" in to_plain_text(nested, markup)
 
 
 @pytest.mark.parametrize("markup", MAX_READ_CHARS)
 def test_of_a_long_text_the_head_is_read_and_the_cut_is_said(markup: Markup) -> None:
-    shown = plain_text("A sentence of words.\n\n" * 10_000, markup)
+    shown = to_plain_text("A sentence of words.\n\n" * 10_000, markup)
 
     assert 4_000 < len(shown) <= MAX_READ_CHARS[markup]
     assert shown.endswith(f"A sentence of words. {CUT_MARK}")
 
 
 def test_plain_text_is_read_whole() -> None:
-    assert plain_text("word\n" * 100_000, Markup.PLAIN) == ("word\n" * 100_000).strip()
+    assert to_plain_text("word\n" * 100_000, Markup.PLAIN) == ("word\n" * 100_000).strip()

@@ -6,7 +6,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.llm_settings import LlmSettings, ModelPrice
 from codesum_pipeline.texts.llm.litellm_door import litellm_client
 from codesum_pipeline.texts.llm.pins import TokenUsage
-from codesum_pipeline.texts.llm.prices import Price, cost_usd, listed, price_of, worst_case_usd
+from codesum_pipeline.texts.llm.prices import Price, compute_cost_usd, find_listed_model, price_of, worst_case_usd
 
 PLAIN = Price(input=1.0, output=10.0, cached_input=0.25, cache_write=1.5)
 LONGER = Price(input=2.0, output=20.0, cached_input=0.5, cache_write=3.0)
@@ -56,7 +56,7 @@ def test_long_prompts_have_the_price_of_their_length() -> None:
     ],
 )
 def test_cost_is_the_sum_over_kinds_of_tokens(usage: TokenUsage, written: int, cost: float) -> None:
-    assert cost_usd(TIERED, usage, cache_write_tokens=written) == pytest.approx(cost)
+    assert compute_cost_usd(TIERED, usage, cache_write_tokens=written) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize("prompt_tokens", [1, 100, 101, 1000])
@@ -65,7 +65,7 @@ def test_no_call_costs_more_than_the_worst_case(prompt_tokens: int) -> None:
 
     for used in range(1, prompt_tokens + 1, 7):
         for cached, written in ((0, 0), (used, 0), (0, used)):
-            assert cost_usd(TIERED, TokenUsage(used, 50, cached), cache_write_tokens=written) <= worst
+            assert compute_cost_usd(TIERED, TokenUsage(used, 50, cached), cache_write_tokens=written) <= worst
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_the_list_is_read_as_litellm_reads_it() -> None:
     litellm = litellm_client()
     differing = {}
     for model, entry in litellm.model_cost.items():
-        found = listed(model)
+        found = find_listed_model(model)
         if found is None or "input_cost_per_token" not in found or entry["litellm_provider"] not in STEADY:
             continue
         prompt, answer = litellm.cost_per_token(
@@ -83,7 +83,7 @@ def test_the_list_is_read_as_litellm_reads_it() -> None:
             prompt_tokens=1000,
             completion_tokens=100,
         )
-        ours = cost_usd(price_of(model, LlmSettings()), TokenUsage(1000, 100))
+        ours = compute_cost_usd(price_of(model, LlmSettings()), TokenUsage(1000, 100))
         # Some free trials have a price in the list, and LiteLLM takes them for free.
         if prompt + answer and ours != pytest.approx(prompt + answer):
             differing[model] = prompt + answer

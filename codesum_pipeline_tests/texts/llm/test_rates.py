@@ -46,21 +46,21 @@ def test_a_call_that_is_larger_than_a_minute_is_let_through_alone() -> None:
 
 def test_after_a_refusal_nothing_passes_until_the_provider_is_ready_again() -> None:
     rates = Rates(LlmSettings())
-    rates.refused(30.0)
+    rates.note_refusal(30.0)
 
     assert passed_at_once(rates, 1) == 0
 
 
 def test_a_provider_that_is_ready_at_once_is_asked_at_once() -> None:
     rates = Rates(LlmSettings())
-    rates.refused(0.0)
+    rates.note_refusal(0.0)
 
     assert passed_at_once(rates, 1) == 1
 
 
 def test_who_is_sent_away_for_an_hour_does_not_make_the_others_wait_for_it() -> None:
     rates = Rates(LlmSettings())
-    rates.refused(3600.0)
+    rates.note_refusal(3600.0)
 
     async def admitted() -> bool:
         await asyncio.wait_for(rates.admit(1), 5.0)

@@ -21,7 +21,7 @@ from codesum_pipeline.ground.model.errors import (
     SummaryCallFailed,
 )
 from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.backend import build_backend
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import read_recordings, write_recording
 from codesum_pipeline_tests.support.llm_requests import (
@@ -94,7 +94,7 @@ def test_of_two_recordings_the_later_one_stands(tmp_path: Path) -> None:
 
 def test_what_fails_is_not_recorded(tmp_path: Path) -> None:
     for behaviour in (Fails(500), Answers(model="gpt-4o")):
-        with ScriptedServer(lambda _asked, behaviour=behaviour: behaviour) as server:
+        with ScriptedServer(lambda _call, behaviour=behaviour: behaviour) as server:
             settings = settings_for(server, backend=BackendName.RECORD, recording=tmp_path)
             ask_backend(build_backend(settings, templates()), request_for())
 
@@ -150,7 +150,7 @@ ENTRY = {"request": to_builtins(request_for()), "response": to_builtins(RESPONSE
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         pytest.param("{", "Expecting property name", id="not json"),
         pytest.param("[]", "no list of 'entries'", id="no entries"),
@@ -161,7 +161,7 @@ ENTRY = {"request": to_builtins(request_for()), "response": to_builtins(RESPONSE
         pytest.param(json.dumps({"entries": [ENTRY, ENTRY]}), "entry 2: a second answer to blake3:", id="twice"),
     ],
 )
-def test_a_recording_that_cannot_be_read_says_where(content: str, said: str, tmp_path: Path) -> None:
+def test_a_recording_that_cannot_be_read_says_where(content: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "fixture.json").write_text(content)
 
     (error,) = replay(tmp_path / "fixture.json", request_for())
@@ -169,7 +169,7 @@ def test_a_recording_that_cannot_be_read_says_where(content: str, said: str, tmp
     assert isinstance(error, SummaryCallFailed)
     assert (error.failure, error.was_sent) == (CallFailure.UNREADABLE, False)
     assert f"{tmp_path}/fixture.json" in str(error)
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_a_missing_recording_is_unreadable(tmp_path: Path) -> None:

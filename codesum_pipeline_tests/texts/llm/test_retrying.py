@@ -93,7 +93,7 @@ def test_over_the_wire_a_retry_sends_the_same_request(
     first: Callable[[], Fails | Resets], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
-    with ScriptedServer(lambda asked: first() if asked.number == 1 else Answers()) as server:
+    with ScriptedServer(lambda call: first() if call.number == 1 else Answers()) as server:
         backend = LiteLlmBackend(settings_for(server), templates())
 
         async def retried() -> SummaryResponse:
@@ -108,7 +108,7 @@ def test_when_one_call_was_too_much_all_calls_of_the_model_wait(monkeypatch: pyt
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     came: list[float] = []
 
-    def script(asked: object) -> Fails | Answers:
+    def script(call: object) -> Fails | Answers:
         came.append(time.monotonic())
         return Fails(429, headers={"Retry-After": "0.4"}) if len(came) == 1 else Answers()
 

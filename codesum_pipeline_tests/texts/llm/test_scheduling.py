@@ -69,9 +69,9 @@ class Home:
         """One run; what it asked is in `backend`."""
         self.runs += 1
         self.backend = FakeBackend(respond)
-        given = {"caps": NO_CAP, "price_of": price_of, "settings": SETTINGS, "cache": self.cache, **changed}
+        arguments = {"caps": NO_CAP, "price_of": price_of, "settings": SETTINGS, "cache": self.cache, **changed}
         with self.ledger() as ledger:
-            return write_all(tasks, new_backend=self._make, ledger=ledger, **given)
+            return write_all(tasks, new_backend=self._make, ledger=ledger, **arguments)
 
     def _make(self) -> FakeBackend:
         self.backend.was_made = True
@@ -88,7 +88,7 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-TEXT = read_answer(responding(function_answer()), AnswerForm.TOOL, task().shown)
+TEXT = read_answer(responding(function_answer()), AnswerForm.TOOL, task().bounds)
 
 
 def written(number: int, **changed: Any) -> TaskOutcome:
@@ -139,22 +139,22 @@ def test_a_moved_function_costs_no_call(home: Home) -> None:
     home.write(task(1))
 
     assert home.write(task(2, body_key="body-1")) == [twin(2)]
-    assert home.backend.asked == []
+    assert home.backend.requests == []
 
 
 def test_the_same_body_twice_in_a_run_is_asked_for_once(home: Home) -> None:
     outcomes = home.write(task(1), task(2, body_key="body-1"), task(3), settings=changed(SETTINGS, concurrency=3))
 
     assert outcomes == [written(1), twin(2), written(3)]
-    assert len(home.backend.asked) == 2
+    assert len(home.backend.requests) == 2
 
 
 def test_a_text_that_was_written_with_a_context_too_different_is_written_again(home: Home) -> None:
     other = TextContext((), (), (), ())
     home.write(task(1))
 
-    def accepts(asked: Any, kept: Any) -> bool:
-        return asked.context == kept.context
+    def accepts(wanted: Any, kept: Any) -> bool:
+        return wanted.context == kept.context
 
     again = home.write(task(1, context=other), task(2, context=other, body_key="body-1"), accepts=accepts)
 
@@ -173,7 +173,7 @@ def test_a_cap_of_none_asks_nothing_and_finds_what_is_there(home: Home) -> None:
     home.write(task(1))
 
     assert home.write(task(1), task(2), caps=Caps(0, None)) == [found(1), stopped(2, Gate.CAP)]
-    assert home.backend.asked == []
+    assert home.backend.requests == []
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
@@ -210,7 +210,7 @@ def test_a_model_without_a_price_is_refused_before_anything_is_asked(home: Home)
     with pytest.raises(ConfigurationError):
         home.write(task(1), price_of=unknown)
 
-    assert (home.backend.asked, home.backend.is_closed) == ([], True)
+    assert (home.backend.requests, home.backend.is_closed) == ([], True)
 
 
 def test_a_bad_answer_goes_back_with_what_is_wrong_and_the_next_is_taken(home: Home) -> None:
@@ -220,8 +220,8 @@ def test_a_bad_answer_goes_back_with_what_is_wrong_and_the_next_is_taken(home: H
     outcomes = home.write(task(1), respond=respond)
 
     assert outcomes == [written(1, cost_usd=3 * CALL_USD, calls=3)]
-    last = home.backend.asked[-1].sources
-    assert last[0::2][:-1] == ("Write about f1.", home.backend.asked[1].sources[2])
+    last = home.backend.requests[-1].sources
+    assert last[0::2][:-1] == ("Write about f1.", home.backend.requests[1].sources[2])
     assert last[1] == json.dumps(BAD)
     assert "purpose: String should have at least 30 characters" in last[2]
     assert last[3] == "Sorry!"
@@ -237,7 +237,7 @@ def test_answers_that_are_never_right_fail_and_are_not_paid_for_again(home: Home
 
     assert first == [stopped(n, Gate.FAILED, "unusable-answer", cost_usd=3 * CALL_USD, calls=3) for n in (1, 2)]
     assert second == [stopped(1, Gate.FAILED, "unusable-answer")]
-    assert home.backend.asked == []
+    assert home.backend.requests == []
 
 
 def test_a_recording_gets_every_answer_of_a_conversation(home: Home) -> None:
@@ -247,7 +247,7 @@ def test_a_recording_gets_every_answer_of_a_conversation(home: Home) -> None:
     home.write(task(1), respond=respond, settings=changed(SETTINGS, max_attempts=1))
     home.write(task(1), respond=respond, settings=changed(SETTINGS, backend=BackendName.RECORD))
 
-    assert [len(request.sources) for request in home.backend.asked] == [1, 3]
+    assert [len(request.sources) for request in home.backend.requests] == [1, 3]
 
 
 def test_what_is_known_to_fail_takes_nobodys_place(home: Home) -> None:
@@ -267,7 +267,7 @@ def test_a_failed_body_is_not_asked_for_under_another_name(home: Home) -> None:
     outcomes = home.write(task(1), same, respond=lambda request, _number: responding(BAD))
 
     assert outcomes[1] == stopped(2, Gate.FAILED, "unusable-answer")
-    assert len(home.backend.asked) == SETTINGS.max_attempts
+    assert len(home.backend.requests) == SETTINGS.max_attempts
 
 
 def test_an_answer_by_another_model_is_paid_for_and_not_taken(home: Home) -> None:
@@ -319,7 +319,7 @@ def test_where_calls_of_a_model_fail_the_next_one_is_asked_with_its_own_pins(hom
     outcomes = home.write(task(1), respond=respond, settings=changed(SETTINGS, fallback_models=("openai/second",)))
 
     assert outcomes == [written(1, model="openai/second", calls=2)]
-    assert [request.model_name for request in home.backend.asked] == [MODEL, "openai/second"]
+    assert [request.model_name for request in home.backend.requests] == [MODEL, "openai/second"]
     assert home.write(task(1)) == [replace(found(1), model="openai/second")]
 
 
@@ -331,7 +331,7 @@ def test_missing_credentials_stop_the_run_without_a_call(home: Home) -> None:
     )
 
     assert outcomes == [stopped(n, Gate.NO_CREDENTIALS, "credentials") for n in (1, 2)]
-    assert len(home.backend.asked) == 1
+    assert len(home.backend.requests) == 1
 
 
 def test_credentials_that_are_lost_in_mid_run_leave_what_was_written(home: Home) -> None:
@@ -355,7 +355,7 @@ def test_an_outage_ends_the_run_before_every_document_has_waited_for_it(home: Ho
 
     outcomes = home.write(*tasks, respond=failing(CallFailure.SERVER))
 
-    assert len(home.backend.asked) == GIVE_UP_AFTER
+    assert len(home.backend.requests) == GIVE_UP_AFTER
     assert outcomes[GIVE_UP_AFTER - 1 :] == [
         stopped(GIVE_UP_AFTER, Gate.FAILED, "server", calls=1),
         stopped(GIVE_UP_AFTER + 1, Gate.FAILED, GAVE_UP),
@@ -400,7 +400,7 @@ class Hanging(FakeBackend):
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         answer = await super().summarize(request)
-        if len(self.asked) == 2:
+        if len(self.requests) == 2:
             asyncio.get_running_loop().call_soon(self._interrupt)
             await asyncio.sleep(60)
         return answer
@@ -431,12 +431,12 @@ def test_a_full_disk_ends_the_run_and_loses_no_more_than_what_was_in_flight(home
 
     with files_of_at_most(300_000), pytest.raises(CannotWrite):
         home.write(*tasks, settings=changed(SETTINGS, concurrency=4))
-    asked = len(home.backend.asked)
+    before = len(home.backend.requests)
     outcomes = home.write(*tasks)
 
-    assert 0 < asked < 60
+    assert 0 < before < 60
     assert all(outcome.text for outcome in outcomes)
-    assert len(home.backend.asked) + asked <= 60 + 4
+    assert len(home.backend.requests) + before <= 60 + 4
 
 
 def test_paid_texts_outlive_a_cache_that_cannot_be_written(home: Home) -> None:
@@ -451,7 +451,7 @@ def test_paid_texts_outlive_a_cache_that_cannot_be_written(home: Home) -> None:
         home.write(task(1), cache=Full())
 
     assert home.write(task(1)) == [found(1)]
-    assert home.backend.asked == []
+    assert home.backend.requests == []
 
 
 def test_where_nothing_is_to_be_asked_no_backend_is_made(home: Home) -> None:

@@ -40,13 +40,13 @@ FORMS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("write", FORMS.values(), ids=FORMS.keys())
 @pytest.mark.parametrize("key", [KEY, ASCII_KEY, f"{ASCII_KEY}\n"], ids=["letters", "ascii", "a line end"])
 def test_no_form_of_a_key_is_left_in_a_text_or_in_json(write: Callable[[str], str], key: str) -> None:
-    said = write(key.strip())
-    claim = json.dumps({"purpose": f"Adds {said} up.", said: [said]})
+    form = write(key.strip())
+    claim = json.dumps({"purpose": f"Adds {form} up.", form: [form]})
 
-    for text in (said, claim, claim.replace("/", "\\/")):
+    for text in (form, claim, claim.replace("/", "\\/")):
         clean = without_keys(text, [key])
         assert key.strip() not in clean
-        assert said not in clean
+        assert form not in clean
         assert "\u2026" in clean
     assert all(key.strip() not in part for part in _strings(json.loads(without_keys(claim, [key]))))
 
@@ -96,13 +96,13 @@ def test_a_key_inside_a_good_answer_and_in_the_echoed_name_is_in_no_response(
     variable = KEY_VARIABLE if is_named else "ANTHROPIC_API_KEY" if at_root else "OPENAI_API_KEY"
     monkeypatch.setenv(variable, ASCII_KEY)
     behaviour = Answers(echoes_key=True, written=write)
-    with ScriptedServer(lambda _asked: behaviour) as server:
+    with ScriptedServer(lambda _call: behaviour) as server:
         base = server.root if at_root else server.base
         settings = settings_for(server, model=model, api_base=base, api_key_env=KEY_VARIABLE if is_named else None)
         good, named = ask(settings, request_for(model_name=model), request_for(model_name=model, job_id="1"))
-        server.script = lambda _asked: Answers(model=ASCII_KEY)
+        server.script = lambda _call: Answers(model=ASCII_KEY)
         (renamed,) = ask(settings, request_for(model_name=model))
-        server.script = lambda _asked: Fails(400, f"{write(ASCII_KEY)} refused", echoes_key=True)
+        server.script = lambda _call: Fails(400, f"{write(ASCII_KEY)} refused", echoes_key=True)
         (failed,) = ask(settings, request_for(model_name=model))
 
     assert "\u2026" in good.claim

@@ -19,8 +19,8 @@ def test_its_answers_pass_every_check(level: Level, monkeypatch: pytest.MonkeyPa
     with ScriptedServer() as server:
         (response,) = ask(settings_for(server), request_for(level))
 
-    shown = AnswerBounds(level, 2 if level is Level.FUNCTION else None, ("total", "Basket.add"), ("checkout_all",))
-    written = read_answer(response, AnswerForm.TOOL, shown)
+    bounds = AnswerBounds(level, 2 if level is Level.FUNCTION else None, ("total", "Basket.add"), ("checkout_all",))
+    written = read_answer(response, AnswerForm.TOOL, bounds)
 
     assert written.summary
     assert bool(written.citations) == (level is Level.FUNCTION)

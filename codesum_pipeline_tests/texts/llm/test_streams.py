@@ -32,7 +32,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def heard(played: Played, *, model: str = MODEL, base: str = "/v1") -> tuple[ChatResponse | SummaryError, str]:
     """The message, or the error that it ended with; and the text that was heard."""
-    said: list[str] = []
+    pieces: list[str] = []
 
     async def ask() -> ChatResponse | SummaryError:
         runner, port = await start(played.application(), 0)
@@ -42,24 +42,24 @@ def heard(played: Played, *, model: str = MODEL, base: str = "/v1") -> tuple[Cha
             {},
         )
         try:
-            return await backend.chat(ChatRequest(model, MESSAGES, (TOOL,)), said.append, timeout_s=20)
+            return await backend.chat(ChatRequest(model, MESSAGES, (TOOL,)), pieces.append, timeout_s=20)
         except SummaryError as error:
             return error
         finally:
             await backend.aclose()
             await runner.cleanup()
 
-    return asyncio.run(ask()), "".join(said)
+    return asyncio.run(ask()), "".join(pieces)
 
 
-def openai(*said: Any, done: bool = True, is_cut: bool = False) -> Played:
+def openai(*chunks: Any, done: bool = True, is_cut: bool = False) -> Played:
     # Each chunk under the name that was asked for.
-    named = [one if isinstance(one, str) else {**one, "model": "gpt-4o-mini"} for one in said]
+    named = [one if isinstance(one, str) else {**one, "model": "gpt-4o-mini"} for one in chunks]
     return Played(events(*named, done=done), is_cut=is_cut)
 
 
 @pytest.mark.parametrize(
-    ("said", "calls"),
+    ("chunks", "calls"),
     [
         pytest.param(
             [calling(piece(0, "a", "look", '{"x": 1}'))], [ToolCall("a", "look", '{"x": 1}')], id="in one chunk"
@@ -114,15 +114,15 @@ def openai(*said: Any, done: bool = True, is_cut: bool = False) -> Played:
         ),
     ],
 )
-def test_calls_are_heard_however_they_are_cut(said: Sequence[Any], calls: Sequence[ToolCall]) -> None:
-    found, _ = heard(openai(*said, END_OF_CALLS))
+def test_calls_are_heard_however_they_are_cut(chunks: Sequence[Any], calls: Sequence[ToolCall]) -> None:
+    found, _ = heard(openai(*chunks, END_OF_CALLS))
 
     assert isinstance(found, ChatResponse), found
     assert found.calls == tuple(calls)
 
 
 @pytest.mark.parametrize(
-    ("said", "tokens"),
+    ("chunks", "tokens"),
     [
         pytest.param([TEXT, END, chunk(usage=USAGE)], 10, id="usage behind the end"),
         pytest.param([TEXT, chunk({}, end="stop", usage=USAGE)], 10, id="usage with the end"),
@@ -130,8 +130,8 @@ def test_calls_are_heard_however_they_are_cut(said: Sequence[Any], calls: Sequen
         pytest.param([chunk(prompt_filter_results=[]), TEXT, END, chunk(usage=USAGE)], 10, id="a first one of nothing"),
     ],
 )
-def test_a_text_is_heard_with_its_tokens(said: Sequence[Any], tokens: int) -> None:
-    found, text = heard(openai(*said))
+def test_a_text_is_heard_with_its_tokens(chunks: Sequence[Any], tokens: int) -> None:
+    found, text = heard(openai(*chunks))
 
     assert isinstance(found, ChatResponse), found
     assert (found.text, text) == ("A shop.", "A shop.")
@@ -148,14 +148,14 @@ def test_a_provider_that_does_not_count_is_counted_for() -> None:
 
 
 def test_reasoning_is_heard_apart() -> None:
-    said = [
+    chunks = [
         chunk({"role": "assistant", "reasoning_content": "I know "}),
         chunk({"reasoning_content": "it."}),
         TEXT,
         END,
     ]
 
-    found, text = heard(openai(*said))
+    found, text = heard(openai(*chunks))
 
     assert isinstance(found, ChatResponse), found
     assert (found.reasoning, found.text, text) == ("I know it.", "A shop.", "A shop.")

@@ -16,15 +16,15 @@ from codesum_pipeline.texts.llm.templates import (
     TemplateKind,
     delete_template,
     fill_template,
-    find_for,
+    find_level_template,
     find_template,
     list_templates,
     load_template,
     packaged_prompts,
     rename_template,
     render_system,
-    resolve,
-    resolve_short,
+    resolve_short_template,
+    resolve_template,
     save_template_atomic,
     template_exists,
     try_render,
@@ -46,7 +46,7 @@ def test_the_package_has_a_template_for_every_level() -> None:
     assert list_templates(None, INSTRUCTION) == PACKAGED
     assert list_templates(None, SYSTEM) == ["ask", "compaction", "default", "short", "synthesis"]
     for level in LEVELS:
-        assert resolve(None, level, language="English").system.count("Write every text\nin English;") == 1
+        assert resolve_template(None, level, language="English").system.count("Write every text\nin English;") == 1
 
 
 def test_a_saved_template_is_used_instead_of_the_packaged_one(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_saved_template_is_used_instead_of_the_packaged_one(tmp_path: Path) ->
 
     assert path == tmp_path / "instruction" / "function.md"
     assert find_template(tmp_path, INSTRUCTION, "function").is_packaged is False
-    resolved = resolve(tmp_path, Level.FUNCTION, language="German")
+    resolved = resolve_template(tmp_path, Level.FUNCTION, language="German")
     assert resolved.render(**{**EMPTY, "name": "f", "body": "1| pass"}) == "Tell of f:\n1| pass\n"
     assert resolved.wrapper_chars == len("Tell of :\n\n")
     assert "in German;" in resolved.system
@@ -64,26 +64,26 @@ def test_a_projects_default_stands_for_every_level_that_it_has_no_template_for(t
     save_template_atomic(tmp_path, INSTRUCTION, "default", "{body}{children}")
     save_template_atomic(tmp_path, INSTRUCTION, "class", "{children}")
 
-    assert [find_for(tmp_path, INSTRUCTION, level).name for level in LEVELS] == [
+    assert [find_level_template(tmp_path, INSTRUCTION, level).name for level in LEVELS] == [
         "default",
         "class",
         "default",
         "default",
     ]
-    assert find_for(tmp_path, SYSTEM, Level.CLASS).is_packaged
+    assert find_level_template(tmp_path, SYSTEM, Level.CLASS).is_packaged
 
 
 def test_an_edit_counts_at_once_and_changes_the_digest(tmp_path: Path) -> None:
     save_template_atomic(tmp_path, SYSTEM, "default", "One.")
-    one = resolve(tmp_path, Level.FILE, language="English")
+    one = resolve_template(tmp_path, Level.FILE, language="English")
     save_template_atomic(tmp_path, SYSTEM, "default", "Two.")
-    two = resolve(tmp_path, Level.FILE, language="English")
+    two = resolve_template(tmp_path, Level.FILE, language="English")
 
     assert (one.system, two.system) == ("One.", "Two.")
     assert one.digest != two.digest
     assert one.digest.startswith("blake3:") and len(one.digest) == len(blake3_of(""))
-    assert resolve(tmp_path, Level.FILE, language="French").digest != two.digest
-    assert resolve(tmp_path, Level.FILE, language="English") == two
+    assert resolve_template(tmp_path, Level.FILE, language="French").digest != two.digest
+    assert resolve_template(tmp_path, Level.FILE, language="English") == two
 
 
 def test_values_are_put_in_once_whatever_they_hold(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_template_that_cannot_be_used_is_neither_saved_nor_loaded(
     with pytest.raises(TemplateRenderError):
         load_template(tmp_path, kind, "default")
     with pytest.raises(TemplateRenderError):
-        resolve(tmp_path, Level.FUNCTION, language="English")
+        resolve_template(tmp_path, Level.FUNCTION, language="English")
 
 
 @pytest.mark.parametrize(("level", "needed"), [("function", "body"), ("class", "children"), ("module", "children")])
@@ -178,7 +178,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, linked: str) -> None:
         lambda: load_template(folder, SYSTEM, "default"),
         lambda: save_template_atomic(folder, SYSTEM, "default", "x"),
         lambda: delete_template(folder, SYSTEM, "default"),
-        lambda: resolve(folder, Level.CLASS, language="English"),
+        lambda: resolve_template(folder, Level.CLASS, language="English"),
     ):
         with pytest.raises(ConfigurationError, match="link that leads out of"):
             act()
@@ -238,11 +238,11 @@ def test_renaming_neither_overwrites_nor_makes_what_cannot_be_used(tmp_path: Pat
 
 
 def test_a_deleted_template_gives_way_to_the_packaged_one(tmp_path: Path) -> None:
-    before = resolve(tmp_path, Level.CLASS, language="English")
+    before = resolve_template(tmp_path, Level.CLASS, language="English")
     save_template_atomic(tmp_path, INSTRUCTION, "class", "{children}")
     delete_template(tmp_path, INSTRUCTION, "class")
 
-    assert resolve(tmp_path, Level.CLASS, language="English") == before
+    assert resolve_template(tmp_path, Level.CLASS, language="English") == before
 
 
 def test_what_ships_with_the_package_is_neither_deleted_nor_renamed(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def chosen(folder: Path | None, max_prompt_chars: int) -> tuple[str, ...]:
 
 
 def test_the_short_template_is_taken_only_where_the_full_one_does_not_fit() -> None:
-    full, short = (read(None, Level.CLASS, language="English") for read in (resolve, resolve_short))
+    full, short = (read(None, Level.CLASS, language="English") for read in (resolve_template, resolve_short_template))
     assert short
     fits = int((full.characters + FAIR_MATERIAL_CHARS) / USABLE_SHARE) + 1
 
@@ -311,17 +311,19 @@ def test_a_template_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     path.chmod(0)
 
     with pytest.raises(TemplateRenderError, match=r"default\.md cannot be read: Permission denied"):
-        resolve(tmp_path, Level.CLASS, language="English")
+        resolve_template(tmp_path, Level.CLASS, language="English")
 
 
 def test_the_digest_of_the_short_template_covers_its_text(tmp_path: Path) -> None:
-    before = resolve_short(tmp_path, Level.CLASS, language="English")
+    before = resolve_short_template(tmp_path, Level.CLASS, language="English")
     save_template_atomic(tmp_path, SYSTEM, "short", "Be brief, in {language}.")
-    after = resolve_short(tmp_path, Level.CLASS, language="English")
+    after = resolve_short_template(tmp_path, Level.CLASS, language="English")
 
     assert before and after
     assert (after.system, after.digest == before.digest) == ("Be brief, in English.", False)
-    assert resolve(tmp_path, Level.CLASS, language="English") == resolve(None, Level.CLASS, language="English")
+    assert resolve_template(tmp_path, Level.CLASS, language="English") == resolve_template(
+        None, Level.CLASS, language="English"
+    )
 
 
 def test_the_packages_short_template_never_stands_for_one_of_your_own(tmp_path: Path) -> None:

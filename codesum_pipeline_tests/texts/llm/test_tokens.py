@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.texts.llm.litellm_door import litellm_client
-from codesum_pipeline.texts.llm.marking import numbered
+from codesum_pipeline.texts.llm.marking import number_lines
 from codesum_pipeline.texts.llm.prices import predict_tokens, tokens_upper
 from codesum_pipeline_tests.support.llm_requests import MODEL, templates
 
@@ -15,7 +15,7 @@ OWN = Path(__file__).parents[3] / "codesum_pipeline"
 NOISE = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(100))
 TEXTS = {
     "system prompt": next(iter(templates().values())).system,
-    "python": "\n".join(numbered(path.read_text()) for path in sorted((OWN / "llm").glob("*.py"))),
+    "python": "\n".join(number_lines(path.read_text()) for path in sorted((OWN / "llm").glob("*.py"))),
     "base64": base64.b64encode(NOISE).decode(),
     "hex": NOISE.hex(),
     "han": "".join(chr(0x4E00 + NOISE[at] * 64 + NOISE[at + 1] % 64) for at in range(0, 3000, 2)),

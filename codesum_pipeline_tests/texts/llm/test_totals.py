@@ -1,7 +1,7 @@
 """Rows of the ledger, added up."""
 
 from codesum_pipeline.ground.model.model_call import AttemptOutcome
-from codesum_pipeline.texts.llm.totals import Totals, total, total_by
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by
 from codesum_pipeline_tests.texts.llm.test_ledger import row
 
 
@@ -18,7 +18,7 @@ def test_totals_say_what_was_sent_what_it_gave_and_what_it_cost() -> None:
             completion_tokens=0, cached_tokens=0),
     ]  # fmt: skip
 
-    assert total(rows) == Totals(
+    assert add_up_calls(rows) == Totals(
         calls=5,
         texts=2,
         prompt_tokens=300,
@@ -30,17 +30,17 @@ def test_totals_say_what_was_sent_what_it_gave_and_what_it_cost() -> None:
         latency_p95_s=9.0,
         failures=(("credentials", 1), ("interrupted", 1), ("timeout", 1), ("unusable-answer", 1)),
     )
-    assert total(rows).cached_share == 0.8
+    assert add_up_calls(rows).cached_share == 0.8
 
 
 def test_nothing_adds_up_to_nothing() -> None:
-    assert total([]) == Totals(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, ())
-    assert total([]).cached_share == 0.0
+    assert add_up_calls([]) == Totals(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, ())
+    assert add_up_calls([]).cached_share == 0.0
 
 
 def test_groups_stand_in_the_order_of_their_keys() -> None:
     rows = [row(1, model="n"), row(2, model="m"), row(3, model="n")]
 
-    grouped = total_by((each.model, each) for each in rows)
+    grouped = add_up_calls_by((each.model, each) for each in rows)
 
     assert [(model, found.calls) for model, found in grouped.items()] == [("m", 1), ("n", 2)]

@@ -23,9 +23,9 @@ from codesum_pipeline.ground.model.document import (
 from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.level_build import write_level
+from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import preview_plan
-from codesum_pipeline.texts.summaries.text_history import explain
+from codesum_pipeline.texts.summaries.text_history import explain_text
 from codesum_pipeline_tests.support.edits import append, delete, swap
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -206,7 +206,7 @@ def test_explain_follows_the_causes_down_to_the_edit(built: Workspace, shop: Git
     commit = shop.commit_exactly(swap("shop/cart.py", "Put a product into", "Lay a product in")(SHOP))
     build(built)
 
-    steps = explain(built, "shop/cart.py")
+    steps = explain_text(built, "shop/cart.py")
 
     assert [(step.depth, step.row.id, step.row.cause) for step in steps] == [
         (0, "shop/cart.py", Cause.CHILD),
@@ -220,7 +220,7 @@ def test_explain_names_the_child_that_went(built: Workspace, shop: GitRepo) -> N
     shop.commit_exactly(delete("docs/notes.rst")(SHOP))
     build(built)
 
-    steps = explain(built, "docs")
+    steps = explain_text(built, "docs")
 
     assert [(step.row.id, step.row.event, step.row.cause) for step in steps] == [
         ("docs", HistoryEvent.WRITTEN, Cause.CHILD),
@@ -230,7 +230,7 @@ def test_explain_names_the_child_that_went(built: Workspace, shop: GitRepo) -> N
 
 def test_explain_of_an_unknown_document_names_near_ones(built: Workspace) -> None:
     with pytest.raises(ConfigurationError, match="no document 'shop/cart.py::Cart::ad'; near: shop/cart.py::Cart::add"):
-        explain(built, "shop/cart.py::Cart::ad")
+        explain_text(built, "shop/cart.py::Cart::ad")
 
 
 def test_history_grows_only_where_a_text_changed(built: Workspace, shop: GitRepo) -> None:
@@ -252,13 +252,13 @@ def test_a_rewrite_to_the_same_words_is_told_once_with_its_cause_and_the_rewrite
     built: Workspace, shop: GitRepo
 ) -> None:
     before = documents(built)["shop/money.py::round_cents"]
-    (first,) = explain(built, "shop/money.py::round_cents")
+    (first,) = explain_text(built, "shop/money.py::round_cents")
     shop.commit_exactly(swap("shop/money.py", "0.5)", "0.49)")(SHOP))
     build(built)
     build(built)
 
     assert documents(built)["shop/money.py::round_cents"].summary == before.summary
-    looked_at, written = explain(built, "shop/money.py::round_cents")
+    looked_at, written = explain_text(built, "shop/money.py::round_cents")
     assert (looked_at.row.event, looked_at.row.cause, looked_at.row.cost_usd) == (
         HistoryEvent.SAME_TEXT,
         Cause.CONTENT,

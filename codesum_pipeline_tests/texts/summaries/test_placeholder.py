@@ -8,7 +8,7 @@ from codesum_pipeline.ground.settings.stage_settings import FilterSettings
 from codesum_pipeline.ground.store.rows import to_table
 from codesum_pipeline.texts.summaries.function_texts import trivial_functions
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, TextFileInput, children_of
-from codesum_pipeline.texts.summaries.writers import is_empty, placeholder_text
+from codesum_pipeline.texts.summaries.placeholders import is_empty, placeholder_text
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import (
     child,
     class_input,
@@ -64,9 +64,9 @@ EMPTY = {
 }
 
 
-@pytest.mark.parametrize(("given", "expected"), EMPTY.values(), ids=EMPTY.keys())
-def test_above_functions_only_what_is_empty_is_trivial(given, expected):
-    assert is_empty(given, children_of(given)) is expected
+@pytest.mark.parametrize(("document", "expected"), EMPTY.values(), ids=EMPTY.keys())
+def test_above_functions_only_what_is_empty_is_trivial(document, expected):
+    assert is_empty(document, children_of(document)) is expected
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def test_above_functions_only_what_is_empty_is_trivial(given, expected):
     ],
 )
 def test_a_type_without_members_says_what_it_stands_for(language, signature, stands_for):
-    given = replace(class_input("Gone"), language=language, signature=signature)
+    document = replace(class_input("Gone"), language=language, signature=signature)
 
     expected = f"Type Gone stands for {stands_for}." if stands_for else "Class Gone without members of its own."
-    assert placeholder_text(given).summary == expected
+    assert placeholder_text(document).summary == expected
 
 
 def test_each_level_has_its_template():

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries import level_build, writers
+from codesum_pipeline.texts.summaries import level_step, writers
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
@@ -39,7 +39,7 @@ def test_any_number_of_processes_and_of_batches_gives_the_same_rows(
     monkeypatch.setattr(writers, "BATCH_FUNCTIONS", 3)
     monkeypatch.setattr(writers, "BATCH_UPPER", 1)
     in_small_batches = texts_of()
-    monkeypatch.setattr(level_build, "LEAST_FUNCTIONS", 1)
+    monkeypatch.setattr(level_step, "LEAST_FUNCTIONS", 1)
     in_processes = texts_of()
 
     assert here[Level.FUNCTION].num_rows > 2 * writers.BATCH_FUNCTIONS

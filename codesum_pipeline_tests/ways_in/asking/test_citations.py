@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.build.home.settings_loading import load_settings
 from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.asking.citations import CheckedText, RepositoryFiles, check_citations
 from codesum_pipeline.ways_in.tools.answering_sources import SourceReader

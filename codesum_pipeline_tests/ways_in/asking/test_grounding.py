@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import load_embedder
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.ways_in.asking.citations import FileRef, RepositoryFiles

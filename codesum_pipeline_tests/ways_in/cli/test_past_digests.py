@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.changes.compaction.attestation import Attestation, AttestedSource, Policy, Selection
-from codesum_pipeline.changes.delivery.channels import digest_post
 from codesum_pipeline.changes.delivery.outbox import DeliveryState, open_outbox
+from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.digest_record import PostId, SummaryResult
@@ -54,7 +54,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with outbox.holding() as holder:
             claimed = outbox.claim("team", holder)
             assert claimed
-            outbox.end(claimed[1], DeliveryState.GIVEN_UP, "550 no such mailbox")
+            outbox.end_try(claimed[1], DeliveryState.GIVEN_UP, "550 no such mailbox")
     return folder
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import psutil
 import pytest
+from mcp.client.stdio import StdioServerParameters
 
 from codesum_pipeline.ground.model.errors import MissingTable
 from codesum_pipeline.ground.model.repository import RepositoryEntry, RepositoryScope
@@ -24,7 +25,6 @@ from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.mcp_client import CALLS, text_of, with_client
 from codesum_pipeline_tests.support.repositories import GitRepo
-from mcp.client.stdio import StdioServerParameters
 
 FILES = {
     "src/door.py": 'def open_door(door):\n    """Unlock the door of the shop."""\n    door.unlock()\n    return door\n'

@@ -7,6 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 from jsonschema import validate
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
 from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.mcp.mcp_server import IndexTool, make_server
@@ -19,8 +21,6 @@ from codesum_pipeline_tests.support.mcp_client import (
     text_of,
     with_client,
 )
-from mcp.server.mcpserver import MCPServer
-from mcp.shared.exceptions import MCPError
 
 DEFAULT = ["search", "read", "graph", "overview", "status"]
 BY_NAME = [

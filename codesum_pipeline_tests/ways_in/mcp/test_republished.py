@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp.client.client import Client
 
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -18,7 +19,6 @@ from codesum_pipeline_tests.support.mcp_client import server_of, text_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.mcp.test_http import serving
 from codesum_pipeline_tests.ways_in.mcp.test_stdio import parameters
-from mcp.client.client import Client
 
 CLIENTS = 32
 # Between two publications; without one, they take the time of the answers.

@@ -4,10 +4,10 @@ import json
 import subprocess
 
 import pytest
+from mcp.client.stdio import StdioServerParameters
 
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.mcp_client import ask_and_misbehave, text_of, with_client
-from mcp.client.stdio import StdioServerParameters
 
 
 def parameters(home, folder, *arguments):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.embedders.named import embedder_of
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.build.law.test_law import SEQUENCES
 from codesum_pipeline_tests.support.overlay_answers import documents, indexed, must_hold_the_law
 from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
@@ -148,6 +148,6 @@ def test_branches_that_are_switched_under_it_give_the_answers_of_each(checkout):
         repo.git("checkout", "-q", branch)
         (index,) = checkout.open().parts
         expected = settled.get(branch, checkout.base)
-        assert search([index], "round to whole cents", embedder=embedder) == search(
+        assert search_indexes([index], "round to whole cents", embedder=embedder) == search_indexes(
             [expected], "round to whole cents", embedder=embedder
         )

@@ -3,9 +3,9 @@
 import pytest
 
 from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.searching import search
+from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.ways_in.worktrees.opening import open_tree, settle_tree
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -37,7 +37,9 @@ def test_a_settled_tree_answers_as_a_clean_index_of_it(tmp_path, number):
     assert documents(settled) == documents(clean)
     embedder = embedder_of(settings)
     for question in QUESTIONS:
-        assert search([settled], question, embedder=embedder) == search([clean], question, embedder=embedder)
+        assert search_indexes([settled], question, embedder=embedder) == search_indexes(
+            [clean], question, embedder=embedder
+        )
 
 
 def test_the_published_index_and_its_tables_stay_as_they_are(tmp_path):

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from msgspec.structs import replace
@@ -42,6 +41,7 @@ from codesum_pipeline.ground.store.buckets.heads import (
     read_manifest,
 )
 from codesum_pipeline.ground.store.buckets.objects import Objects
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.ground.store.buckets.repository_files import (
     PartNotes,
     dump_ledger,
@@ -50,9 +50,8 @@ from codesum_pipeline.ground.store.buckets.repository_files import (
     restore_ledger,
 )
 from codesum_pipeline.ground.store.layout import MANIFEST_NAME, HomeLayout
+from codesum_pipeline.ground.store.repository_record import Entry
 
-# The rows of one transaction, by table.
-Entry = dict[str, list[dict[str, Any]]]
 # What models cost a repository on a day. The amount is in the object's name, so that one listing gives the sum; within
 # a day it only rises.
 _SPENDING = "spending/"
@@ -260,7 +259,7 @@ def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> 
     """
     place = layout.bucket
     assert place is not None, "a home in a folder has no record elsewhere"
-    objects = place.objects()
+    objects = OPENED_HOMES.objects(place)
     lease = take_head(objects, key, run_id=run_id, lease_s=place.storage.lease_s, wait_s=wait_s)
     try:
         record = BucketRecord(layout, key, objects, lease, transfers=place.storage.transfers)

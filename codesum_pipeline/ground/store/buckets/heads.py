@@ -20,7 +20,6 @@ from codesum_pipeline.ground.model.errors import AlreadyThere, BrokenStore, Conf
 from codesum_pipeline.ground.model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.ground.store.atomic import set_times
 from codesum_pipeline.ground.store.buckets.objects import ObjectInfo, Objects
-from codesum_pipeline.ground.store.layout import BucketPlace
 from codesum_pipeline.ground.store.locks import ProcessIdentity
 
 M = TypeVar("M")
@@ -306,32 +305,33 @@ def release_head(objects: Objects, key: str) -> HeadHolder | None:
     return found.head.holder
 
 
-def broken_parts(place: BucketPlace, key: str, *, near: Path) -> list[tuple[str, str]]:
+def broken_parts(objects: Objects, key: str, *, near: Path, transfers: int) -> list[tuple[str, str]]:
     """Objects that the newest state of a repository needs and that are not there or not what their names say, by name,
-    and what is wrong; each is fetched once, into a folder beside `near`.
+    and what is wrong; each is fetched once, into a folder beside `near`, `transfers` at a time.
 
     Raises `BucketUnavailable`, and `BrokenStore` if the list of them is broken.
     """
-    state = _state(place, key)
-    broken = list(_broken(place, state, near)) if state else []
+    state = _state(objects, key)
+    broken = list(_broken(objects, state, near, transfers)) if state else []
     # What a build has replaced meanwhile may be gone.
-    return broken if not broken or _state(place, key) == state else broken_parts(place, key, near=near)
+    if not broken or _state(objects, key) == state:
+        return broken
+    return broken_parts(objects, key, near=near, transfers=transfers)
 
 
-def _state(place: BucketPlace, key: str) -> str | None:
-    found = read_head(place.objects(), key)
+def _state(objects: Objects, key: str) -> str | None:
+    found = read_head(objects, key)
     return found.head.state if found else None
 
 
-def _broken(place: BucketPlace, state: str, near: Path) -> Iterator[tuple[str, str]]:
-    objects = place.objects()
+def _broken(objects: Objects, state: str, near: Path, transfers: int) -> Iterator[tuple[str, str]]:
     files: dict[str, tuple[str, StateFile]] = {}
     for path, file in sorted(read_manifest(objects, state).files.items()):
         files.setdefault(file.part, (path, file))
     near.mkdir(parents=True, exist_ok=True)
     with (
         TemporaryDirectory(dir=near, prefix=".parts-") as folder,
-        ThreadPoolExecutor(place.storage.transfers) as threads,
+        ThreadPoolExecutor(transfers) as threads,
     ):
 
         def look(part: str) -> tuple[str, str] | None:

@@ -8,17 +8,16 @@ loses reads the newer text and makes the change again, so two who add a reposito
 import threading
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from codesum_pipeline.ground.model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.ground.model.hashing import sha256_hex
 from codesum_pipeline.ground.store.atomic import read_json, write_bytes_atomically, write_json_atomically
 from codesum_pipeline.ground.store.buckets.objects import Objects, open_objects
-from codesum_pipeline.ground.store.layout import home_files
+from codesum_pipeline.ground.store.layout import WholeFolder
 from codesum_pipeline.ground.store.locks import exclusive
 
 T = TypeVar("T")
@@ -38,17 +37,27 @@ class _CopiedObject(Struct, frozen=True, array_like=True):
     sha256: str
 
 
-class HomeFiles(Struct, frozen=True, dict=True):
-    """The files of the home at `url`, copied to `folder`. For many threads and processes."""
+class HomeFiles(WholeFolder):
+    """The files of the home at `url`, copied to `folder`. For many threads and processes.
 
-    url: str
-    folder: Path
-    _last_look: list[float] = field(default_factory=list)
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    A worker that builds has everything else of its repositories here, too. Remembers its connection to the bucket, and
+    when this process looked there last.
+    """
 
-    @cached_property
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url = url
+        self.folder = folder
+        self._objects: Objects | None = None
+        self._looked_at: float | None = None
+        self._lock = threading.RLock()
+
+    @property
     def objects(self) -> Objects:
-        return open_objects(self.url, retry_s=_RETRY_S)
+        """The bucket, connected to when it is first needed."""
+        with self._lock:
+            if self._objects is None:
+                self._objects = open_objects(self.url, retry_s=_RETRY_S)
+            return self._objects
 
     @property
     def is_copied(self) -> bool:
@@ -58,7 +67,7 @@ class HomeFiles(Struct, frozen=True, dict=True):
     def refresh(self, *, max_age_s: float = 0.0) -> None:
         """Bring the copies up to date, unless this process did so `max_age_s` ago; raises `BucketUnavailable`."""
         with self._lock, exclusive(self.folder / ".bucket.lock"):
-            if max_age_s and self._last_look and time.monotonic() - self._last_look[0] < max_age_s:
+            if max_age_s and self._looked_at is not None and time.monotonic() - self._looked_at < max_age_s:
                 return
             known, present = self._known(), {}
             for info in self.objects.infos(_PREFIX):
@@ -69,7 +78,7 @@ class HomeFiles(Struct, frozen=True, dict=True):
                 (self.folder / name).unlink(missing_ok=True)
             if present != known or not self.is_copied:
                 write_json_atomically(self._note, present)
-            self._last_look[:] = [time.monotonic()]
+            self._looked_at = time.monotonic()
 
     def send(self, path: Path) -> None:
         """Write a changed copy, or those below a folder, to the bucket; raises `WriteConflict` if it changed there."""
@@ -86,7 +95,9 @@ class HomeFiles(Struct, frozen=True, dict=True):
             write_json_atomically(self._note, {name: copied for name, copied in known.items() if name not in gone})
 
     def edit(self, path: Path, edit: Callable[[], T]) -> T:
-        """See `layout.edited`."""
+        """See `LocalFiles.edit`; a file that is not of the home is edited as it is."""
+        if not path.is_relative_to(self.folder):
+            return edit()
         for _ in range(_MOST_TRIES):
             self.refresh()
             result = edit()
@@ -126,11 +137,6 @@ class HomeFiles(Struct, frozen=True, dict=True):
 
     def _known(self) -> dict[str, _CopiedObject]:
         return read_json(self._note, dict[str, _CopiedObject]) or {}
-
-
-def open_home_files(url: str, folder: Path) -> HomeFiles:
-    """The one value of this process for a folder."""
-    return home_files.setdefault(folder, HomeFiles(url, folder))
 
 
 def _is_home_file(name: str) -> bool:

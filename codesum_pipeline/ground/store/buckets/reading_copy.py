@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct, json
 
@@ -38,7 +39,7 @@ from codesum_pipeline.ground.store.buckets.heads import (
 from codesum_pipeline.ground.store.buckets.home_files import HomeFiles
 from codesum_pipeline.ground.store.buckets.objects import Objects
 from codesum_pipeline.ground.store.buckets.repository_files import PartNotes
-from codesum_pipeline.ground.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout, reading_copies
+from codesum_pipeline.ground.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout
 from codesum_pipeline.ground.store.locks import exclusive, exclusive_if_free, shared
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
@@ -52,6 +53,7 @@ _ROOM = 0.1
 # Others may delete what was brought before it is opened; not again and again.
 _MOST_TRIES = 20
 _GB = 1e9
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -80,6 +82,8 @@ class ReadingCopy:
         self._bytes: int | None = None
         self._lock = threading.RLock()
         self._looking = threading.Lock()
+
+    is_copy = True
 
     @property
     def objects(self) -> Objects:
@@ -140,7 +144,7 @@ class ReadingCopy:
             self._write_heads(heads)
 
     @contextmanager
-    def index(self, key: str) -> Iterator[None]:
+    def keep_index(self, key: str) -> Iterator[None]:
         """Within the block, the files of a published index are in the copy."""
         for _ in range(_MOST_TRIES):
             self.bring(key, INDEX)
@@ -152,6 +156,10 @@ class ReadingCopy:
         raise BucketUnavailable(
             f"{self.layout.home}: {key!r} is deleted as often as it is fetched: raise reading.cache_gb"
         )
+
+    def edit(self, path: Path, edit: Callable[[], T]) -> T:
+        """See `LocalFiles.edit`."""
+        return self._files.edit(path, edit)
 
     def bring_indexes(self, keys: Iterable[str]) -> None:
         """Fetch the published indexes that are not there, several at one time; a broken one is left to who opens it."""
@@ -382,8 +390,3 @@ class BroughtFiles:
     def _touch(self, key: str) -> None:
         with suppress(FileNotFoundError):
             os.utime(self._notes_file(key))
-
-
-def open_reading_copy(files: HomeFiles, folder: Path, reading: ReadingSettings, *, is_offline: bool) -> ReadingCopy:
-    """The one value of this process for a folder."""
-    return reading_copies.setdefault(folder, ReadingCopy(files, folder, reading, is_offline=is_offline))

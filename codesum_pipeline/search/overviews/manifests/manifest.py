@@ -123,7 +123,7 @@ def _end_of(name: str, text: str, position: int, before: re.Pattern[str]) -> int
     return None
 
 
-def requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Dependency]:
+def read_requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Dependency]:
     """One requirement of Python; none if the text is no requirement."""
     if len(text) > _LONGEST:
         return
@@ -138,7 +138,7 @@ def requirement(line: int, text: str, scope: DependencyScope) -> Iterator[Depend
 _COORDINATE = re.compile(r"([\w.-]++):([\w.${}-]++)(?::([^:@]++))?.*")
 
 
-def coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]:
+def read_coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]:
     """`group:artifact:version` of Maven's repositories."""
     match = _COORDINATE.fullmatch(text)
     if match and "." in match[1]:
@@ -146,7 +146,7 @@ def coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]
         yield Dependency("maven", f"{match[1]}:{match[2]}", match[3], line, scope)
 
 
-def image(line: int, named: str) -> Iterator[Dependency]:
+def read_image(line: int, named: str) -> Iterator[Dependency]:
     """`registry/name:tag@digest`; the name decides."""
     name, _, tag = named.partition("@")[0].rpartition("/")[2].partition(":")
     if name and "$" not in name and name != "scratch":
@@ -156,9 +156,9 @@ def image(line: int, named: str) -> Iterator[Dependency]:
 _CABAL_PACKAGE = re.compile(r"\s*+(?:,\s*+)?([A-Za-z][\w-]*+)(?::[\w{}, -]++)?\s*+([^,]*+)")
 
 
-def haskell_package(line: int, said: str, scope: DependencyScope) -> Iterator[Dependency]:
+def read_haskell_package(line: int, requirement: str, scope: DependencyScope) -> Iterator[Dependency]:
     """A package of Hackage with its bounds."""
-    if match := _CABAL_PACKAGE.fullmatch(said):
+    if match := _CABAL_PACKAGE.fullmatch(requirement):
         yield Dependency("hackage", match[1], match[2].strip() or None, line, scope)
 
 
@@ -184,14 +184,14 @@ def read_toml(text: str) -> dict[str, Any]:
         raise MalformedManifest(f"not valid TOML: {error}") from error
 
 
-def table(content: object, *names: str) -> dict[str, Any]:
+def table_of(content: object, *names: str) -> dict[str, Any]:
     """A nested object; empty if there is none."""
     for name in names:
         content = content.get(name) if isinstance(content, dict) else None
     return content if isinstance(content, dict) else {}
 
 
-def texts(content: object) -> list[str]:
+def texts_of(content: object) -> list[str]:
     """The texts of a list; a text alone is a list of one."""
     if isinstance(content, str):
         return [content]

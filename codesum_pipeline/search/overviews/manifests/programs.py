@@ -14,11 +14,11 @@ from codesum_pipeline.search.overviews.manifests.manifest import (
     EntryPoint,
     Fact,
     Literal,
-    coordinate,
-    haskell_package,
-    image,
+    read_coordinate,
+    read_haskell_package,
+    read_image,
     read_literals,
-    requirement,
+    read_requirement,
     short_lines,
 )
 
@@ -30,9 +30,9 @@ def read_setup_py(path: str, text: str) -> Iterator[Fact]:
     for literal in read_literals(text, "python"):
         under = literal.under
         if "install_requires" in under or "setup_requires" in under or "tests_require" in under:
-            yield from requirement(literal.line, literal.text, RUN if "install_requires" in under else DEV)
+            yield from read_requirement(literal.line, literal.text, RUN if "install_requires" in under else DEV)
         elif "extras_require" in under and under[-1] != literal.text:
-            yield from requirement(literal.line, literal.text, DEV)
+            yield from read_requirement(literal.line, literal.text, DEV)
         elif "console_scripts" in under and "=" in literal.text:
             name, _, target = (part.strip() for part in literal.text.partition("="))
             yield EntryPoint(name, EntryKind.COMMAND, path, literal.line, target)
@@ -44,7 +44,7 @@ def read_requirements(path: str, text: str) -> Iterator[Fact]:
     """A requirements file: one requirement a line; options, URLs and other files are ignored."""
     scope = DEV if _DEV_FILE.search(path) else RUN
     for number, line in short_lines(text):
-        yield from requirement(number, re.sub(r"(?<!\s)\s++(?:--hash=|#).*|\\$", "", line), scope)
+        yield from read_requirement(number, re.sub(r"(?<!\s)\s++(?:--hash=|#).*|\\$", "", line), scope)
 
 
 _MODULE = re.compile(r"module\s+(\S+)")
@@ -55,18 +55,18 @@ def read_go_mod(_path: str, text: str) -> Iterator[Fact]:
     """The module and what it requires itself; what others require (`// indirect`) is left out."""
     block = ""
     for number, line in short_lines(text):
-        said, _, comment = line.partition("//")
-        said = said.strip()
-        if said.endswith("("):
-            block = said[:-1].strip()
-        elif said == ")":
+        directive, _, comment = line.partition("//")
+        directive = directive.strip()
+        if directive.endswith("("):
+            block = directive[:-1].strip()
+        elif directive == ")":
             block = ""
-        elif match := _MODULE.fullmatch(said):
+        elif match := _MODULE.fullmatch(directive):
             yield match[1].strip('"')
         elif (
-            (match := _REQUIRED.fullmatch(said))
+            (match := _REQUIRED.fullmatch(directive))
             and "indirect" not in comment
-            and (block == "require" or said.startswith("require "))
+            and (block == "require" or directive.startswith("require "))
         ):
             yield Dependency("go", match[1].strip('"'), match[2], number)
 
@@ -105,7 +105,7 @@ def read_gradle(_path: str, text: str) -> Iterator[Fact]:
     """Gradle's in Groovy."""
     for number, line in short_lines(text):
         if match := _GROOVY_DEPENDENCY.match(line):
-            yield from coordinate(number, match[2], match[1])
+            yield from read_coordinate(number, match[2], match[1])
         elif match := _GROOVY_PLUGIN.match(line):
             yield Dependency("gradle", match[1], match[2], number, BUILD)
 
@@ -122,7 +122,7 @@ def read_gradle_kts(path: str, text: str) -> Iterator[Fact]:
         elif head == "mainClass" or (head == "set" and "mainClass" in literal.before):
             yield EntryPoint(literal.text, EntryKind.APPLICATION, path, literal.line)
         else:
-            yield from coordinate(literal.line, literal.text, head)
+            yield from read_coordinate(literal.line, literal.text, head)
 
 
 def _with_following(literals: list[Literal]) -> Iterator[tuple[Literal, Literal | None]]:
@@ -140,7 +140,7 @@ def read_sbt(_path: str, text: str) -> Iterator[Fact]:
         if literal.under[-1:] == ("name",):
             yield literal.text
         elif "::" in literal.text:
-            yield from coordinate(literal.line, literal.text.replace(":::", ":").replace("::", ":"), "")
+            yield from read_coordinate(literal.line, literal.text.replace(":::", ":").replace("::", ":"), "")
         if following and literal.after.strip() in ("%", "%%", "%%%"):
             continue
         # Organisation, name and, unless a value replaces it, the version.
@@ -192,21 +192,21 @@ def read_cabal(path: str, text: str) -> Iterator[Fact]:
     commands: list[EntryPoint] = []
     stanza, field, depth = "", "", 0
     for number, line in short_lines(text):
-        said = "" if line.lstrip().startswith("--") else line
-        if match := _CABAL_STANZA.fullmatch(said):
+        content = "" if line.lstrip().startswith("--") else line
+        if match := _CABAL_STANZA.fullmatch(content):
             stanza, field = match[1], ""
             if stanza == "executable":
                 commands.append(EntryPoint(match[2], EntryKind.COMMAND, path, number))
             continue
-        if (match := _CABAL_FIELD.fullmatch(said)) and (not field or len(match[1]) <= depth):
-            depth, field, said = len(match[1]), match[2].lower(), match[3]
+        if (match := _CABAL_FIELD.fullmatch(content)) and (not field or len(match[1]) <= depth):
+            depth, field, content = len(match[1]), match[2].lower(), match[3]
             if field == "name" and not stanza:
-                yield said.strip()
-        if field == "build-depends" and said.strip():
-            for part in re.split(r",(?![^{}]{0,2000}+\})", said):
-                yield from haskell_package(number, part, DEV if stanza in ("test-suite", "benchmark") else RUN)
-        elif field == "main-is" and commands and stanza == "executable" and said.strip():
-            commands[-1] = replace(commands[-1], target=said.strip())
+                yield content.strip()
+        if field == "build-depends" and content.strip():
+            for part in re.split(r",(?![^{}]{0,2000}+\})", content):
+                yield from read_haskell_package(number, part, DEV if stanza in ("test-suite", "benchmark") else RUN)
+        elif field == "main-is" and commands and stanza == "executable" and content.strip():
+            commands[-1] = replace(commands[-1], target=content.strip())
     yield from commands
 
 
@@ -286,13 +286,13 @@ def read_dockerfile(path: str, text: str) -> Iterator[Fact]:
     stages: set[str] = set()
     start: EntryPoint | None = None
     for number, line in short_lines(text):
-        said = line.strip()
-        if match := _FROM.fullmatch(said):
+        instruction = line.strip()
+        if match := _FROM.fullmatch(instruction):
             if match[1].lower() not in stages:
-                yield from image(number, match[1])
+                yield from read_image(number, match[1])
             stages.add((match[2] or "").lower())
             start = None
-        elif (match := _START.fullmatch(said)) and start is None and match[1] != "[]":
+        elif (match := _START.fullmatch(instruction)) and start is None and match[1] != "[]":
             start = EntryPoint(path, EntryKind.CONTAINER, path, number, match[1])
     if start:
         yield start

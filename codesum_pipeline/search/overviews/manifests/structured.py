@@ -15,17 +15,17 @@ from codesum_pipeline.search.overviews.manifests.manifest import (
     EntryPoint,
     Fact,
     MalformedManifest,
-    coordinate,
-    haskell_package,
-    image,
     line_of,
+    read_coordinate,
+    read_haskell_package,
+    read_image,
     read_json,
+    read_requirement,
     read_toml,
     read_xml,
-    requirement,
-    table,
+    table_of,
     text_of,
-    texts,
+    texts_of,
     yaml_pairs,
 )
 
@@ -33,29 +33,29 @@ from codesum_pipeline.search.overviews.manifests.manifest import (
 def read_pyproject(path: str, text: str) -> Iterator[Fact]:
     """PEP 621 and PEP 735, Poetry, and the build system."""
     content = read_toml(text)
-    project, poetry = table(content, "project"), table(content, "tool", "poetry")
+    project, poetry = table_of(content, "project"), table_of(content, "tool", "poetry")
     required: list[tuple[str, str, object, DependencyScope]] = [
         ("[project]", "dependencies", project.get("dependencies"), RUN),
-        ("[build-system]", "requires", table(content, "build-system").get("requires"), BUILD),
+        ("[build-system]", "requires", table_of(content, "build-system").get("requires"), BUILD),
     ]
-    for section, groups in (("optional-dependencies", table(project, "optional-dependencies")),
-                            ("[dependency-groups]", table(content, "dependency-groups"))):  # fmt: skip
+    for section, groups in (("optional-dependencies", table_of(project, "optional-dependencies")),
+                            ("[dependency-groups]", table_of(content, "dependency-groups"))):  # fmt: skip
         required += [(section, name, members, DEV) for name, members in groups.items()]
     for section, name, members, scope in required:
-        yield from _requirements(text, (section, name), texts(members), scope)
+        yield from _requirements(text, (section, name), texts_of(members), scope)
     sections = {
-        "[tool.poetry.dependencies]": (table(poetry, "dependencies"), RUN),
-        "[tool.poetry.dev-dependencies]": (table(poetry, "dev-dependencies"), DEV),
+        "[tool.poetry.dependencies]": (table_of(poetry, "dependencies"), RUN),
+        "[tool.poetry.dev-dependencies]": (table_of(poetry, "dev-dependencies"), DEV),
     }
-    for name, group in table(poetry, "group").items():
-        sections[f"[tool.poetry.group.{name}.dependencies]"] = table(group, "dependencies"), DEV
+    for name, group in table_of(poetry, "group").items():
+        sections[f"[tool.poetry.group.{name}.dependencies]"] = table_of(group, "dependencies"), DEV
     for section, (members, scope) in sections.items():
         for name, wanted in members.items():
             yield Dependency("pypi", name, _version(wanted), line_of(text, section, name), scope)
     for section, group in (
-        ("[project.scripts]", table(project, "scripts")),
-        ("[project.gui-scripts]", table(project, "gui-scripts")),
-        ("[tool.poetry.scripts]", table(poetry, "scripts")),
+        ("[project.scripts]", table_of(project, "scripts")),
+        ("[project.gui-scripts]", table_of(project, "gui-scripts")),
+        ("[tool.poetry.scripts]", table_of(poetry, "scripts")),
     ):
         for name, target in group.items():
             if isinstance(target, str):
@@ -65,13 +65,13 @@ def read_pyproject(path: str, text: str) -> Iterator[Fact]:
 
 def _version(wanted: object) -> str | None:
     """The constraint of a dependency that is a text, or a table with its version."""
-    return wanted if isinstance(wanted, str) else text_of(table(wanted), "version")
+    return wanted if isinstance(wanted, str) else text_of(table_of(wanted), "version")
 
 
 def _requirements(text: str, where: tuple[str, ...], wanted: Iterable[str], scope: DependencyScope) -> Iterator[Fact]:
     for each in wanted:
         line = line_of(text, *where, re.split(r"[\s\[<>=!~;@(]", each.strip(), maxsplit=1)[0])
-        yield from requirement(line, each, scope)
+        yield from read_requirement(line, each, scope)
 
 
 def read_setup_cfg(path: str, text: str) -> Iterator[Fact]:
@@ -99,7 +99,7 @@ def read_pipfile(_path: str, text: str) -> Iterator[Fact]:
     """Pipenv's."""
     content = read_toml(text)
     for section, scope in (("packages", RUN), ("dev-packages", DEV)):
-        for name, wanted in table(content, section).items():
+        for name, wanted in table_of(content, section).items():
             constraint = wanted if isinstance(wanted, str) else None
             yield Dependency("pypi", name, constraint, line_of(text, f"[{section}]", name), scope)
 
@@ -117,10 +117,10 @@ def read_package_json(path: str, text: str) -> Iterator[Fact]:
         yield name
         if isinstance(commands, str):
             yield EntryPoint(name.rpartition("/")[2], EntryKind.COMMAND, path, line_of(text, "bin"), commands)
-    for command, target in table(commands).items():
+    for command, target in table_of(commands).items():
         if isinstance(target, str):
             yield EntryPoint(command, EntryKind.COMMAND, path, line_of(text, "bin", command), target)
-    start = table(content, "scripts").get("start")
+    start = table_of(content, "scripts").get("start")
     if isinstance(start, str):
         yield EntryPoint("npm start", EntryKind.APPLICATION, path, line_of(text, "scripts", "start"), start)
     exported = ((field, _exported(content.get(field))) for field in ("exports", "module", "main"))
@@ -144,7 +144,7 @@ def read_composer_json(path: str, text: str) -> Iterator[Fact]:
     """PHP's."""
     content = read_json(text)
     yield from (each for each in _in_sections(text, content, _COMPOSER, "packagist") if "/" in each.name)
-    for target in texts(content.get("bin")):
+    for target in texts_of(content.get("bin")):
         yield EntryPoint(target.rpartition("/")[2], EntryKind.COMMAND, path, line_of(text, "bin", target), target)
     yield from filter(None, [text_of(content, "name")])
 
@@ -153,7 +153,7 @@ def _in_sections(
     text: str, content: Mapping[str, Any], sections: Mapping[str, DependencyScope], ecosystem: str
 ) -> Iterator[Dependency]:
     for section, scope in sections.items():
-        for name, wanted in table(content, section).items():
+        for name, wanted in table_of(content, section).items():
             constraint = wanted if isinstance(wanted, str) else None
             yield Dependency(ecosystem, name, constraint, line_of(text, f'"{section}"', name), scope)
 
@@ -161,19 +161,19 @@ def _in_sections(
 def read_cargo(path: str, text: str) -> Iterator[Fact]:
     """A crate, or a workspace whose crates take their dependencies from it."""
     content = read_toml(text)
-    targets = table(content, "target").values()
-    for part in (content, table(content, "workspace"), *map(table, targets)):
+    targets = table_of(content, "target").values()
+    for part in (content, table_of(content, "workspace"), *map(table_of, targets)):
         for section, scope in (("dependencies", RUN), ("dev-dependencies", DEV), ("build-dependencies", BUILD)):
-            for name, wanted in table(part, section).items():
-                real = text_of(table(wanted), "package") or name
+            for name, wanted in table_of(part, section).items():
+                real = text_of(table_of(wanted), "package") or name
                 where = (f"{section}.{name}",) if f"{section}.{name}]" in text else (f"{section}]", name)
                 yield Dependency("crates", real, _version(wanted), line_of(text, *where), scope)
     binaries = content.get("bin")
-    for binary in map(table, binaries if isinstance(binaries, list) else []):
+    for binary in map(table_of, binaries if isinstance(binaries, list) else []):
         if called := text_of(binary, "name"):
             line = line_of(text, "[[bin]]", called)
             yield EntryPoint(called, EntryKind.COMMAND, path, line, text_of(binary, "path"))
-    yield from filter(None, [text_of(table(content, "package"), "name")])
+    yield from filter(None, [text_of(table_of(content, "package"), "name")])
 
 
 def read_pom(_path: str, text: str) -> Iterator[Fact]:
@@ -195,14 +195,14 @@ def read_pom(_path: str, text: str) -> Iterator[Fact]:
 def read_version_catalogue(_path: str, text: str) -> Iterator[Fact]:
     """Gradle's libs.versions.toml."""
     content = read_toml(text)
-    for alias, library in table(content, "libraries").items():
-        line, said = line_of(text, "[libraries]", alias), table(library)
-        if module := library if isinstance(library, str) else text_of(said, "module"):
-            yield from coordinate(line, module, "")
-        elif (group := text_of(said, "group")) and (name := text_of(said, "name")):
+    for alias, library in table_of(content, "libraries").items():
+        line, fields = line_of(text, "[libraries]", alias), table_of(library)
+        if module := library if isinstance(library, str) else text_of(fields, "module"):
+            yield from read_coordinate(line, module, "")
+        elif (group := text_of(fields, "group")) and (name := text_of(fields, "name")):
             yield Dependency("maven", f"{group}:{name}", None, line)
-    for alias, plugin in table(content, "plugins").items():
-        if id_ := plugin.partition(":")[0] if isinstance(plugin, str) else text_of(table(plugin), "id"):
+    for alias, plugin in table_of(content, "plugins").items():
+        if id_ := plugin.partition(":")[0] if isinstance(plugin, str) else text_of(table_of(plugin), "id"):
             yield Dependency("gradle", id_, None, line_of(text, "[plugins]", alias), BUILD)
 
 
@@ -218,8 +218,8 @@ def read_dotnet(path: str, text: str) -> Iterator[Fact]:
     scope = DEV if any((name or "").lower() == _TEST_SDK for _, name in named) else RUN
     for each, name in named:
         if name:
-            said = each.attributes
-            version = said.get("Version") or said.get("version") or each.text_of("Version")
+            attributes = each.attributes
+            version = attributes.get("Version") or attributes.get("version") or each.text_of("Version")
             yield Dependency("nuget", name, version, each.line, scope)
     for project in root.all("Project"):
         if sdk := project.attributes.get("Sdk"):
@@ -235,7 +235,7 @@ def read_compose(_path: str, text: str) -> Iterator[Fact]:
     """The images of its services."""
     for keys, value, line in yaml_pairs(text):
         if len(keys) == 3 and keys[0] == "services" and keys[2] == "image":
-            yield from image(line, value)
+            yield from read_image(line, value)
 
 
 def read_hpack(path: str, text: str) -> Iterator[Fact]:
@@ -245,7 +245,7 @@ def read_hpack(path: str, text: str) -> Iterator[Fact]:
         if keys == ("name",):
             yield value
         elif keys and keys[-1] == "dependencies":
-            yield from haskell_package(line, value, DEV if keys[0] in ("tests", "benchmarks") else RUN)
+            yield from read_haskell_package(line, value, DEV if keys[0] in ("tests", "benchmarks") else RUN)
         elif keys[:1] == ("executables",) and keys[2:] == ("main",):
             commands[keys[1]] = EntryPoint(keys[1], EntryKind.COMMAND, path, line, value)
     yield from commands.values()

@@ -2,7 +2,6 @@
 cache, or a new one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,13 +12,13 @@ from codesum_pipeline.ground.model.document import Cause, ChildPair, Level, Text
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.hashing import hash_of
 from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.settings.stage_settings import GraphPolicy
 from codesum_pipeline.ground.store.rows import column_names, from_table
 from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.backend import form_of
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
 from codesum_pipeline.texts.llm.marking import MASKING_VERSION
@@ -28,17 +27,26 @@ from codesum_pipeline.texts.llm.prices import Price, price_of
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText, SharedTexts
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
-from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by, hash_of_shown
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes, hash_of_shown
 from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, said_in
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, prose_of
 
 
-class ModelSetup(Struct, frozen=True, dict=True):
-    """A build with a model, as its settings and the templates on disk say."""
+class ModelSetup:
+    """A build with a model, as its settings and the templates on disk say.
 
-    settings: Settings
-    templates: Mapping[Level, ResolvedTemplate]
+    `max_prompt_chars` is how long a prompt may be; the number, so that another setting with the same effect changes no
+    key. `parameters` is a hash of what an answer depends on besides messages, templates and model.
+    """
+
+    def __init__(self, settings: Settings, templates: Mapping[Level, ResolvedTemplate]) -> None:
+        self.settings = settings
+        self.templates = templates
+        self.llm = llm = settings.llm
+        self.max_prompt_chars = prompt_chars(llm)
+        form = form_of(llm, llm.model)
+        self.parameters = hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
 
     @classmethod
     def of(cls, workspace: Workspace) -> "ModelSetup | None":
@@ -47,32 +55,16 @@ class ModelSetup(Struct, frozen=True, dict=True):
         return cls(settings, templates_of(settings)) if settings.llm.enabled else None
 
     @property
-    def llm(self) -> LlmSettings:
-        return self.settings.llm
-
-    @property
     def models(self) -> tuple[str, ...]:
         """The models whose texts are kept: the first one, and those that are called where it fails."""
         return (self.llm.model, *self.llm.fallback_models)
 
-    @cached_property
+    @property
     def price(self) -> Price:
         """The price of the first model; raises `ConfigurationError` if it is unknown. A recording costs nothing."""
         if self.llm.asks_nobody:
             return Price(0.0, 0.0, 0.0, 0.0)
         return price_of(self.llm.model, self.llm)
-
-    @cached_property
-    def max_prompt_chars(self) -> int:
-        """How long a prompt may be; the number, so that another setting with the same effect changes no key."""
-        return prompt_chars(self.llm)
-
-    @cached_property
-    def parameters(self) -> str:
-        """A hash of what an answer depends on besides messages, templates and model."""
-        llm = self.llm
-        form = form_of(llm, llm.model)
-        return hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
 
     def writer(self, level: Level) -> str:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""
@@ -91,8 +83,12 @@ class ModelSetup(Struct, frozen=True, dict=True):
         return hash_of([wanted.id, body]), hash_of(body)
 
     def cache(self, workspace: Workspace) -> AnswerCache:
-        bucket = workspace.layout.bucket
-        shared = SharedTexts(bucket.objects()) if bucket else None
+        bucket, shared = workspace.layout.bucket, None
+        if bucket:
+            # A home in a folder does without the code of buckets.
+            from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
+
+            shared = SharedTexts(OPENED_HOMES.objects(bucket))
         return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
 
 
@@ -109,7 +105,7 @@ def writer_of(template: ResolvedTemplate) -> str:
 
 
 class LastText(Struct, frozen=True):
-    """A model's text of the last build, as far as it decides what is kept; `said` must not name a neighbour."""
+    """A model's text of the last build, as far as it decides what is kept; `prose` must not name a neighbour."""
 
     id: str
     writer: str
@@ -119,16 +115,16 @@ class LastText(Struct, frozen=True):
     own_hash: str
     children: tuple[ChildPair, ...]
     summary_hash: str
-    said: str
+    prose: str
 
 
-def last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
+def read_last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
     """The texts of a level that a model wrote, by id."""
-    columns = [*(name for name in column_names(LastText) if name != "said"), "text", "written_by"]
+    columns = [*(name for name in column_names(LastText) if name != "prose"), "text", "written_by"]
     table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
     rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
-    said = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
-    rows = rows.append_column("said", pc.binary_join_element_wise(*said, "\n"))
+    fields = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
+    rows = rows.append_column("prose", pc.binary_join_element_wise(*fields, "\n"))
     return {row.id: row for row in from_table(rows, LastText)}
 
 
@@ -136,16 +132,17 @@ class Choice(Struct, frozen=True):
     """The text that one document gets.
 
     `stands`: the last build's text is kept. `had_text`: the last build had a model's text, of this input or another.
-    `found` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
+    `kept_text` is a text of the cache that fits; without one the model has to be called. `rewrite` says why a text with
     unchanged hashes is replaced. `leftover` is the last model's text where its input is unchanged: it is kept where
-    the model may not be called. With `has_other_hash` that text is of the same code under another hash: it is `found`.
+    the model may not be called. With `has_other_hash` that text is of the same code under another hash, and is
+    `kept_text`.
     """
 
     wanted: RequiredDocument
     context: TextContext | None
     stands: bool
     had_text: bool = False
-    found: KeptText | None = None
+    kept_text: KeptText | None = None
     rewrite: Rewrite | None = None
     leftover: RequiredDocument | None = None
     has_other_hash: bool = False
@@ -160,7 +157,7 @@ class Chooser:
         self._level = level
         self._contexts = contexts
         self._cache = setup.cache(workspace)
-        self._last: Mapping[str, LastText] = last_by_model(workspace, level)
+        self._last: Mapping[str, LastText] = read_last_by_model(workspace, level)
         self._unchanged = UnchangedCode(workspace, level)
 
     def note(self, rows: Iterable[TextRow]) -> None:
@@ -182,7 +179,7 @@ class Chooser:
         open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
         names = names_of_suspects(
             self._workspace,
-            [(open_ids[exact], said_in(text.text)) for exact, texts in found.items() for text in texts],
+            [(open_ids[exact], prose_of(text.text)) for exact, texts in found.items() for text in texts],
         )
         kept = self._of_same_code(choices)
         for (exact, _), choice in keys.items():
@@ -191,7 +188,7 @@ class Chooser:
                 if fitting:
                     kept.setdefault(choice.wanted.id, fitting)
         fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
-        return [replace(choice, found=kept.get(choice.wanted.id)) for choice in fine]
+        return [replace(choice, kept_text=kept.get(choice.wanted.id)) for choice in fine]
 
     def _look_back(self, source: TextSource) -> Choice:
         """Whether the last build's text is kept, or why not."""
@@ -202,7 +199,7 @@ class Chooser:
             return Choice(wanted, context, stands=False)
         leftover = source.wanted(last.writer)
         is_same = leftover.summary_hash == last.summary_hash
-        if not is_same and not self._unchanged.stands(source, last.children):
+        if not is_same and not self._unchanged.still_describes(source, last.children):
             return Choice(wanted, context, stands=False, had_text=True)
         rewrite = self._rewrite(wanted, context, last)
         is_kept = rewrite is None and not self._workspace.force
@@ -242,14 +239,14 @@ class Chooser:
         for cause, is_other in others.items():
             if is_other:
                 return Rewrite(wanted.id, cause, (wanted.id,))
-        came = changed_by(last.written_with, context, self._workspace.settings) if context is not None else ()
+        came = find_context_changes(last.written_with, context, self._workspace.settings) if context is not None else ()
         return Rewrite(wanted.id, Cause.GRAPH, came) if came else None
 
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
         """Keep no text that names a neighbour by now, whatever it was written from."""
         looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
-        names = names_of_suspects(self._workspace, [(id_, self._last[id_].said) for id_ in looked_at])
-        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].said))}
+        names = names_of_suspects(self._workspace, [(id_, self._last[id_].prose) for id_ in looked_at])
+        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].prose))}
         rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
             replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])
@@ -260,6 +257,8 @@ class Chooser:
 
     def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, NeighbourNames]) -> bool:
         known = names.get(choice.wanted.id)
-        if known and known.leaks(said_in(text.text)):
+        if known and known.leaks(prose_of(text.text)):
             return False
-        return choice.context is None or not changed_by(text.context, choice.context, self._workspace.settings)
+        return choice.context is None or not find_context_changes(
+            text.context, choice.context, self._workspace.settings
+        )

@@ -12,7 +12,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, templates_of
-from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
+from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 from codesum_pipeline.texts.summaries.by_model.prompting import (
     ChildOrder,
     Prompt,
@@ -22,81 +22,82 @@ from codesum_pipeline.texts.summaries.by_model.prompting import (
     upper_source,
 )
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts
-from codesum_pipeline.texts.summaries.decide import Rewrite, written_by
+from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import ChildText, UpperInput
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
-from codesum_pipeline.texts.summaries.writers import EXTRACTIVE, PLACEHOLDER, is_empty
+from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 
-def functions_by_model(
+def write_functions_by_model(
     model: ModelLevel, writers: Mapping[str, str], rewrites: Sequence[Rewrite]
 ) -> tuple[dict[str, str], list[Rewrite]]:
     """Write the functions that the plan gives to the model; returns the writers and rewrites of the others."""
     build = model.build
-    mine = {rewrite.id: rewrite for rewrite in rewrites if written_by(writers[rewrite.id]) is WrittenBy.LLM}
-    shown = shown_functions(build.workspace, mine)
-    choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
-    written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *shown[id_]))
+    mine = {rewrite.id: rewrite for rewrite in rewrites if kind_of_writer(writers[rewrite.id]) is WrittenBy.LLM}
+    functions = shown_functions(build.workspace, mine)
+    choices = model.choose([function_source(id_, *rewrite) for id_, rewrite in functions.items()])
+    written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *functions[id_]))
     written |= _functions_beyond_the_plan(model)
     stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
     plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
     again = build.last.decide(plain, force=False)
     others = {id_: writer for id_, writer in writers.items() if id_ not in written and id_ not in stopped}
-    left = [found for found in rewrites if found.id not in mine and found.id not in written]
-    return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*left, *again]
+    others_rewrites = [rewrite for rewrite in rewrites if rewrite.id not in mine and rewrite.id not in written]
+    return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*others_rewrites, *again]
 
 
 def _functions_beyond_the_plan(model: ModelLevel) -> dict[str, TextRow]:
     """Write functions for which the plan had no room, where the planned ones left some."""
     ids = model.beyond_the_plan()
-    shown = shown_functions(model.build.workspace, ids) if ids else {}
-    choices = model.choose([function_source(id_, *found) for id_, found in shown.items()])
-    return _write(model, model.open_ones(choices), lambda id_: model.prompt_of_function(id_, *shown[id_]))
+    functions = shown_functions(model.build.workspace, ids) if ids else {}
+    choices = model.choose([function_source(id_, *found) for id_, found in functions.items()])
+    return _write(model, model.open_ones(choices), lambda id_: model.prompt_of_function(id_, *functions[id_]))
 
 
 def _write(model: ModelLevel, open_ones: Sequence[Choice], prompt_of: Callable[[str], Prompt]) -> dict[str, TextRow]:
     """Write documents; where the hashes of one are unchanged, its choice says why."""
     build = model.build
     decided = build.last.decide([choice.wanted for choice in open_ones], force=build.workspace.force)
-    rewrites = {found.id: found for found in (*(c.rewrite for c in open_ones if c.rewrite), *decided)}
+    rewrites = {rewrite.id: rewrite for rewrite in (*(c.rewrite for c in open_ones if c.rewrite), *decided)}
     return model.write(open_ones, rewrites, prompt_of)
 
 
-def layer_by_model(
+def write_layer_by_model(
     model: ModelLevel, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
 ) -> list[UpperInput]:
     """Write classes, files or folders that do not depend on one another; returns those that other writers write."""
     build = model.build
     order = ChildOrder(build.workspace, outline)
     below = {head.id: order(texts.heads(head.id, outline)) for head in heads}
-    asked: dict[str, UpperInput] = {}
+    open_heads: dict[str, UpperInput] = {}
     sources: list[TextSource] = []
     for head in heads:
         with build.guard.item(head.id):
             if model.is_trusted(head.id) and not is_empty(head, below[head.id]):
                 sources.append(upper_source(head, below[head.id]))
-                asked[head.id] = head
+                open_heads[head.id] = head
     choices = {choice.wanted.id: choice for choice in model.choose(sources)}
     model.leave_to_later(choices.values())
     open_ones = model.open_ones(choices.values())
     children = texts.children([choice.wanted.id for choice in open_ones], outline)
 
     def prompt_of(id_: str) -> Prompt:
-        return model.prompter.of_upper(build.level, in_order(asked[id_], children[id_], below[id_]))
+        return model.prompter.of_upper(build.level, order_children(open_heads[id_], children[id_], below[id_]))
 
     written = _write(model, open_ones, prompt_of)
-    texts.add(written.values())
+    texts.add_written(written.values())
     stay = [id_ for id_, choice in choices.items() if id_ not in written and (choice.stands or choice.leftover)]
     build.kept.extend(stay)
     done = {*written, *stay}
     return [head for head in heads if head.id not in done]
 
 
-def in_order(head: UpperInput, children: Sequence[ChildText], order: Sequence[ChildText]) -> UpperInput:
+def order_children(head: UpperInput, children: Sequence[ChildText], order: Sequence[ChildText]) -> UpperInput:
     """A document with its children as a model is shown them."""
     by_id = {child.id: child for child in children}
-    return with_children(head, tuple(by_id[found.id] for found in order))
+    return with_children(head, tuple(by_id[child.id] for child in order))
 
 
 class PromptTurns(Struct, frozen=True):
@@ -137,7 +138,7 @@ def _of_function(workspace: Workspace, prompter: Prompter, id_: str) -> Prompt |
 
 def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, id_: str) -> Prompt | None:
     level, texts = outline.levels[id_], Texts(workspace, *Level)
-    if missing := [child.id for child in outline.children.get(id_, ()) if not texts.has(child.id)]:
+    if missing := [child.id for child in outline.children.get(id_, ()) if not texts.has_text(child.id)]:
         raise _unfinished(workspace, f"{id_!r} is shown with its children, and {missing[0]!r} has no text yet")
     layers = head_layers(workspace, level, outline)
     head = next(head for layer in layers for head in layer if head.id == id_)
@@ -145,11 +146,11 @@ def _of_upper(workspace: Workspace, prompter: Prompter, outline: DocumentTree, i
     if is_empty(head, below):
         return None
     children = texts.children([id_], outline)[id_]
-    return prompter.of_upper(level, in_order(head, children, ChildOrder(workspace, outline)(below)))
+    return prompter.of_upper(level, order_children(head, children, ChildOrder(workspace, outline)(below)))
 
 
-def _unfinished(workspace: Workspace, found: str) -> RetryLater:
+def _unfinished(workspace: Workspace, clause: str) -> RetryLater:
     return RetryLater(
-        f"{found}: the tables are those of a build that is under way or was ended; "
+        f"{clause}: the tables are those of a build that is under way or was ended; "
         f"`codesum index {workspace.key}` brings them up to date"
     )

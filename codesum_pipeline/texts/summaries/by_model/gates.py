@@ -5,7 +5,6 @@ a later run waits: its text would be written, and paid, again then.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Set
-from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -19,14 +18,12 @@ from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import read_tests
-from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, last_by_model
+from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.writing_run import Caps
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import predicted_call
-from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers
-
-if TYPE_CHECKING:
-    from codesum_pipeline.texts.llm.ledger import Ledger
-    from codesum_pipeline.texts.llm.writing_run import Caps
 
 
 def gate_of(
@@ -73,7 +70,7 @@ class CallCandidate(Struct, frozen=True):
     is_documented: bool = False
 
 
-def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float | None) -> set[Hashable]:
+def choose_within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float | None) -> set[Hashable]:
     """The documents that fit the caps, taken in order; one that is too expensive is skipped for cheaper ones.
 
     A document waits while something in it is left to a later run: its text would be written, and paid, again then.
@@ -81,7 +78,7 @@ def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float 
     chosen: set[Hashable] = set()
     waiting: set[Hashable] = set()
     spent = 0.0
-    for caller in in_order(callers):
+    for caller in sort_candidates(callers):
         has_room = len(chosen) < most and (most_usd is None or spent + caller.predicted_usd <= most_usd)
         if has_room and caller.id not in waiting:
             spent += caller.predicted_usd
@@ -91,7 +88,7 @@ def within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd: float 
     return chosen
 
 
-def in_order(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
+def sort_candidates(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
     """The order in which the model is called for documents.
 
     From the bottom up, what nobody documented first, then the most important, changed before new, and by id.
@@ -169,36 +166,36 @@ def tests_of(workspace: Workspace, outline: DocumentTree) -> Set[str]:
     return found
 
 
-def above_what_is_left(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
+def documents_above_unwritten(workspace: Workspace, setup: ModelSetup, outline: DocumentTree, level: Level) -> set[str]:
     """The documents above one that a later run may write; the texts of all lower levels must be there."""
     found: set[str] = set()
     for below in LEVELS[: LEVELS.index(level)]:
-        found |= outline.all_above(_left(workspace, setup, below))
+        found |= outline.all_above(_left_to_later_runs(workspace, setup, below))
     return found
 
 
-def _left(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
+def _left_to_later_runs(workspace: Workspace, setup: ModelSetup, level: Level) -> set[str]:
     """The documents that the caps left to later runs: their row says so, or their model's text is out of date."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
-    tables = TableStore(workspace.tables.root)
+    tables = workspace.tables.without_base()
     names = ["id", "gate", "failure", "written_by"]
     rows = tables.read_or_empty(texts_table(level), workspace.key, columns=names)
-    left = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
-    wanted = _planned_calls(tables, workspace.key, level)
-    if not wanted:
-        return left
+    ids = set(rows.filter(pc.equal(rows.column("gate"), Gate.CAP.value)).column("id").to_pylist())
+    planned = _planned_calls(tables, workspace.key, level)
+    if not planned:
+        return ids
     is_older = pc.and_(pc.equal(rows.column("written_by"), WrittenBy.LLM.value), pc.is_null(rows.column("failure")))
-    asked = wanted.keys() & set(rows.filter(is_older).column("id").to_pylist())
-    last = last_by_model(workspace, level) if asked else {}
+    with_older_text = planned.keys() & set(rows.filter(is_older).column("id").to_pylist())
+    last = read_last_by_model(workspace, level) if with_older_text else {}
     contexts = Contexts(workspace)
-    for id_ in asked & last.keys():
+    for id_ in with_older_text & last.keys():
         text = last[id_]
         is_other = not setup.is_of_now(level, text)
-        if not is_other and level is Level.FUNCTION and wanted[id_] in (Cause.GRAPH, None):
-            is_other = bool(changed_by(text.written_with, contexts.of(id_), workspace.settings))
+        if not is_other and level is Level.FUNCTION and planned[id_] in (Cause.GRAPH, None):
+            is_other = bool(find_context_changes(text.written_with, contexts.of(id_), workspace.settings))
         if is_other:
-            left.add(id_)
-    return left
+            ids.add(id_)
+    return ids
 
 
 def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, Cause | None]:
@@ -217,32 +214,29 @@ def read_plan(workspace: Workspace, level: Level) -> tuple[dict[str, Gate], dict
         "plan", workspace.key, columns=["id", "level", "gate", "predicted_usd", "is_documented"]
     )
     rows = plan.filter(pc.equal(plan.column("level"), level.value))
-    ids, gates, prices, told = (rows.column(name).to_pylist() for name in ("id", *plan.column_names[2:]))
+    ids, gates, prices, flags = (rows.column(name).to_pylist() for name in ("id", *plan.column_names[2:]))
     stopped = {id_: Gate(gate) for id_, gate in zip(ids, gates, strict=True) if gate}
-    documented = {id_ for id_, is_documented in zip(ids, told, strict=True) if is_documented}
+    documented = {id_ for id_, is_documented in zip(ids, flags, strict=True) if is_documented}
     return stopped, dict(zip(ids, prices, strict=True)), documented
 
 
-def caps_left(ledger: "Ledger", workspace: Workspace) -> "Caps":
+def caps_left(ledger: Ledger, workspace: Workspace) -> Caps:
     """What earlier levels and layers left of the run's caps."""
-    # A plan reads the gates and calls no model.
-    from codesum_pipeline.texts.llm.writing_run import Caps
-
     llm = workspace.settings.llm
     most_usd = [cap for cap in (llm.max_cost_usd_per_run, workspace.usd_left) if cap is not None]
     return Caps(
-        documents_left=max(0, llm.max_summaries_per_run - len(_asked(ledger, workspace))),
+        documents_left=max(0, llm.max_summaries_per_run - len(_called_documents(ledger, workspace))),
         usd_left=max(0.0, min(most_usd) - ledger.spent()) if most_usd else None,
     )
 
 
-def rewrites_left(ledger: "Ledger", workspace: Workspace) -> int:
+def rewrites_left(ledger: Ledger, workspace: Workspace) -> int:
     """How many more texts may be written again without being confirmed; every document with a call counts."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
-    documents = TableStore(workspace.tables.root).read_or_empty("documents", workspace.key, columns=["id"])
+    documents = workspace.tables.without_base().read_or_empty("documents", workspace.key, columns=["id"])
     most = int(workspace.settings.max_rewrite_fraction * documents.num_rows)
-    return max(0, most - len(_asked(ledger, workspace)))
+    return max(0, most - len(_called_documents(ledger, workspace)))
 
 
-def _asked(ledger: "Ledger", workspace: Workspace) -> set[str]:
+def _called_documents(ledger: Ledger, workspace: Workspace) -> set[str]:
     return {row.id for row in ledger.rows(workspace.run_id) if row.outcome is not AttemptOutcome.NOT_SENT}

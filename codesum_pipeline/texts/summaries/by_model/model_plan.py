@@ -11,15 +11,15 @@ from codesum_pipeline.ground.model.hashing import canonical_json
 from codesum_pipeline.ground.model.model_call import CallTotals
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import is_among_tests
-from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, last_by_model
+from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
+    choose_within_caps,
     gate_of,
     importance_of,
     needs_confirmation,
     tests_of,
     trusted_ids,
-    within_caps,
 )
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator
 from codesum_pipeline.texts.summaries.by_model.prompting import (
@@ -61,7 +61,8 @@ class Decision(Struct, frozen=True):
 class ModelPlanner:
     """Decides for each document of a build, level after level, children first.
 
-    All levels share the caps, so the plan is made twice: first as if there were none, then, after `close`, within them.
+    All levels share the caps, so the plan is made twice: first as if there were none, then, after `share_out_caps`,
+    within them.
     """
 
     def __init__(self, workspace: Workspace, setup: ModelSetup, outline: DocumentTree) -> None:
@@ -77,59 +78,60 @@ class ModelPlanner:
         self._waiting: set[Hashable] = set()
         self._is_held = False
         self._last: dict[Level, Mapping[str, LastText]] = {}
+        self._estimators = {level: Estimator(setup, level) for level in Level}
         self._estimates: dict[str, CallTotals] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # A document that fails is planned as any other: the step that writes fails on it too, and counts it.
         self._guard = FailureGuard()
         self._documented: dict[str, bool] = {}
 
-    def functions(self, shown: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
+    def decide_functions(self, functions: Mapping[str, tuple[str, str, str]]) -> dict[str, Decision]:
         """What a model does for each function, given by id with qualified name, language and canonical source."""
         level = Level.FUNCTION
-        sources = {id_: function_source(id_, *found) for id_, found in shown.items()}
+        sources = {id_: function_source(id_, *function) for id_, function in functions.items()}
         choices = self._choose(level, [*sources.values()])
-        unread = [id_ for id_, c in choices.items() if not (c.stands or c.found or id_ in self._documented)]
+        unread = [id_ for id_, c in choices.items() if not (c.stands or c.kept_text or id_ in self._documented)]
         for id_, language, name, docstring in docstrings_of(self._workspace, unread) if unread else ():
             self._is_documented(id_, partial(author_opening_of_function, docstring, language, name))
         failed = {id_: Decision(sources[id_].wanted(self.writer(level))) for id_ in sources.keys() - choices.keys()}
         return failed | self._decide_all(
-            level, choices, lambda prompter, id_: prompter.of_function(*shown[id_], self._contexts.shown(id_))
+            level, choices, lambda prompter, id_: prompter.of_function(*functions[id_], self._contexts.shown(id_))
         )
 
-    def texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
+    def decide_texts(self, files: Sequence[TextFileInput]) -> dict[str, Decision]:
         """What a model does for files that are shown as text only."""
-        inputs = {found.id: found for found in files}
+        inputs = {file.id: file for file in files}
         sources: list[TextSource] = []
-        for found in files:
-            with self._guard.item(found.id):
-                sources.append(upper_source(found, ()))
+        for file in files:
+            with self._guard.item(file.id):
+                sources.append(upper_source(file, ()))
         choices = self._choose(Level.FILE, sources)
         for id_ in choices:
             self._is_documented(id_, partial(author_opening, inputs[id_]))
         return self._decide_all(Level.FILE, choices, lambda prompter, id_: prompter.of_upper(Level.FILE, inputs[id_]))
 
-    def upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
+    def decide_upper(self, level: Level, head: UpperInput, *, is_new: bool, if_below: bool, layer: int) -> Decision:
         """The decision for a document whose children may still change, with an upper bound of the price.
 
         `if_below`: its text is kept unless a child's text changes. `layer` counts from the bottom of its level.
         """
-        estimator = Estimator(self._setup, level)
+        estimator = self._estimators[level]
         below = self._outline.children.get(head.id, ())
         estimate = NOTHING
         with self._guard.item(head.id):
             estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
-        told = self._is_documented(head.id, partial(author_opening, head))
+        is_documented = self._is_documented(head.id, partial(author_opening, head))
         gate = self._gate(
             level,
             head.id,
             has_text=False,
             is_new=is_new,
             estimate=estimate,
-            is_documented=told,
+            is_documented=is_documented,
             if_below=if_below,
             layer=layer,
         )
-        return Decision(None, gate=gate, estimate=estimate, is_documented=told)
+        return Decision(None, gate=gate, estimate=estimate, is_documented=is_documented)
 
     def is_trusted(self, id_: str) -> bool:
         return self._trusted is None or id_ in self._trusted
@@ -148,21 +150,21 @@ class ModelPlanner:
     def is_current(self, level: Level, id_: str) -> bool:
         """Whether the last text of a document is by the model, template and parameters that would write it now."""
         if level not in self._last:
-            self._last[level] = last_by_model(self._workspace, level)
+            self._last[level] = read_last_by_model(self._workspace, level)
         last = self._last[level].get(id_)
         return last is not None and self._setup.is_of_now(level, last)
 
-    def close(self, existing: int) -> None:
+    def share_out_caps(self, existing: int) -> None:
         """Share out the caps: from here on only documents that fit them get a call. `existing` texts are there."""
         llm = self._setup.llm
-        self._room = within_caps(
+        self._room = choose_within_caps(
             self._callers.values(), most=llm.max_summaries_per_run, most_usd=llm.max_cost_usd_per_run
         )
         chosen = [caller for name, caller in self._callers.items() if name in self._room]
-        left = (caller for name, caller in self._callers.items() if name not in self._room)
-        self._waiting = {above for caller in left for above in caller.above}
-        held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
-        self._is_held = held and not self._workspace.is_confirmed
+        others = (caller for name, caller in self._callers.items() if name not in self._room)
+        self._waiting = {above for caller in others for above in caller.above}
+        is_held = needs_confirmation(chosen, existing, self._workspace.settings.max_rewrite_fraction)
+        self._is_held = is_held and not self._workspace.is_confirmed
 
     def _is_documented(self, id_: str, opening: Callable[[], str]) -> bool:
         """Whether its author documented a document: its documentation has an opening, which is read once."""
@@ -174,38 +176,38 @@ class ModelPlanner:
 
     def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
         """The texts of the last build and of the cache, looked up once for both passes."""
-        known = self._chosen.setdefault(level, {})
-        missing = [source for source in sources if source.id not in known]
+        chosen = self._chosen.setdefault(level, {})
+        missing = [source for source in sources if source.id not in chosen]
         contexts = self._contexts if level is Level.FUNCTION else None
         if missing:
             chooser = Chooser(self._workspace, self._setup, level, contexts)
-            known.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
-        return {source.id: known[source.id] for source in sources if source.id in known}
+            chosen.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
+        return {source.id: chosen[source.id] for source in sources if source.id in chosen}
 
     def _decide_all(
         self, level: Level, choices: Mapping[str, Choice], prompt_of: Callable[[Prompter, str], Prompt]
     ) -> dict[str, Decision]:
         """The decisions about documents whose whole input is known; prompts are made for the prices of calls."""
         prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
-        estimator = Estimator(self._setup, level)
+        estimator = self._estimators[level]
         decisions = {}
         for id_, choice in choices.items():
-            has_text = choice.stands or choice.found is not None
+            has_text = choice.stands or choice.kept_text is not None
             if not has_text and id_ not in self._estimates:
                 self._estimates[id_] = NOTHING
                 with self._guard.item(id_):
                     self._estimates[id_] = estimator.of_prompt(prompt_of(prompter, id_).text)
             cost = NOTHING if has_text else self._estimates[id_]
-            told = self._documented.get(id_, False)
+            is_documented = self._documented.get(id_, False)
             gate = self._gate(
-                level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=told
+                level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
             )
             if gate is None:
-                decisions[id_] = Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, told)
+                decisions[id_] = Decision(choice.wanted, choice.stands, None, choice.rewrite, cost, is_documented)
             elif gate is not Gate.TRUST and choice.leftover is not None:
-                decisions[id_] = Decision(choice.leftover, True, gate, estimate=cost, is_documented=told)
+                decisions[id_] = Decision(choice.leftover, True, gate, estimate=cost, is_documented=is_documented)
             else:
-                decisions[id_] = Decision(None, gate=gate, estimate=cost, is_documented=told)
+                decisions[id_] = Decision(None, gate=gate, estimate=cost, is_documented=is_documented)
         return decisions
 
     def _gate(

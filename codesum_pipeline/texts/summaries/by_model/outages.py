@@ -29,17 +29,17 @@ def note_outage(workspace: Workspace, level: Level, *, because: str, gave_up: bo
     """Note that every call at a level failed."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
     outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit, snapshot.index_state), because, gave_up)
-    _write(workspace, {**noted_outages(workspace.layout, workspace.key), level: outage})
+    _write(workspace, {**read_outages(workspace.layout, workspace.key), level: outage})
 
 
 def forget_outage(workspace: Workspace, level: Level) -> None:
     """Delete the note of a level."""
-    before = noted_outages(workspace.layout, workspace.key)
+    before = read_outages(workspace.layout, workspace.key)
     if level in before:
         _write(workspace, {other: outage for other, outage in before.items() if other != level})
 
 
-def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
+def read_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
     """What is noted of a repository, whichever build it was, from functions up."""
     try:
         noted = decode(layout.outages(key).read_bytes(), dict[Level, Outage])
@@ -50,7 +50,7 @@ def noted_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
 
 def outages_of_build(layout: HomeLayout, key: str, *, fingerprint: str) -> dict[Level, Outage]:
     """The outages of the build with this fingerprint."""
-    noted = noted_outages(layout, key)
+    noted = read_outages(layout, key)
     return {level: outage for level, outage in noted.items() if outage.fingerprint == fingerprint}
 
 

@@ -24,7 +24,7 @@ from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.decide import written_by
+from codesum_pipeline.texts.summaries.decide import kind_of_writer
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 # Measured on the worked examples in the packaged system prompt, at four characters a token.
@@ -99,7 +99,7 @@ class PlanPrice(Struct):
                 self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
         elif row.predicted_input_tokens and row.action in (PlanAction.WRITE, PlanAction.MAYBE):
             self.asked += saving
-        elif row.writer and written_by(row.writer) is WrittenBy.LLM:
+        elif row.writer and kind_of_writer(row.writer) is WrittenBy.LLM:
             self.found += row.action is not PlanAction.KEEP
             self.kept += row.action is PlanAction.KEEP
 
@@ -148,16 +148,16 @@ def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
 def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
     """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
     estimated = [(Estimator(setup, level), found) for level, found in levels.items()]
-    asked = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
-    return asked, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
+    on_calls = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
+    return on_calls, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
 
 
-def ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
+def describe_ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that stops documents, what would let them pass; in the order of the gates."""
     return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
 
 
-def held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
+def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
     """What of the last plan waits to be confirmed, and its price; None if nothing does."""
     if not settings.llm.enabled:
         return None
@@ -195,15 +195,15 @@ def _so_much(saving: CallTotals) -> str:
 
 
 def avoidance_of(
-    planned: PlanRow, written_by: WrittenBy, gate: Gate | None, seen: AvoidanceReason | None
+    planned: PlanRow, written_by: WrittenBy, gate: Gate | None, origin: AvoidanceReason | None
 ) -> AvoidanceReason:
-    """Why a planned document took no call. Its text's writer and gate are those of the finished level, `seen` is where
-    the level found its text: `CUT_OFF` where that of the last build is kept."""
-    is_cut_off = seen is AvoidanceReason.CUT_OFF
+    """Why a planned document took no call. Its text's writer and gate are those of the finished level, `origin` says
+    where the level found its text: `CUT_OFF` where that of the last build is kept."""
+    is_cut_off = origin is AvoidanceReason.CUT_OFF
     held = (
         (AvoidanceReason.PLACEHOLDER, written_by is WrittenBy.PLACEHOLDER),
-        (seen, seen is not None and not is_cut_off),
-        (seen, is_cut_off and planned.action is not PlanAction.KEEP),
+        (origin, origin is not None and not is_cut_off),
+        (origin, is_cut_off and planned.action is not PlanAction.KEEP),
         (AvoidanceReason.GATE, planned.gate is not None or gate is not None),
         (AvoidanceReason.GRAPH, planned.level is Level.FUNCTION and planned.context_changed),
     )
@@ -216,31 +216,31 @@ def read_meter(
     outline: DocumentTree,
     estimator: Estimator,
     texts: pa.Table,
-    seen: Mapping[str, AvoidanceReason],
+    origins: Mapping[str, AvoidanceReason],
 ) -> dict[AvoidanceReason, CallTotals]:
-    """What calls for all documents of a level would take, by the reason why they took none, or `ASKED`."""
+    """What calls for all documents of a level would take, by the reason why they took none, or `NOT_AVOIDED`."""
     # A store of its own: the step is no reader of this table, since no text is made from it.
-    tables = TableStore(workspace.tables.root)
+    tables = workspace.tables.without_base()
     planned = {row.id: row for row in tables.read_rows("plan", workspace.key, PlanRow) if row.level is level}
     shown = _shown_characters(tables, workspace.key, level)
-    found: dict[AvoidanceReason, CallTotals] = {}
+    totals: dict[AvoidanceReason, CallTotals] = {}
     for id_, by, gate in zip(*(values_of(texts, TextRow, n) for n in ("id", "written_by", "gate")), strict=True):
         row = planned[id_]
         children = outline.children.get(id_, ())
         saving = (
             predicted_call(row) if row.predicted_input_tokens else estimator.of_size(shown.get(id_, 0), len(children))
         )
-        cause = avoidance_of(row, by, gate, seen.get(id_))
-        found[cause] = found.get(cause, CallTotals()) + saving
-    return dict(sorted(found.items()))
+        cause = avoidance_of(row, by, gate, origins.get(id_))
+        totals[cause] = totals.get(cause, CallTotals()) + saving
+    return dict(sorted(totals.items()))
 
 
-def note_avoided(workspace: Workspace, level: Level, found: Mapping[AvoidanceReason, CallTotals]) -> None:
+def note_avoided(workspace: Workspace, level: Level, avoided: Mapping[AvoidanceReason, CallTotals]) -> None:
     """Write a level's meter into the table `avoided`; a level that is written again in the same run replaces it."""
     before = workspace.tables.read_rows_or_empty("avoided", workspace.key, AvoidedRow)
     kept = [row for row in before if (row.run_id, row.level) != (workspace.run_id, level)]
     moment = workspace.timestamp()
-    rows = [AvoidedRow(workspace.run_id, moment, level, cause, *astuple(saving)) for cause, saving in found.items()]
+    rows = [AvoidedRow(workspace.run_id, moment, level, cause, *astuple(saving)) for cause, saving in avoided.items()]
     workspace.tables.write_rows("avoided", workspace.key, [*kept, *rows], AvoidedRow)
 
 

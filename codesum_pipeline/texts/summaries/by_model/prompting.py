@@ -15,10 +15,10 @@ from codesum_pipeline.ground.model.document import ChildPair, Level
 from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
-from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut, fill_entries, local_order
+from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut_to_fit, fill_entries, order_siblings
 from codesum_pipeline.texts.llm.checking import AnswerBounds
-from codesum_pipeline.texts.llm.marking import enclose, numbered
-from codesum_pipeline.texts.llm.plain_text import markup_of, plain_text
+from codesum_pipeline.texts.llm.marking import enclose, number_lines
+from codesum_pipeline.texts.llm.plain_text import markup_of, to_plain_text
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
@@ -29,7 +29,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     ModuleInput,
     TextFileInput,
     UpperInput,
-    metadata,
+    metadata_of,
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
@@ -44,7 +44,7 @@ class Prompt(Struct, frozen=True):
     """The user's turn for one document, and what its answer is checked against."""
 
     text: str
-    shown: AnswerBounds
+    bounds: AnswerBounds
 
 
 class Prompter(Struct):
@@ -61,40 +61,40 @@ class Prompter(Struct):
         name = self._masked(qualified_name)
         around = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
         about = self._bounded(around, name)
-        lines = numbered(self._masked(source))
-        body = cut(lines, self._room(name, about))
+        lines = number_lines(self._masked(source))
+        body = cut_to_fit(lines, self._room(name, about))
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
         names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
-        shown = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
-        return Prompt(self._render(language, fields), shown)
+        bounds = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
+        return Prompt(self._render(language, fields), bounds)
 
-    def of_upper(self, level: Level, given: UpperInput) -> Prompt:
+    def of_upper(self, level: Level, document: UpperInput) -> Prompt:
         """The prompt about a class, file or folder: its metadata and its children's texts."""
-        name = self._masked(given.qualified_name if isinstance(given, ClassInput) else given.name)
-        told = {key: value for key, value in model_metadata(given).items() if key not in _IN_NAME}
-        lines = (f"{key}: {_joined(value)}" for key, value in told.items() if value)
+        name = self._masked(document.qualified_name if isinstance(document, ClassInput) else document.name)
+        shown_metadata = {key: value for key, value in model_metadata(document).items() if key not in _IN_NAME}
+        lines = (f"{key}: {_joined(value)}" for key, value in shown_metadata.items() if value)
         about = self._bounded(self._masked("\n".join(lines)), name)
         fields = {"name": enclose(name, "name"), "metadata": enclose(about, "metadata")}
-        if isinstance(given, TextFileInput):
-            body = cut(self._masked(shown_words(given)), self._room(name, about))
+        if isinstance(document, TextFileInput):
+            body = cut_to_fit(self._masked(shown_words(document)), self._room(name, about))
             fields["body"] = enclose(body, "text")
-            return Prompt(self._render(given.language, fields), AnswerBounds(level, line_count=None))
+            return Prompt(self._render(document.language, fields), AnswerBounds(level, line_count=None))
         entries = [
             Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
-            for child in given.children
+            for child in document.children
         ]
-        filled = fill_entries(entries, self._room(name, about), about=given.id)
+        filled = fill_entries(entries, self._room(name, about), about=document.id)
         listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
         if filled.left_out:
             listed += f"\n({filled.left_out} more are not shown)"
         fields["children"] = enclose(listed, "children")
-        language = "" if isinstance(given, ModuleInput) else given.language
-        names = tuple(child.name for child in given.children[: len(filled.entries)])
+        language = "" if isinstance(document, ModuleInput) else document.language
+        names = tuple(child.name for child in document.children[: len(filled.entries)])
         return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
 
     def _bounded(self, about: str, name: str) -> str:
         """The context or metadata, cut to at most half of the room that it shares with the body."""
-        return cut(about, self._room(name) // 2)
+        return cut_to_fit(about, self._room(name) // 2)
 
     def _room(self, *always: str) -> int:
         return body_budget(
@@ -117,25 +117,28 @@ class Prompter(Struct):
         return masked
 
 
-def model_metadata(given: UpperInput) -> dict[str, Any]:
+def model_metadata(document: UpperInput) -> dict[str, Any]:
     """What a model is shown of a document besides its children, as JSON-able values.
 
     Of a file it is the name and not the path: a move to another folder changes nothing.
     """
-    match given:
+    match document:
         case ClassInput() | FileInput():
-            kept = {name: value for name, value in metadata(given).items() if name != "literals"}
+            fields = {name: value for name, value in metadata_of(document).items() if name != "literals"}
         case TextFileInput():
-            kept = {"name": given.name, "language": given.language}
+            fields = {"name": document.name, "language": document.language}
         case ModuleInput():
-            markup = markup_of(given.readme_name or "")
-            kept = {"name": given.name, "readme": plain_text(given.readme, markup) if given.readme else None}
-    return kept
+            markup = markup_of(document.readme_name or "")
+            fields = {
+                "name": document.name,
+                "readme": to_plain_text(document.readme, markup) if document.readme else None,
+            }
+    return fields
 
 
-def shown_words(given: TextFileInput) -> str:
+def shown_words(file: TextFileInput) -> str:
     """What a model is shown of a text file."""
-    return plain_text(given.text, markup_of(given.name))
+    return to_plain_text(file.text, markup_of(file.name))
 
 
 def _joined(value: Any) -> str:
@@ -166,14 +169,14 @@ def function_source(id_: str, qualified_name: str, language: str, canonical_sour
     return TextSource(id_, sha1_hex(canonical_source), (), shown)
 
 
-def upper_source(given: UpperInput, children: Sequence[ChildText]) -> TextSource:
+def upper_source(document: UpperInput, children: Sequence[ChildText]) -> TextSource:
     """The source of a class's, file's or folder's text: its metadata and its children's texts, in this order."""
-    own = model_metadata(given)
-    if isinstance(given, TextFileInput):
-        own["text"] = shown_words(given)
+    own = model_metadata(document)
+    if isinstance(document, TextFileInput):
+        own["text"] = shown_words(document)
     pairs = [[child.name, child.level, child.text_hash] for child in children]
     return TextSource(
-        given.id,
+        document.id,
         hash_of(own),
         tuple(ChildPair(child.id, child.name, child.text_hash) for child in children),
         canonical_json([pairs, own]),
@@ -193,7 +196,7 @@ class ChildOrder:
 
     def __call__(self, children: Sequence[ChildText]) -> list[ChildText]:
         by_id: Mapping[str, ChildText] = {child.id: child for child in children}
-        return [by_id[found.id] for found in local_order(self._rank(child) for child in children)]
+        return [by_id[found.id] for found in order_siblings(self._rank(child) for child in children)]
 
     def _rank(self, child: ChildText) -> SiblingRank:
         """A file or folder is ranked by how much is directly in it, which an edit of a body does not change."""

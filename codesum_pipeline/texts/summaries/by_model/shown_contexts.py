@@ -25,14 +25,14 @@ from codesum_pipeline.ground.store.rows import lists_of_field
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput
-from codesum_pipeline.texts.summaries.neighbours import said_name
+from codesum_pipeline.texts.summaries.neighbours import name_of_document
 from codesum_pipeline.texts.summaries.outline import base_name, read_classes
 
 _MAX_HEAD_CHARS = 200
-_MAX_SAID_CHARS = 300
+_MAX_OPENING_CHARS = 300
 _MAX_FIELDS_CHARS = 300
 # Further callees are shown by name only; by default five are sampled.
 _MAX_SIGNATURES = 10
@@ -66,41 +66,41 @@ class _MaskedTexts:
         self.masked: Counter[str] = Counter()
 
     def line(self, text: str, limit: int) -> str:
-        return clip(printable(self.without_secrets(text)), limit)
+        return clip_text(make_printable(self.without_secrets(text)), limit)
 
     def without_secrets(self, text: str) -> str:
-        shown = mask_secrets(text).text
-        self.masked.update(masks_in(shown))
-        return shown
+        masked = mask_secrets(text).text
+        self.masked.update(masks_in(masked))
+        return masked
 
 
 def _path_of(id_: str) -> str:
     return id_.partition(SEPARATOR)[0]
 
 
-def names_shown(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+def show_names(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
     """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
-    shown = _MaskedTexts()
-    return tuple(dict.fromkeys(shown.line(name, _MAX_HEAD_CHARS) for name in names)), shown.masked
+    texts = _MaskedTexts()
+    return tuple(dict.fromkeys(texts.line(name, _MAX_HEAD_CHARS) for name in names)), texts.masked
 
 
 def _name_alone(id_: str) -> Piece:
-    (name,), masked = names_shown([said_name(id_)])
+    (name,), masked = show_names([name_of_document(id_)])
     return Piece(id_, f"calls {name}", "", masked)
 
 
-def _class_piece(found: ClassInput) -> Piece:
-    shown = _MaskedTexts()
-    head, fields = _head_and_fields(found, shown)
-    documented = replace(found, docstring=shown.without_secrets(found.docstring or ""))
-    parts = [f"in class: {head}", *_said(author_opening(documented)), *fields]
-    is_name_alone = len(parts) == 1 and not found.bases
-    return Piece(found.id, "; ".join(parts), "; ".join((head, *fields)), shown.masked, is_name_alone)
+def _class_piece(class_: ClassInput) -> Piece:
+    texts = _MaskedTexts()
+    head, fields = _head_and_fields(class_, texts)
+    documented = replace(class_, docstring=texts.without_secrets(class_.docstring or ""))
+    parts = [f"in class: {head}", *_quoted(author_opening(documented)), *fields]
+    is_name_alone = len(parts) == 1 and not class_.bases
+    return Piece(class_.id, "; ".join(parts), "; ".join((head, *fields)), texts.masked, is_name_alone)
 
 
-def _head_and_fields(found: ClassInput, shown: _MaskedTexts) -> tuple[str, list[str]]:
-    fields = shown.line(", ".join(found.fields), _MAX_FIELDS_CHARS)
-    return shown.line(found.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+def _head_and_fields(class_: ClassInput, texts: _MaskedTexts) -> tuple[str, list[str]]:
+    fields = texts.line(", ".join(class_.fields), _MAX_FIELDS_CHARS)
+    return texts.line(class_.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
 
 
 def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
@@ -111,15 +111,15 @@ def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
 
 def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
     """A file by its name alone: where it lies says nothing about its functions."""
-    shown, name = _MaskedTexts(), base_name(path)
-    documented = FileInput(name, name, language, shown.without_secrets(docstring or ""), (), (), None, ())
-    parts = [f"in file: {printable(name)}", *_said(author_opening(documented))]
-    return Piece(path, "; ".join(parts), name.partition(".")[0], shown.masked)
+    texts, name = _MaskedTexts(), base_name(path)
+    documented = FileInput(name, name, language, texts.without_secrets(docstring or ""), (), (), None, ())
+    parts = [f"in file: {make_printable(name)}", *_quoted(author_opening(documented))]
+    return Piece(path, "; ".join(parts), name.partition(".")[0], texts.masked)
 
 
-def _said(opening: str) -> list[str]:
+def _quoted(opening: str) -> list[str]:
     """The opening of a class's or file's documentation, in quotes, so that it does not read as part of the prompt."""
-    return [f'it says "{clip(opening, _MAX_SAID_CHARS)}"'] if opening else []
+    return [f'it says "{clip_text(opening, _MAX_OPENING_CHARS)}"'] if opening else []
 
 
 NO_NEIGHBOURS = TextContext((), (), (), ())
@@ -142,7 +142,8 @@ class ShownContext(Struct, frozen=True):
 class Contexts:
     """The neighbourhoods of functions in the present graph: the classes, files and callees around them.
 
-    Tables are read at the first use.
+    Each table is read at its first use, each class, file and callee is described at the first question about it, and
+    both are remembered.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -152,16 +153,16 @@ class Contexts:
 
     def of(self, id_: str) -> TextContext:
         """The neighbourhood of a function with its class and file; no neighbours where the graph knows none."""
-        found = self._graph.get(id_, NO_NEIGHBOURS)
-        holders, callees = self._around(id_, found)
-        return replace(found, around=tuple(piece.neighbour for piece in (*holders, *callees)))
+        context = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, context)
+        return replace(context, around=tuple(piece.neighbour for piece in (*holders, *callees)))
 
     def shown(self, id_: str) -> ShownContext:
         """The neighbourhood of a function as a model is shown it."""
-        found = self._graph.get(id_, NO_NEIGHBOURS)
-        holders, callees = self._around(id_, found)
+        context = self._graph.get(id_, NO_NEIGHBOURS)
+        holders, callees = self._around(id_, context)
         pieces = (*holders, *callees)
-        called_by, masked = names_shown(names_of_neighbours(found.called_by))
+        called_by, masked = show_names(names_of_neighbours(context.called_by))
         return ShownContext(
             called_by=called_by,
             holders=tuple(piece.line for piece in holders),
@@ -170,7 +171,7 @@ class Contexts:
             masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
         )
 
-    def _around(self, id_: str, found: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    def _around(self, id_: str, context: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
         """What holds a function, the nearest first and its file last; and its callees, by name.
 
         Outer holders are left out where they say no more than the function's qualified name.
@@ -179,7 +180,7 @@ class Contexts:
         may_show = [above for above in self._above(id_) if _path_of(above) == path or not self._is_unsent(above)]
         around = [piece for above in may_show if (piece := self._holder(above))]
         holders = (*around[:1], *(piece for piece in around[1:] if not piece.is_name_alone))
-        ordered = sorted(one.id for one in found.calls)
+        ordered = sorted(one.id for one in context.calls)
         called = [self._callee(callee) for callee in ordered[:_MAX_SIGNATURES]]
         called += [_name_alone(callee) for callee in ordered[_MAX_SIGNATURES:]]
         by_line = {piece.line: piece for piece in called}
@@ -235,7 +236,7 @@ class Contexts:
         above = self._symbols.get(id_, (None, ""))[0]
         if above is None:
             language, _ = self._files.get(_path_of(id_), ("", None))
-            above = self._elsewhere.get((family_of(language), said_name(id_).rpartition(".")[0]))
+            above = self._elsewhere.get((family_of(language), name_of_document(id_).rpartition(".")[0]))
         while above is not None:
             yield above
             above = self._symbols.get(above, (None, ""))[0]
@@ -245,7 +246,7 @@ class Contexts:
     def _elsewhere(self) -> Mapping[tuple[str, str], str]:
         """Classes by family of languages and qualified name, where only one has both."""
         sent = [head for head in self._classes.values() if not self._is_unsent(head.id)]
-        named = [((family_of(head.language), said_name(head.id)), head.id) for head in sent]
+        named = [((family_of(head.language), name_of_document(head.id)), head.id) for head in sent]
         count = Counter(name for name, _ in named)
         return {name: id_ for name, id_ in named if count[name] == 1}
 
@@ -256,33 +257,33 @@ class Contexts:
         if id_ in self._classes:
             return _class_piece(self._classes[id_])
         if id_ in self._symbols:
-            shown = _MaskedTexts()
-            signature = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
-            return Piece(id_, f"in function: {signature}", signature, shown.masked)
+            texts = _MaskedTexts()
+            signature = texts.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature, texts.masked)
         return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
 
     def _callee_piece(self, id_: str) -> Piece:
         if self._is_unsent(id_):
             return _name_alone(id_)
-        shown = _MaskedTexts()
-        name = shown.line(said_name(id_), _MAX_HEAD_CHARS)
+        texts = _MaskedTexts()
+        name = texts.line(name_of_document(id_), _MAX_HEAD_CHARS)
         if id_ in self._classes:
-            head, fields = _head_and_fields(self._classes[id_], shown)
+            head, fields = _head_and_fields(self._classes[id_], texts)
         else:
-            head, fields = shown.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
-        told = "; ".join((head, *fields))
-        return Piece(id_, f"calls {name}: {told}", told, shown.masked)
+            head, fields = texts.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+        code = "; ".join((head, *fields))
+        return Piece(id_, f"calls {name}: {code}", code, texts.masked)
 
 
-def changed_by(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
+def find_context_changes(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
     """The ids that changed a context, sorted; none if it counts as the same. None is one without neighbours."""
     then = then or NO_NEIGHBOURS
     if settings.graph_policy is GraphPolicy.STRICT:
         if hash_of_shown(then) == hash_of_shown(now):
             return ()
         known = {one.content_hash for one in then.around or ()}
-        told = {one.id for one in now.around or () if one.content_hash not in known}
-        return tuple(sorted(told | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
+        changed = {one.id for one in now.around or () if one.content_hash not in known}
+        return tuple(sorted(changed | (_ids(then) ^ _ids(now)))) or tuple(sorted(_ids(now)))
     if _similarity(then, now) > settings.context_similarity_threshold:
         return ()
     new_callers = set(now.callers) - set(then.callers)
@@ -292,15 +293,15 @@ def changed_by(then: TextContext | None, now: TextContext, settings: ContextSett
     return tuple(sorted(new_across | new_callers))
 
 
-def hash_of_shown(found: TextContext) -> str:
+def hash_of_shown(context: TextContext) -> str:
     """A hash of all that a model is shown of it."""
-    around = None if found.around is None else sorted(one.content_hash for one in found.around)
-    return hash_of([names_of_neighbours(found.called_by), names_of_neighbours(found.calls), around])
+    around = None if context.around is None else sorted(one.content_hash for one in context.around)
+    return hash_of([names_of_neighbours(context.called_by), names_of_neighbours(context.calls), around])
 
 
 def names_of_neighbours(neighbours: Sequence[ContextNeighbour]) -> tuple[str, ...]:
     """Their qualified names, sorted and without repetition."""
-    return tuple(sorted({said_name(one.id) for one in neighbours}))
+    return tuple(sorted({name_of_document(one.id) for one in neighbours}))
 
 
 def _similarity(then: TextContext, now: TextContext) -> float:
@@ -357,5 +358,5 @@ def _known(ids: Iterable[str], hashes: dict[str, str]) -> tuple[ContextNeighbour
     return tuple(ContextNeighbour(id_, hashes[id_]) for id_ in sorted(set(ids)) if id_ in hashes)
 
 
-def _ids(found: TextContext) -> set[str]:
-    return {one.id for one in (*found.called_by, *found.calls)}
+def _ids(context: TextContext) -> set[str]:
+    return {one.id for one in (*context.called_by, *context.calls)}

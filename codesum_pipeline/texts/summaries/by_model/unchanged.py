@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from codesum_pipeline.ground.model.document import LEVELS, ChildPair, Level, WrittenBy
 from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 
@@ -28,12 +27,12 @@ _NONE: Text = ("", "")
 class UnchangedCode:
     """Compares the documents of the last build with the tables of this one, for one level.
 
-    `documents` has the last build until all levels are written.
+    `documents` has the last build until all levels are written. Each table is read at its first use and remembered.
     """
 
     def __init__(self, workspace: Workspace, level: Level) -> None:
         # A store of its own: no text is made from what is compared here.
-        self._tables = TableStore(workspace.tables.root)
+        self._tables = workspace.tables.without_base()
         self._key = workspace.key
         self._level = level
         # Texts of this level that a model wrote in this build.
@@ -43,7 +42,7 @@ class UnchangedCode:
         """Take in texts, by id with their hashes, that a model wrote at this level in this build."""
         self._written |= texts
 
-    def stands(self, source: TextSource, children: Sequence[ChildPair]) -> bool:
+    def still_describes(self, source: TextSource, children: Sequence[ChildPair]) -> bool:
         """Whether the text of a document, which was written of `children`, describes the code as it is now."""
         now = {child.id: child.text_hash for child in source.children}
         before = {child.id: child.text_hash for child in children}

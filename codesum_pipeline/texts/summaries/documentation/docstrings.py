@@ -7,7 +7,7 @@ doctests, tables and directives are left out.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING
@@ -17,12 +17,12 @@ from msgspec.structs import replace
 
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
-    clip,
+    clip_text,
     is_aside,
     join_sentences,
-    plain,
+    make_sentence,
     printable_lines,
-    sentence,
+    remove_markup,
     without_roles,
     word_table,
 )
@@ -47,9 +47,9 @@ class Docstring(Struct, frozen=True):
     """
 
     sentences: tuple[str, ...] = ()
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     returns: str | None = None
-    types: dict[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
     return_type: str = ""
 
 
@@ -61,16 +61,16 @@ def read_docstring(text: str | None) -> Docstring:
     """Read one docstring; None and an empty one give `EMPTY`."""
     if not text or not text.strip():
         return EMPTY
-    shown = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
-    read = _fields(shown)
-    told = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
+    clean = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
+    read = _fields(clean)
+    described = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
     returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
     # The library's own description ends at the first section and has lost the indentation that marks code.
     return Docstring(
-        sentences_in_code(shown),
-        {name: plain(_first_paragraph(one.description)) for name, one in told if one.description},
-        plain(_first_paragraph(returned[0] or "")) or None,
-        {name: one.type_name for name, one in told if one.type_name},
+        sentences_in_code(clean),
+        {name: remove_markup(_first_paragraph(one.description)) for name, one in described if one.description},
+        remove_markup(_first_paragraph(returned[0] or "")) or None,
+        {name: one.type_name for name, one in described if one.type_name},
         returned[1] or "",
     )
 
@@ -120,10 +120,10 @@ _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|
 _DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")
 
 
-def docstring_of(given: FunctionInput | ClassInput | FileInput) -> Docstring:
+def docstring_of(definition: FunctionInput | ClassInput | FileInput) -> Docstring:
     """What a definition's documentation says, without its own name at the start."""
-    names = tuple(p.name for p in given.facts.parameters) if isinstance(given, FunctionInput) else ()
-    return read_documentation(given.docstring, given.language, given.name, names)
+    names = tuple(p.name for p in definition.facts.parameters) if isinstance(definition, FunctionInput) else ()
+    return read_documentation(definition.docstring, definition.language, definition.name, names)
 
 
 def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
@@ -134,17 +134,17 @@ def read_documentation(text: str | None, language: str, name: str, parameters: t
     return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
 
 
-def without_name(told: tuple[str, ...], name: str) -> tuple[str, ...]:
+def without_name(sentences: tuple[str, ...], name: str) -> tuple[str, ...]:
     """`Find returns the row` gives `Returns the row` for what is called Find; a name alone goes."""
-    first = told[0]
+    first = sentences[0]
     bare = name.strip("_")
     if not bare or not first.startswith((name, bare)):
-        return told
+        return sentences
     rest = first.removeprefix(name if first.startswith(name) else bare).removeprefix("()")
     if match := _STATING.match(rest) or _DEFINING.match(rest):
-        said = rest[match.end() :]
-        return (said[:1].upper() + said[1:], *told[1:])
-    return told
+        statement = rest[match.end() :]
+        return (statement[:1].upper() + statement[1:], *sentences[1:])
+    return sentences
 
 
 @lru_cache(maxsize=2048)
@@ -180,9 +180,9 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
             section = _KINDS.get(match[1].lower(), _OTHER)
             yield f"# {match[1]}"
         elif section != _CODE:
-            kind, name, said = _listed(line, section, language, parameters)
+            kind, name, content = _listed(line, section, language, parameters)
             section = kind if kind == _PARAMETER and not name else section
-            yield from _field(kind, said, language, name) if kind else (line,)
+            yield from _field(kind, content, language, name) if kind else (line,)
 
 
 def _listed(line: str, section: str, language: str, parameters: frozenset[str]) -> tuple[str, str, str]:
@@ -201,12 +201,12 @@ def _listed(line: str, section: str, language: str, parameters: frozenset[str]) 
     return "", "", ""
 
 
-def _field(kind: str, said: str, language: str, name: str) -> Iterator[str]:
+def _field(kind: str, content: str, language: str, name: str) -> Iterator[str]:
     """What follows a tag: a type, a name and a text, in the order of each language's tool."""
     if kind not in (_PARAMETER, _RETURNS):
         yield ":other:"
         return
-    type_, rest = _leading_type(said, language)
+    type_, rest = _leading_type(content, language)
     if kind == _PARAMETER and not name:
         match = _NAME.match(rest)
         # The property of a parameter, `options.depth`, is no parameter.
@@ -221,24 +221,28 @@ def _field(kind: str, said: str, language: str, name: str) -> Iterator[str]:
         yield f":type {name}: {type_}" if is_named else f":rtype: {type_}"
 
 
-def _leading_type(said: str, language: str) -> tuple[str, str]:
-    is_type = has_trait(language, Trait.DOC_TYPES_FIRST) and said and not said.startswith(("$", "&", "..."))
-    if is_type or said.startswith("{") or (has_trait(language, Trait.DOC_TYPES_IN_BRACKETS) and said.startswith("[")):
-        kind = _first_word(said)
-        return kind.strip("{}[] ") if kind[0] in "{[" else kind, said[len(kind) :].strip()
-    if has_trait(language, Trait.DOC_TYPES_BARE) and (match := _LUA_TYPE.match(said)):
-        return match[0].rstrip(":"), said[match.end() :].strip()
-    return "", said
+def _leading_type(content: str, language: str) -> tuple[str, str]:
+    is_type = has_trait(language, Trait.DOC_TYPES_FIRST) and content and not content.startswith(("$", "&", "..."))
+    if (
+        is_type
+        or content.startswith("{")
+        or (has_trait(language, Trait.DOC_TYPES_IN_BRACKETS) and content.startswith("["))
+    ):
+        kind = _first_word(content)
+        return kind.strip("{}[] ") if kind[0] in "{[" else kind, content[len(kind) :].strip()
+    if has_trait(language, Trait.DOC_TYPES_BARE) and (match := _LUA_TYPE.match(content)):
+        return match[0].rstrip(":"), content[match.end() :].strip()
+    return "", content
 
 
-def _first_word(said: str) -> str:
+def _first_word(content: str) -> str:
     """Up to the first blank outside of brackets."""
     depth = 0
-    for position, char in enumerate(said):
+    for position, char in enumerate(content):
         depth += (char in "([{<") - (char in ")]}>")
         if char == " " and depth <= 0:
-            return said[:position]
-    return said
+            return content[:position]
+    return content
 
 
 _OPENING_CHARS = 360
@@ -269,21 +273,21 @@ def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, 
         is_word = " " not in text and len(text) < _MIN_TELLING_CHARS
         if len(text) < 3 or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:
             continue
-        told = clip(sentence(text), _OPENING_CHARS)
+        opening = clip_text(make_sentence(text), _OPENING_CHARS)
         used = number + 1
         for following in doc.sentences[used : number + most]:
-            if not _goes_on(following) or len(told) + len(following) >= _OPENING_CHARS:
+            if not _goes_on(following) or len(opening) + len(following) >= _OPENING_CHARS:
                 break
-            told, used = f"{told} {sentence(following)}", used + 1
-        return told, used
+            opening, used = f"{opening} {make_sentence(following)}", used + 1
+        return opening, used
     return "", 0
 
 
-def further_sentence(told: Sequence[str], summary: str) -> str:
+def further_sentence(sentences: Sequence[str], summary: str) -> str:
     """The first of the next sentences that adds something and can be read alone; empty without one."""
-    for one in told[:3]:
+    for one in sentences[:3]:
         if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and one[0].isalnum() and _goes_on(one):
-            return clip(sentence(one), _FURTHER_CHARS)
+            return clip_text(make_sentence(one), _FURTHER_CHARS)
     return ""
 
 
@@ -293,6 +297,6 @@ def _goes_on(text: str) -> bool:
     return " " in text.strip() and not is_other
 
 
-def joined(*told: str, limit: int) -> str:
+def join_as_sentences(*sentences: str, limit: int) -> str:
     """Sentences, as many as fit."""
-    return join_sentences([clip(sentence(one), limit) for one in told if one], limit)
+    return join_sentences([clip_text(make_sentence(one), limit) for one in sentences if one], limit)

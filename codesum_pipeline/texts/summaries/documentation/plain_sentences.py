@@ -66,7 +66,7 @@ _SENTENCE_CUT_SHARE = 0.5
 _OPEN_BRACKET = re.compile(r"\s*[(\[{\u201c][^)\]}\u201d]*$")
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """One line of printable characters; runs of white space become one space."""
     if not text.isprintable():
         text = _TERMINAL_ESCAPE.sub("", text)
@@ -89,7 +89,7 @@ def _replacement(char: str) -> str:
     return " " if char.isspace() or unicodedata.category(char) in ("Zs", "Zl", "Zp") else ""
 
 
-def clip(text: str, limit: int) -> str:
+def clip_text(text: str, limit: int) -> str:
     """At most `limit` characters of a one-line text, cut at the end of a sentence, else of a word."""
     if len(text) <= limit:
         return text
@@ -109,7 +109,7 @@ def _cut_at_word(text: str, limit: int) -> str:
     return head.rstrip(" ,;:-–—(")
 
 
-def sentence(text: str) -> str:
+def make_sentence(text: str) -> str:
     """The text with a capital at its start, unless its first word looks like code, and a mark at its end."""
     text = text.strip().rstrip(",;:-–— ")
     if not text:
@@ -129,7 +129,7 @@ def join_sentences(sentences: Iterable[str], limit: int) -> str:
         if not part:
             continue
         if not text:
-            text = clip(part, limit)
+            text = clip_text(part, limit)
         elif len(text) + 1 + len(part) <= limit:
             text = f"{text} {part}"
     return text
@@ -146,7 +146,7 @@ _POINTS = re.compile(r".*\b(?:see|visit|check out|refer to)(?: also)?\W*$", re.I
 _LAST_WORD = re.compile(r"[\w.]+$")
 
 
-def sentences(paragraph: str, *, limit: int = 8) -> list[str]:
+def split_sentences(paragraph: str, *, limit: int = 8) -> list[str]:
     """The first `limit` sentences of a one-line paragraph."""
     found: list[str] = []
     start = 0
@@ -206,7 +206,7 @@ _EMPTY_BRACKETS = re.compile(r"\s?[(\[]\s*[)\]]")
 _SPACE_BEFORE = re.compile(r"(?:(?<!\s)|(?<=[,;:.!?)]\s))\s++([,;:.!?)](?:\s|$))")
 
 
-def plain(text: str) -> str:
+def remove_markup(text: str) -> str:
     """One line without markup; hyper links keep their words and lose their targets."""
     if not _MARKS.search(text):
         return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", text)).strip()

@@ -15,11 +15,11 @@ from typing import Any
 from msgspec import Struct
 
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
-    clip,
+    clip_text,
     is_aside,
-    plain,
     printable_lines,
-    sentences,
+    remove_markup,
+    split_sentences,
 )
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -103,26 +103,26 @@ def _as_markdown(text: str, *, in_code: bool) -> Iterator[str]:
     """The lines as Markdown has them; what is left out is an empty line."""
     fence, left_out, is_below, height, is_set_in = "", -1, False, 0, False
     for line in printable_lines(text):
-        told, stripped, indent = line, line.strip(), len(line) - len(line.lstrip())
+        markdown, stripped, indent = line, line.strip(), len(line) - len(line.lstrip())
         is_rule = bool(_RULE.fullmatch(stripped)) and not (stripped[0] in "`~" and len(stripped) < 4)
         is_below = is_below and bool(stripped)
         if fence or (_FENCE.match(stripped) and not (is_rule and height == 1)):
             fence = "" if fence and stripped.startswith(fence) else fence or stripped[:3]
             is_rule = True
         elif left_out >= 0 and (not stripped or indent > left_out or is_below):
-            told = ""
+            markdown = ""
         elif _DIRECTIVE.match(stripped) or (in_code and _SECTION.match(stripped)):
-            told, left_out, is_below = "", indent, stripped[0] not in ".!"
+            markdown, left_out, is_below = "", indent, stripped[0] not in ".!"
         elif is_rule or _LEFT_OUT.match(stripped):
-            told, left_out = "---" if is_rule and height == 1 else "", -1
+            markdown, left_out = "---" if is_rule and height == 1 else "", -1
         elif stripped.endswith("::"):
-            told, left_out = line.rstrip()[:-1], indent
+            markdown, left_out = line.rstrip()[:-1], indent
         else:
             left_out, is_bullet = -1, in_code and bool(_BULLET.match(stripped))
             is_set_in = in_code and indent >= 2 and (is_set_in or not height) and not is_bullet
-            told = stripped if is_bullet else f"    {stripped}" if is_set_in else line
-        height = 0 if is_rule or not told.strip() else height + 1
-        yield told
+            markdown = stripped if is_bullet else f"    {stripped}" if is_set_in else line
+        height = 0 if is_rule or not markdown.strip() else height + 1
+        yield markdown
 
 
 _MAX_LINES = 600
@@ -150,10 +150,10 @@ class Prose(Struct, frozen=True):
     @property
     def opening(self) -> list[str]:
         """The first two sentences, after the title where they do not begin with it; the title alone without any."""
-        title, told = self.title.rstrip(".:"), list(self.sentences[:2])
-        if title and not (told and told[0].lower().startswith(title.lower()[:24])):
-            told[:1] = [": ".join((title, *told[:1]))]
-        return told
+        title, opening = self.title.rstrip(".:"), list(self.sentences[:2])
+        if title and not (opening and opening[0].lower().startswith(title.lower()[:24])):
+            opening[:1] = [": ".join((title, *opening[:1]))]
+        return opening
 
 
 @lru_cache(maxsize=256)
@@ -165,35 +165,35 @@ def read_prose(text: str) -> Prose:
     headings: list[str] = []
     items: list[str] = []
     for block in read_blocks(head):
-        kept = {BlockKind.ITEM: items, BlockKind.HEADING: headings, BlockKind.PARAGRAPH: paragraphs}[block.kind]
-        if len(kept) >= _MAX_BLOCKS:
+        of_kind = {BlockKind.ITEM: items, BlockKind.HEADING: headings, BlockKind.PARAGRAPH: paragraphs}[block.kind]
+        if len(of_kind) >= _MAX_BLOCKS:
             continue
-        told = plain(" ".join(block.text.split()))
-        if not any(map(str.isalnum, told)):
+        line = remove_markup(" ".join(block.text.split()))
+        if not any(map(str.isalnum, line)):
             continue
         if block.kind is BlockKind.ITEM:
-            items.append(told)
+            items.append(line)
         elif block.kind is BlockKind.HEADING and not (title or paragraphs):
-            title = _NUMBER.sub("", told)
+            title = _NUMBER.sub("", line)
         elif block.kind is BlockKind.HEADING:
-            headings.append(_NUMBER.sub("", told))
-        elif _is_prose(told):
-            paragraphs.append(told.rstrip(":"))
-    found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in sentences(paragraph, limit=4)]
-    told_first = [one for one in found if " " in one and not is_aside(one)]
-    return Prose(title, tuple(told_first[:10]), tuple(headings), tuple(items))
+            headings.append(_NUMBER.sub("", line))
+        elif _is_prose(line):
+            paragraphs.append(line.rstrip(":"))
+    found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in split_sentences(paragraph, limit=4)]
+    opening = [one for one in found if " " in one and not is_aside(one)]
+    return Prose(title, tuple(opening[:10]), tuple(headings), tuple(items))
 
 
-def _is_prose(told: str) -> bool:
-    is_long = len(told) >= _MIN_PARAGRAPH_CHARS or (told.endswith(".") and told.count(" ") > 1)
-    return is_long and " " in told and sum(map(str.isalpha, told)) > len(told) / 2
+def _is_prose(line: str) -> bool:
+    is_long = len(line) >= _MIN_PARAGRAPH_CHARS or (line.endswith(".") and line.count(" ") > 1)
+    return is_long and " " in line and sum(map(str.isalpha, line)) > len(line) / 2
 
 
 def sentences_in_code(text: str) -> tuple[str, ...]:
     """The first sentences of a definition's documentation, up to its first section."""
     found: list[str] = []
     for paragraph in _paragraphs(read_blocks(text, in_code=True))[:4]:
-        found.extend(one for one in sentences(plain(paragraph), limit=6) if any(map(str.isalnum, one)))
+        found.extend(one for one in split_sentences(remove_markup(paragraph), limit=6) if any(map(str.isalnum, one)))
     return tuple(found[:8])
 
 
@@ -230,13 +230,13 @@ def _completed(paragraphs: list[str], items: list[str]) -> Iterator[str]:
     elif items:
         yield f"{paragraphs[-1]} {_joined(items)}"
     else:
-        whole = sentences(paragraphs[-1].rstrip(":"))[:-1]
+        whole = split_sentences(paragraphs[-1].rstrip(":"))[:-1]
         yield " ".join(whole) if whole or paragraphs[:-1] else paragraphs[-1].rstrip(":")
 
 
 def _joined(items: list[str]) -> str:
     """As many entries as fit, at least the first."""
-    text = clip(items[0], _MAX_ITEMS_CHARS).rstrip(".;,")
+    text = clip_text(items[0], _MAX_ITEMS_CHARS).rstrip(".;,")
     for item in items[1:]:
         if len(text) + len(item) > _MAX_ITEMS_CHARS:
             break

@@ -12,15 +12,20 @@ from itertools import chain
 from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter
 from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.symbols.parsing.expressions import bound_names
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, printable, word_set
-from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS, MIN_ITEM, in_words
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable, word_set
+from codesum_pipeline.texts.summaries.extractive.composing import (
+    MAX_ITEM,
+    MAX_SIDE_EFFECTS,
+    MIN_ITEM,
+    without_foreign_names,
+)
 from codesum_pipeline.texts.summaries.extractive.words import (
-    fact,
+    make_fact,
+    name_in_words,
     name_words,
-    said,
     shared_prefix,
     split_identifier,
-    telling,
+    telling_weight,
 )
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -34,13 +39,13 @@ _JOINED = re.compile(r"…(?=\w)")
 
 
 @lru_cache(maxsize=4096)
-def message(text: str) -> str:
+def message_in_words(text: str) -> str:
     """One line of words; "" of a text without any."""
-    shown = _ESCAPES.sub(" ", text)
-    shown = _FILLED.sub("…", shown).replace("\\", "") if any(mark in shown for mark in "%{\\$") else shown
-    shown = printable(_JOINED.sub("… ", _GAPS.sub("", shown))).strip(" :;,.-=>")
-    shown = shown.strip("'") if shown.startswith("'") else shown
-    return shown if any(map(str.isalpha, shown)) else ""
+    words = _ESCAPES.sub(" ", text)
+    words = _FILLED.sub("…", words).replace("\\", "") if any(mark in words for mark in "%{\\$") else words
+    words = make_printable(_JOINED.sub("… ", _GAPS.sub("", words))).strip(" :;,.-=>")
+    words = words.strip("'") if words.startswith("'") else words
+    return words if any(map(str.isalpha, words)) else ""
 
 
 _RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static", "parent", "Self", "base", "me"))
@@ -61,11 +66,14 @@ _OUTWARD = {kind: word_set(kind) for kind in ("reads", "writes", "emits")}
 
 
 class CodeFacts:
-    """The facts of one function as phrases; `prefix` are the words that its library puts before its names."""
+    """The facts of one function as phrases; `prefix` are the words that its library puts before its names.
 
-    def __init__(self, given: FunctionInput) -> None:
-        self.given = given
-        self.facts = given.facts
+    What it returns and what else it does is worked out once and remembered: several fields of a text need it.
+    """
+
+    def __init__(self, function: FunctionInput) -> None:
+        self.function = function
+        self.facts = function.facts
         receivers = (one.name.strip("*&$") for one in self.facts.parameters if one.kind == "receiver")
         self._receivers = {*_RECEIVERS, *receivers}
         self._empty = self._receivers | _EMPTY_NAMES
@@ -76,29 +84,29 @@ class CodeFacts:
     def phrases(self, opening: str) -> Iterator[str]:
         """All phrases that add to a text's opening, the most informative first; some are empty."""
         new = partial(_beside, words=_stems(opening))
-        yield fact("Takes", self.taken()[:_MAX_PARAMETERS])
-        yield fact("Yields" if self.facts.is_generator else "Returns", self.result)
-        yield fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
-        yield fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
-        yield fact("Creates", new(self._made())[:_MAX_MADE])
-        yield fact("Calls", self.called(new))
+        yield make_fact("Takes", self.parameters_in_words()[:_MAX_PARAMETERS])
+        yield make_fact("Yields" if self.facts.is_generator else "Returns", self.result)
+        yield make_fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
+        yield make_fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
+        yield make_fact("Creates", new(self._made())[:_MAX_MADE])
+        yield make_fact("Calls", self.calls_in_words(new))
 
-    def taken(self) -> list[str]:
+    def parameters_in_words(self) -> list[str]:
         """The parameters whose names have a meaning."""
-        given = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
-        names = [one for name in given for one in ((name,) if name.isidentifier() else bound_names(name))]
-        told = [
-            said(name, self.prefix)
+        written = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
+        names = [one for name in written for one in ((name,) if name.isidentifier() else bound_names(name))]
+        words = [
+            name_in_words(name, self.prefix)
             for name in names
             if name.lower().rstrip("0123456789") not in _EMPTY_NAMES and _has_meaning(name)
         ]
-        return list(dict.fromkeys(told))
+        return list(dict.fromkeys(words))
 
     @cached_property
     def result(self) -> str:
         """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
-        written = printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
-        if has_trait(self.given.language, Trait.TYPE_PREDICATES) and " is " in written:
+        written = make_printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
+        if has_trait(self.function.language, Trait.TYPE_PREDICATES) and " is " in written:
             return "" if written.startswith("asserts ") else "true or false"
         if written:
             is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
@@ -108,44 +116,48 @@ class CodeFacts:
         ways = {one: self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING}
         # Where one way out is not known, a name from another is not what comes back.
         is_named = all(ways.values())
-        shown = [value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))]
-        return " or ".join([*dict.fromkeys(shown)][:_MAX_RESULTS])
+        values = [
+            value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))
+        ]
+        return " or ".join([*dict.fromkeys(values)][:_MAX_RESULTS])
 
     def is_constructor(self) -> bool:
         """Whether it makes an instance of the class around it."""
-        owner = self.given.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        owner = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
         makers = ("__init__", "constructor", "__construct", "initialize", "init")
-        return bool(owner) and self.given.name in (owner, *makers)
+        return bool(owner) and self.function.name in (owner, *makers)
 
     def _stands_last(self, written: str) -> bool:
         """Whether the type is right before the name: in C a macro between them may have been read as the type."""
-        if not has_trait(self.given.language, Trait.MACROS):
+        if not has_trait(self.function.language, Trait.MACROS):
             return True
-        head = self.given.signature.partition(f"{self.given.name}(")[0].split()
+        head = self.function.signature.partition(f"{self.function.name}(")[0].split()
         before = [word.strip("*&") for word in head if not word.endswith("::")]
         return "(" not in written and (not before or before[-1] in written)
 
     def _is_test(self) -> bool:
         """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
-        return name_words(self.given.name)[:1] == ("test",) or " " in self.given.name.strip()
+        return name_words(self.function.name)[:1] == ("test",) or " " in self.function.name.strip()
 
-    def called(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
+    def calls_in_words(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
         """Calls that lead outward, in source order; of many `new` ones the most informative."""
         found: dict[str, float] = {}
         calls = {one.names for one in self.facts.calls}
         for one, made in sorted(self._calls, key=lambda call: (call[0].line, len(call[0].names))):
             if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or made:
                 continue
-            words = said(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
+            words = name_in_words(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
             if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
-                found.setdefault(words, max(map(telling, split_identifier(one.names[-1])), default=0))
+                found.setdefault(words, max(map(telling_weight, split_identifier(one.names[-1])), default=0))
         best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
         return [words for words in found if words in best]
 
     def literals(self, opening: str) -> list[str]:
         """The texts in its body that add something to the opening, except for errors' messages."""
         raised = {one.said for one in self.facts.raises}
-        return _beside(telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening))
+        return _beside(
+            find_telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening)
+        )
 
     @cached_property
     def effects(self) -> dict[str, int]:
@@ -158,10 +170,10 @@ class CodeFacts:
                 found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
         for one in self.facts.raises:
             is_class = any(name[:1].isupper() for name in one.names)
-            name, why = ".".join(one.names) if is_class else "an error", message(one.said)
-            found.setdefault(clip(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
-        kept = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
-        return dict(kept[:MAX_SIDE_EFFECTS])
+            name, why = ".".join(one.names) if is_class else "an error", message_in_words(one.said)
+            found.setdefault(clip_text(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
+        items = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
+        return dict(items[:MAX_SIDE_EFFECTS])
 
     def words(self) -> Iterator[str]:
         """The names that its code uses, for keywords."""
@@ -171,8 +183,8 @@ class CodeFacts:
     def _prefix(self) -> tuple[str, ...]:
         bare = [one.names[0] for one in self.facts.calls if len(one.names) == 1]
         types = [word for one in self.facts.parameters for word in (one.type or "").replace("*", " ").split()]
-        prefix = shared_prefix([self.given.name, *bare, *types])
-        words = name_words(self.given.name)
+        prefix = shared_prefix([self.function.name, *bare, *types])
+        words = name_words(self.function.name)
         if prefix[:1] == ("test",):
             return ()
         return prefix if words[: len(prefix)] == prefix and len(words) > len(prefix) else ()
@@ -180,16 +192,16 @@ class CodeFacts:
     def _chain(self, names: Sequence[str]) -> str:
         """The last two names in words; what a method is called on only where that has a meaning."""
         *_, on, last = ("", *names)
-        words = said(last, self.prefix)
+        words = name_in_words(last, self.prefix)
         is_telling = len(on) > 2 and not {on, on.lower()} & self._empty
-        owner = said(on, self.prefix) if is_telling else ""
+        owner = name_in_words(on, self.prefix) if is_telling else ""
         repeats = set(owner.split()) <= set(words.split()) or owner.split()[-1:] == words.split()[:1]
         return words if repeats else f"{owner} {words}"
 
     def _value(self, one: Fact) -> str:
         """What one returned value is, as far as its form or its name shows."""
         last = one.names[-1] if one.names else ""
-        are_types_called = has_trait(self.given.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
+        are_types_called = has_trait(self.function.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
         match one.form:
             case Form.TRUTH:
                 return "true or false"
@@ -200,20 +212,24 @@ class CodeFacts:
             case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
                 return last if are_types_called else ""
             case Form.CALL if made := self._class_made(one):
-                return said(made, self.prefix)
+                return name_in_words(made, self.prefix)
             case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
                 # Where calls need no brackets, a longer chain may be one.
                 is_bare = one.form is Form.NAME and len(one.names) == 1
-                if has_trait(self.given.language, Trait.CHAINS_CALL) and not is_bare:
+                if has_trait(self.function.language, Trait.CHAINS_CALL) and not is_bare:
                     return ""
-                return said(last, self.prefix) if one.form is Form.NAME else f"item of {said(last, self.prefix)}"
+                return (
+                    name_in_words(last, self.prefix)
+                    if one.form is Form.NAME
+                    else f"item of {name_in_words(last, self.prefix)}"
+                )
         return ""
 
     def _raises(self) -> Iterator[str]:
         for one in self.facts.raises:
             *_, name = ("", *one.names)
-            why = clip(message(one.said), 80)
-            words = said(name, self.prefix) if name[:1].isupper() else "error" if why else ""
+            why = clip_text(message_in_words(one.said), 80)
+            words = name_in_words(name, self.prefix) if name[:1].isupper() else "error" if why else ""
             if words:
                 yield f"{words} ({why})" if why else words
 
@@ -228,9 +244,9 @@ class CodeFacts:
 
     def _made(self) -> Iterator[str]:
         for one, name in self._calls:
-            is_told = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
-            if is_told and not _checks(one.names):
-                yield said(name, self.prefix)
+            is_telling = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
+            if is_telling and not _checks(one.names):
+                yield name_in_words(name, self.prefix)
 
     def _class_made(self, one: Fact) -> str:
         """The class that a call makes an object of, as its language shows it; "" of other calls."""
@@ -239,28 +255,28 @@ class CodeFacts:
             return before if before[:1].isupper() else ""
         if one.text.startswith("new "):
             return "" if "(" in one.text else last
-        is_marked = has_trait(self.given.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
+        is_marked = has_trait(self.function.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
         return last if is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() else ""
 
 
 def parameter_words(parameter: Parameter) -> str:
-    return said(parameter.name.strip("_*&$@.")) or "value"
+    return name_in_words(parameter.name.strip("_*&$@.")) or "value"
 
 
-def telling_texts(texts: Iterable[str]) -> list[str]:
+def find_telling_texts(texts: Iterable[str]) -> list[str]:
     """Texts that a person would search for, quoted: those that have a distinctive word and contain no code."""
     found: dict[str, float] = {}
     for text in texts:
-        shown = message(text).strip(" …:,")
+        message = message_in_words(text).strip(" …:,")
         if (
-            3 < len(shown) <= _MAX_LITERAL_CHARS
-            and '"' not in shown
-            and shown.lower() not in _EVERYDAY_TEXTS
-            and sum(map(str.isalpha, shown)) * 3 > len(shown) * 2
-            and in_words(shown, ()) == shown
+            3 < len(message) <= _MAX_LITERAL_CHARS
+            and '"' not in message
+            and message.lower() not in _EVERYDAY_TEXTS
+            and sum(map(str.isalpha, message)) * 3 > len(message) * 2
+            and without_foreign_names(message, ()) == message
         ):
-            words = chain.from_iterable(map(split_identifier, shown.split()))
-            found.setdefault(f'"{shown}"', max(map(telling, words), default=0.0))
+            words = chain.from_iterable(map(split_identifier, message.split()))
+            found.setdefault(f'"{message}"', max(map(telling_weight, words), default=0.0))
     best = sorted((text for text in found if found[text] > 0.3), key=lambda text: -found[text])[:_MAX_LITERALS]
     return [text for text in found if text in best]
 
@@ -288,4 +304,4 @@ def _outward(one: Fact) -> Iterator[str]:
 def _has_meaning(name: str) -> bool:
     """Whether a name is a word: longer than two letters, or one of the few short ones that everybody knows."""
     bare = name.rstrip("0123456789")
-    return len(bare) > 2 or telling(bare.lower()) > 0 if bare and any(map(str.isalpha, bare)) else False
+    return len(bare) > 2 or telling_weight(bare.lower()) > 0 if bare and any(map(str.isalpha, bare)) else False

@@ -17,17 +17,22 @@ from msgspec import Struct
 from codesum_pipeline.ground.model.document import Level, PurposeSource, WrittenText
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
 from codesum_pipeline.texts.summaries.documentation.docstrings import further_sentence
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, join_sentences, printable, sentences
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+    clip_text,
+    join_sentences,
+    make_printable,
+    split_sentences,
+)
 from codesum_pipeline.texts.summaries.extractive.words import (
     DOCSTRING,
-    capitalized,
-    fact,
-    listed,
+    capitalize,
+    identifier_in_words,
+    list_names,
+    make_fact,
     merge_keywords,
+    name_in_words,
     name_words,
-    said,
     split_identifier,
-    spoken,
 )
 from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
@@ -49,27 +54,27 @@ def function_names(
     return with_words(names_in(qualified_name, signature, *parameters, *attributes), qualified_name)
 
 
-def own_names(given: FunctionInput | ClassInput | FileInput | ModuleInput) -> frozenset[str]:
+def own_names(document: FunctionInput | ClassInput | FileInput | ModuleInput) -> frozenset[str]:
     """The own names of a document. Words of its docstring or README are none of them."""
-    match given:
+    match document:
         case FunctionInput():
             return function_names(
-                qualified_name=given.qualified_name,
-                signature=given.signature,
-                parameters=[one.name for one in given.facts.parameters],
-                attributes=given.facts.attributes,
+                qualified_name=document.qualified_name,
+                signature=document.signature,
+                parameters=[one.name for one in document.facts.parameters],
+                attributes=document.facts.attributes,
             )
         case ClassInput():
-            said = (given.qualified_name, given.signature, *given.bases, *given.fields)
+            code = (document.qualified_name, document.signature, *document.bases, *document.fields)
         case FileInput():
-            shown = (*(given.exports or ()), *(one.name for one in given.reexports))
-            parts = [*_parts(given)]
-            found = file_names(given.id, given.imports, given.globals, shown) | names_in(*parts)
-            return with_words(found, given.id, *given.imports, *given.globals, *parts)
+            exported = (*(document.exports or ()), *(one.name for one in document.reexports))
+            parts = [*_parts(document)]
+            found = file_names(document.id, document.imports, document.globals, exported) | names_in(*parts)
+            return with_words(found, document.id, *document.imports, *document.globals, *parts)
         case ModuleInput():
-            said = (given.id, given.name)
-    told = [*said, *_parts(given)]
-    return with_words(names_in(*told), *told)
+            code = (document.id, document.name)
+    texts = [*code, *_parts(document)]
+    return with_words(names_in(*texts), *texts)
 
 
 def with_words(names: frozenset[str], *own: str) -> frozenset[str]:
@@ -85,15 +90,15 @@ def file_names(path: str, imports: Iterable[str], constants: Iterable[str], expo
     return names_in(path, *passed_on, *constants, *exports)
 
 
-def _parts(given: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
-    return (child.name for child in given.children)
+def _parts(document: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
+    return (child.name for child in document.children)
 
 
 _SEPARATOR = re.compile(r"\.|::")
 _BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 
 
-def in_words(text: str, own: Collection[str]) -> str:
+def without_foreign_names(text: str, own: Collection[str]) -> str:
     """The text without code names but those in `own` (lower case): `Context.make_path()` as "Context make path"."""
     if not may_have_code_names(text):
         return text
@@ -105,17 +110,19 @@ def in_words(text: str, own: Collection[str]) -> str:
         before = text[done : match.start()]
         # The next link of a chain: `entry.file_type().is_dir()`.
         before = " " if before == "." else before
-        words = " ".join(filter(None, (_said(part, own) for part in _SEPARATOR.split(match[0].removesuffix("()")))))
+        words = " ".join(
+            filter(None, (_part_in_words(part, own) for part in _SEPARATOR.split(match[0].removesuffix("()"))))
+        )
         opens = not (text[: match.start()].rstrip(" `'\"“(")) or before.rstrip(" `'\"“(").endswith((".", "!", "?"))
         parts += [before, f"{words[:1].upper()}{words[1:]}" if opens else words]
         done = match.end()
     return "".join([*parts, text[done:]])
 
 
-def _said(part: str, own: Collection[str]) -> str:
+def _part_in_words(part: str, own: Collection[str]) -> str:
     if not looks_like_code(part) or part.lower() in own:
         return part
-    words = spoken(part)
+    words = identifier_in_words(part)
     return " ".join(_BESIDE_DIGITS.sub(" ", word) if looks_like_code(word) else word for word in words.split(" "))
 
 
@@ -140,15 +147,15 @@ class ExtractiveText(Struct, frozen=True):
 
 
 def _bounded(items: Iterable[str]) -> tuple[str, ...]:
-    texts = [clip(printable(item), MAX_ITEM) for item in items]
+    texts = [clip_text(make_printable(item), MAX_ITEM) for item in items]
     return tuple([text for text in texts if len(text) >= MIN_ITEM])
 
 
 _MAX_SENTENCES = 4
 
 
-def composed(
-    given: AnyInput,
+def compose_text(
+    document: AnyInput,
     opening: str,
     facts: Iterable[str],
     *,
@@ -169,34 +176,35 @@ def composed(
     `part` is what the document is part of, used where the author says no more, and where the summary is short. Of code
     that may have neighbours, `own` are the names that may be said (`own_names`); `part` may say those in `path`, too.
     """
-    shown = list(filter(None, (opening, *facts)))
-    is_told = any(not one.startswith("Part of ") for one in shown)
-    summary = join_sentences(shown if is_told else [name, *shown], MAX_SUMMARY)
-    summary, intent = printable(summary), printable(further_sentence(prose[used:], summary) or part)
+    statements = list(filter(None, (opening, *facts)))
+    has_content = any(not one.startswith("Part of ") for one in statements)
+    summary = join_sentences(statements if has_content else [name, *statements], MAX_SUMMARY)
+    summary, intent = make_printable(summary), make_printable(further_sentence(prose[used:], summary) or part)
     if own is not None:
-        summary, intent = in_words(summary, own), in_words(intent, with_words(names_in(path).union(own), path))
+        summary = without_foreign_names(summary, own)
+        intent = without_foreign_names(intent, with_words(names_in(path).union(own), path))
     if len(summary) < MIN_SUMMARY:
         before, lead, owner = summary.rpartition("Part of ")
         is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
         summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
     intent = join_sentences([intent], MAX_INTENT)
-    told = [*words, *((word, DOCSTRING) for one in prose[:_MAX_SENTENCES] for word in one.split())]
-    children = children_of(given)
-    fallback = [*split_identifier(given.id.partition("::")[0]), *split_identifier(given.name), "code"]
-    keywords = merge_keywords(told, voices(children), fallback=fallback)
+    own_words = [*words, *((word, DOCSTRING) for one in prose[:_MAX_SENTENCES] for word in one.split())]
+    children = children_of(document)
+    fallback = [*split_identifier(document.id.partition("::")[0]), *split_identifier(document.name), "code"]
+    keywords = merge_keywords(own_words, keywords_of_parts(children), fallback=fallback)
     written = fields | {
         "summary": join_sentences([summary], MAX_SUMMARY),
         "business_intent": intent if len(intent) >= MIN_INTENT else f"{intent} Part of the code.".strip(),
-        "keywords": tuple(dict.fromkeys(filter(None, map(printable, keywords)))),
+        "keywords": tuple(dict.fromkeys(filter(None, map(make_printable, keywords)))),
         "side_effects": _bounded(fields.get("side_effects", ())),
-        "responsibilities": _bounded(fields.get("responsibilities", responsibilities(children))),
+        "responsibilities": _bounded(fields.get("responsibilities", list_responsibilities(children))),
     }
     cited = tuple(one for one in fields.get("citations", ()) if written.get(one.field))
     return ExtractiveText(WrittenText(**written | {"citations": cited}), source)
 
 
 _MAX_NAME_CHARS = 80
-_MAX_TOLD, _TOLD_CHARS = 2, 200
+_MAX_CLASSES_SHOWN, _CLASS_TEXT_CHARS = 2, 200
 # The longest word for what a class is: `Implementation session.`
 _KIND_CHARS = 16
 
@@ -208,14 +216,14 @@ def bare_name(child: ChildText) -> str:
 
 @lru_cache(maxsize=65536)
 def _own_name(name: str, is_symbol: bool) -> str:
-    return printable(name.rpartition("::")[2].rpartition(".")[2] if is_symbol else name)
+    return make_printable(name.rpartition("::")[2].rpartition(".")[2] if is_symbol else name)
 
 
 def is_public(child: ChildText) -> bool:
     return not bare_name(child).startswith("_")
 
 
-def ranked(children: Sequence[ChildText]) -> list[ChildText]:
+def rank_children(children: Sequence[ChildText]) -> list[ChildText]:
     """Children by what a reader should hear of first."""
     return sorted(
         children,
@@ -229,17 +237,17 @@ def ranked(children: Sequence[ChildText]) -> list[ChildText]:
     )
 
 
-def names_of(children: Sequence[ChildText], level: Level) -> list[str]:
+def names_of_children(children: Sequence[ChildText], level: Level) -> list[str]:
     """The names of a level's children, each once, public ones alone where there are some; special methods never."""
-    found = [child for child in ranked(children) if child.level is level and _is_named(bare_name(child))]
+    found = [child for child in rank_children(children) if child.level is level and _is_named(bare_name(child))]
     return list(dict.fromkeys(bare_name(child) for child in ([*filter(is_public, found)] or found)))
 
 
-def offers(names: Sequence[str], prefix: tuple[str, ...], lead: str, limit: int) -> str:
+def fact_of_functions(names: Sequence[str], prefix: tuple[str, ...], lead: str, limit: int) -> str:
     """The functions of a class or file as a fact; where most are tests, those alone."""
     if prefix == ("test",):
         lead, names = "Tests:", [name for name in names if name_words(name)[:1] == prefix]
-    return fact(lead, listed(names, limit, prefix=prefix))
+    return make_fact(lead, list_names(names, limit, prefix=prefix))
 
 
 def _is_named(name: str) -> bool:
@@ -248,31 +256,31 @@ def _is_named(name: str) -> bool:
     return not is_makers and any(map(str.isalnum, name.removeprefix("operator")))
 
 
-def voices(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
+def keywords_of_parts(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
     """The keywords of the children that say what the parent is about: tests only where there is nothing else."""
-    told = [child for child in children if not child.is_placeholder]
-    own = [child for child in told if not bare_name(child).lower().startswith(("test", "conftest"))]
-    return [child.keywords for child in own or told]
+    written = [child for child in children if not child.is_placeholder]
+    own = [child for child in written if not bare_name(child).lower().startswith(("test", "conftest"))]
+    return [child.keywords for child in own or written]
 
 
-def told_of_few(children: Sequence[ChildText]) -> str:
+def openings_of_few_classes(children: Sequence[ChildText]) -> str:
     """How the texts of the classes among them open, where they are few: they are what their parent is about."""
-    found = [one for one in ranked(children) if one.level is Level.CLASS and not one.is_placeholder]
-    return " ".join(filter(None, map(_told, found))) if len(found) <= _MAX_TOLD else ""
+    found = [one for one in rank_children(children) if one.level is Level.CLASS and not one.is_placeholder]
+    return " ".join(filter(None, map(_named_opening, found))) if len(found) <= _MAX_CLASSES_SHOWN else ""
 
 
-def _told(child: ChildText) -> str:
+def _named_opening(child: ChildText) -> str:
     """The opening of a text, with its name where that does not say it; "" if it is only the name."""
-    own = [one for one in sentences(child.summary) if not one.startswith("Part of ")]
-    name, text = said(bare_name(child)), join_sentences(own, _TOLD_CHARS)
+    own = [one for one in split_sentences(child.summary) if not one.startswith("Part of ")]
+    name, text = name_in_words(bare_name(child)), join_sentences(own, _CLASS_TEXT_CHARS)
     is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
     mark = "." if text.partition(" ")[0].endswith(":") else ":"
-    return "" if is_name or not text else f"{capitalized(name)}{mark} {text}"
+    return "" if is_name or not text else f"{capitalize(name)}{mark} {text}"
 
 
-def responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:
+def list_responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:
     """The main children, each with its name and the opening of its text."""
-    told = [child for child in reversed(ranked(children)) if not child.is_placeholder]
-    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.summary for child in told}
+    written = [child for child in reversed(rank_children(children)) if not child.is_placeholder]
+    named = {bare_name(child)[:_MAX_NAME_CHARS] or "part": child.summary for child in written}
     first = [*reversed(named.items())][:MAX_RESPONSIBILITIES]
-    return tuple([clip(f"{name}: {summary}", MAX_ITEM) for name, summary in first])
+    return tuple([clip_text(f"{name}: {summary}", MAX_ITEM) for name, summary in first])

@@ -11,22 +11,22 @@ from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait,
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
 from codesum_pipeline.texts.summaries.documentation.docstrings import (
     docstring_of,
-    joined,
+    join_as_sentences,
     opening_of,
     read_documentation,
 )
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import printable, word_table
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import make_printable, word_table
 from codesum_pipeline.texts.summaries.documentation.prose import read_prose
-from codesum_pipeline.texts.summaries.extractive.code_facts import telling_texts
+from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     bare_name,
-    composed,
-    names_of,
-    offers,
+    compose_text,
+    fact_of_functions,
+    names_of_children,
+    openings_of_few_classes,
     own_names,
-    ranked,
-    told_of_few,
+    rank_children,
 )
 from codesum_pipeline.texts.summaries.extractive.text_files import is_prose
 from codesum_pipeline.texts.summaries.extractive.words import (
@@ -34,17 +34,17 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     DOCSTRING,
     NAME,
     PARAMETER,
-    capitalized,
-    fact,
+    capitalize,
+    fact_of_names,
     folder_of,
-    listed,
+    list_first,
+    list_names,
+    list_plain_names,
+    make_fact,
+    name_in_words,
     name_of_file,
-    named,
     place_of,
-    plainly,
-    said,
     shared_prefix,
-    shortened,
     stem_of,
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
@@ -60,48 +60,52 @@ _BASE_END = re.compile(r"[<\[(]")
 _KINDS = word_table("kinds")
 
 
-def write_class(given: ClassInput) -> ExtractiveText:
+def write_class(class_: ClassInput) -> ExtractiveText:
     """Write one class's text from its head and its members' names and texts."""
-    doc = docstring_of(given)
-    told, used = opening_of(doc)
-    kind = _kind(given)
-    fields = list(filter(None, (_field_name(one, given.language) for one in given.fields)))
+    doc = docstring_of(class_)
+    opening, used = opening_of(doc)
+    kind = _kind(class_)
+    fields = list(filter(None, (_field_name(one, class_.language) for one in class_.fields)))
     fields = [name for name in fields if not name.startswith("_")] or fields
-    methods = [name for name in names_of(given.children, Level.FUNCTION) if name != given.name]
-    bases = [_BASE_END.split(printable(base))[0].rpartition(".")[2] for base in given.bases]
+    methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
+    bases = [_BASE_END.split(make_printable(base))[0].rpartition(".")[2] for base in class_.bases]
     # Without its `I` an interface would be called as the class that implements it.
-    told_bases = [base if said(base) == said(given.name) else said(base) for base in bases if base != "object"]
-    return composed(
-        given,
-        told,
+    base_names = [
+        base if name_in_words(base) == name_in_words(class_.name) else name_in_words(base)
+        for base in bases
+        if base != "object"
+    ]
+    return compose_text(
+        class_,
+        opening,
         [
-            fact(
-                "Derives" if has_trait(given.language, Trait.DERIVING) else "Extends",
-                shortened(told_bases, _MAX_BASES),
+            make_fact(
+                "Derives" if has_trait(class_.language, Trait.DERIVING) else "Extends",
+                list_first(base_names, _MAX_BASES),
             ),
-            named(
-                "Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS, are_all=len(given.fields) < MAX_FACTS
+            fact_of_names(
+                "Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS, are_all=len(class_.fields) < MAX_FACTS
             ),
-            offers(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
-            named("Holds", names_of(given.children, Level.CLASS), _MAX_CLASSES),
-            "" if told or methods or fields else told_of_few(given.children),
+            fact_of_functions(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
+            fact_of_names("Holds", names_of_children(class_.children, Level.CLASS), _MAX_CLASSES),
+            "" if opening or methods or fields else openings_of_few_classes(class_.children),
         ],
-        name=f"{capitalized(kind)} {said(given.name)}.",
-        part=f"Part of {place_of(given.id.partition('::')[0])}.",
-        source=PurposeSource.DOCSTRING if told else PurposeSource.NAME,
-        words=[(given.name, NAME), *((name, PARAMETER) for name in (*given.bases, *fields))],
+        name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
+        part=f"Part of {place_of(class_.id.partition('::')[0])}.",
+        source=PurposeSource.DOCSTRING if opening else PurposeSource.NAME,
+        words=[(class_.name, NAME), *((name, PARAMETER) for name in (*class_.bases, *fields))],
         prose=doc.sentences,
         used=used,
-        own=own_names(given),
-        path=given.id.partition("::")[0],
+        own=own_names(class_),
+        path=class_.id.partition("::")[0],
     )
 
 
-def _kind(given: ClassInput) -> str:
+def _kind(class_: ClassInput) -> str:
     """The language's word for a class: class, struct, enum, trait and so on."""
-    head = given.signature.replace("(", " ").replace(")", " ").replace("{", " ")
-    words = [*given.modifiers, *head.split()[:_HEAD_WORDS]]
-    if has_trait(given.language, Trait.ONLY_CLASSES) or "class" in words:
+    head = class_.signature.replace("(", " ").replace(")", " ").replace("{", " ")
+    words = [*class_.modifiers, *head.split()[:_HEAD_WORDS]]
+    if has_trait(class_.language, Trait.ONLY_CLASSES) or "class" in words:
         return "enum" if "enum" in words else "class"
     found = [_KINDS[word] for word in words if word in _KINDS]
     # `type Store struct` is a struct, `type Id = string` a type.
@@ -110,7 +114,7 @@ def _kind(given: ClassInput) -> str:
 
 def _field_name(field: str, language: str) -> str:
     """The name of a field as written: `Request *http.Request` in Go, `name: string` elsewhere."""
-    name = printable(field).partition(":")[0].strip()
+    name = make_printable(field).partition(":")[0].strip()
     name = name.partition(" ")[0] if has_trait(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
     return "" if name.startswith("__") else name.strip("@$*&")
 
@@ -126,59 +130,62 @@ _DOMAINS = frozenset(("org", "com", "net", "io", "dev", "edu"))
 _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
 
 
-def write_file(given: FileInput) -> ExtractiveText:
+def write_file(file: FileInput) -> ExtractiveText:
     """Write one file's text from its head and its top-level symbols' names and texts."""
-    doc = docstring_of(given)
-    told, used = opening_of(doc)
-    classes, functions = names_of(given.children, Level.CLASS), names_of(given.children, Level.FUNCTION)
+    doc = docstring_of(file)
+    opening, used = opening_of(doc)
+    classes, functions = names_of_children(file.children, Level.CLASS), names_of_children(file.children, Level.FUNCTION)
     prefix = shared_prefix([*classes, *functions])
     # The lead says that tests are tests; classes keep the word.
-    listed_classes = listed(classes, _FILE_CLASSES, prefix=() if prefix == ("test",) else prefix)
-    told_more = "" if told else told_of_few(given.children)
-    imported = [*given.imports, *(one.source for one in given.reexports)]
-    told_names = [name for name in given.globals if not name.startswith("_") and name.strip("$").isidentifier()]
-    literals = telling_texts(
-        one for one in given.literals if one[:1] != "." and not any(one in name for name in imported)
+    listed_classes = list_names(classes, _FILE_CLASSES, prefix=() if prefix == ("test",) else prefix)
+    class_openings = "" if opening else openings_of_few_classes(file.children)
+    imported = [*file.imports, *(one.source for one in file.reexports)]
+    constants = [name for name in file.globals if not name.startswith("_") and name.strip("$").isidentifier()]
+    literals = find_telling_texts(
+        one for one in file.literals if one[:1] != "." and not any(one in name for name in imported)
     )
-    children = [bare_name(child) for child in ranked(given.children)[:20]]
-    words = [(stem_of(given.name), NAME), *((name, PARAMETER) for name in (*given.globals, *children))]
-    words += [*((name, BODY) for name in given.imports), *((text, DOCSTRING) for text in literals)]
-    return composed(
-        given,
-        told,
+    children = [bare_name(child) for child in rank_children(file.children)[:20]]
+    words = [(stem_of(file.name), NAME), *((name, PARAMETER) for name in (*file.globals, *children))]
+    words += [*((name, BODY) for name in file.imports), *((text, DOCSTRING) for text in literals)]
+    return compose_text(
+        file,
+        opening,
         [
             # The text of its only class names the class.
-            "" if told_more and len(classes) == 1 else fact("Classes:", listed_classes),
-            offers(functions, prefix, "Functions:", _MAX_FUNCTIONS),
-            named("Constants:" if all(map(str.isupper, told_names)) else "Defines", told_names, _MAX_NAMES),
-            ""
-            if has_trait(given.language, Trait.MACROS) and not given.name.endswith(_HEADERS)
-            else reexported(given.reexports),
-            told_more,
-            fact("Mentions", literals),
-            fact("Imports", plainly(_imported(given), _MAX_NAMES)),
+            "" if class_openings and len(classes) == 1 else make_fact("Classes:", listed_classes),
+            fact_of_functions(functions, prefix, "Functions:", _MAX_FUNCTIONS),
+            fact_of_names("Constants:" if all(map(str.isupper, constants)) else "Defines", constants, _MAX_NAMES),
+            fact_of_reexports(file.reexports) if _hands_on(file) else "",
+            class_openings,
+            make_fact("Mentions", literals),
+            make_fact("Imports", list_plain_names(_imported(file), _MAX_NAMES)),
         ],
-        name=f"File {name_of_file(given.id)}.",
-        part=folder_of(given.id),
-        source=PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN if given.children else PurposeSource.NAME,
+        name=f"File {name_of_file(file.id)}.",
+        part=folder_of(file.id),
+        source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN if file.children else PurposeSource.NAME,
         words=words,
         prose=doc.sentences,
         used=used,
-        own=own_names(given),
+        own=own_names(file),
     )
 
 
-def _imported(given: FileInput) -> list[str]:
+def _hands_on(file: FileInput) -> bool:
+    """Whether who imports the file can use what it imports: in C and C++ that is what a header includes."""
+    return not has_trait(file.language, Trait.MACROS) or file.name.endswith(_HEADERS)
+
+
+def _imported(file: FileInput) -> list[str]:
     """The external packages that it imports, each by its most informative name."""
-    names = [name.strip("\"'<>") for name in given.imports if not name.startswith((".", "/", '"'))]
+    names = [name.strip("\"'<>") for name in file.imports if not name.startswith((".", "/", '"'))]
     # In PHP a class without a namespace and a function are no packages.
-    told = [
-        _package(name, given.language)
+    packages = [
+        _package(name, file.language)
         for name in names
-        if not has_trait(given.language, Trait.NAMESPACED) or "\\" in name
+        if not has_trait(file.language, Trait.NAMESPACED) or "\\" in name
     ]
-    own = {*_LANGUAGE_ROOTS, *(part.lower() for part in given.id.split("/"))}
-    return [name for name in dict.fromkeys(told) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
+    own = {*_LANGUAGE_ROOTS, *(part.lower() for part in file.id.split("/"))}
+    return [name for name in dict.fromkeys(packages) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
 
 
 def _package(name: str, language: str) -> str:
@@ -202,32 +209,32 @@ _FACTS = ("File ", "Classes:", "Functions:", "Tests:", "Constants:", "Defines ",
 _ENTRY_FILES = ("__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua")
 
 
-def write_module(given: ModuleInput) -> ExtractiveText:
+def write_module(folder: ModuleInput) -> ExtractiveText:
     """Write one folder's text from its README and its children's texts."""
-    prose = read_prose(given.readme or "")
-    told = joined(*prose.opening, limit=_OPENING_CHARS) or _from_entry(given)
-    files = [name for child in _of(given, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
-    folders = [bare_name(child) for child in _of(given, Level.MODULE)]
-    is_root = given.id in ("", ROOT_MODULE)
-    return composed(
-        given,
-        told,
+    prose = read_prose(folder.readme or "")
+    opening = join_as_sentences(*prose.opening, limit=_OPENING_CHARS) or _from_entry(folder)
+    files = [name for child in _of(folder, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
+    folders = [bare_name(child) for child in _of(folder, Level.MODULE)]
+    is_root = folder.id in ("", ROOT_MODULE)
+    return compose_text(
+        folder,
+        opening,
         [
-            fact("Folders:", plainly(folders, _MAX_FOLDERS)),
-            fact("Files:", plainly(files, _MAX_FILES)),
+            make_fact("Folders:", list_plain_names(folders, _MAX_FOLDERS)),
+            make_fact("Files:", list_plain_names(files, _MAX_FILES)),
         ],
-        name=f"Folder {plainly([given.name], 1)}.",
-        part="The repository's root folder." if is_root else folder_of(given.id),
-        source=PurposeSource.DOCSTRING if told else PurposeSource.CHILDREN,
-        words=[(given.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
+        name=f"Folder {list_plain_names([folder.name], 1)}.",
+        part="The repository's root folder." if is_root else folder_of(folder.id),
+        source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN,
+        words=[(folder.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
         prose=prose.sentences,
         used=1,
-        own=own_names(given),
+        own=own_names(folder),
     )
 
 
-def _of(given: ModuleInput, level: Level) -> list[ChildText]:
-    return [child for child in ranked(given.children) if child.level is level]
+def _of(folder: ModuleInput, level: Level) -> list[ChildText]:
+    return [child for child in rank_children(folder.children) if child.level is level]
 
 
 def _is_word(name: str) -> bool:
@@ -235,12 +242,12 @@ def _is_word(name: str) -> bool:
     return sum(map(str.isdigit, name)) * 3 < len(name)
 
 
-def _from_entry(given: ModuleInput) -> str:
+def _from_entry(folder: ModuleInput) -> str:
     """The words of the file that speaks for its folder, where an author wrote them."""
-    for child in _of(given, Level.FILE):
-        summary = printable(child.summary)
+    for child in _of(folder, Level.FILE):
+        summary = make_printable(child.summary)
         if bare_name(child) in _ENTRY_FILES and not child.is_placeholder and not summary.startswith(_FACTS):
-            return joined(summary.partition(". ")[0], limit=_OPENING_CHARS)
+            return join_as_sentences(summary.partition(". ")[0], limit=_OPENING_CHARS)
     return ""
 
 
@@ -250,15 +257,16 @@ _ALL = "*"
 _HEADER_ENDINGS = ("h", "hh", "hpp", "hxx", "inl")
 
 
-def reexported(reexports: Sequence[Reexport]) -> str:
+def fact_of_reexports(reexports: Sequence[Reexport]) -> str:
     """`Re-exports X, Y; all of z.`; empty without any. Where all names come from one module, it says which."""
     whole = [_short(one.source) for one in reexports if one.name == _ALL]
     sources = dict.fromkeys(_short(one.source) for one in reexports if one.name != _ALL and one.original is not None)
-    said = shortened((printable(one.name) for one in reexports if one.name not in (_ALL, "default")), _MAX_REEXPORTS)
+    single = (make_printable(one.name) for one in reexports if one.name not in (_ALL, "default"))
+    names = list_first(single, _MAX_REEXPORTS)
     if len(sources) == 1 and (source := next(iter(sources))):
-        said = f"{said} from {source}" if said else ""
-    everything = f"all of {shortened(whole, _MAX_SOURCES)}" if whole else ""
-    return fact("Re-exports", "; ".join(filter(None, (said, everything))))
+        names = f"{names} from {source}" if names else ""
+    everything = f"all of {list_first(whole, _MAX_SOURCES)}" if whole else ""
+    return make_fact("Re-exports", "; ".join(filter(None, (names, everything))))
 
 
 def _short(source: str) -> str:
@@ -267,23 +275,23 @@ def _short(source: str) -> str:
     last = path.rpartition("/")[2] or path
     name, _, ending = last.rpartition(".")
     if ending in _HEADER_ENDINGS:
-        return printable(last)
-    return printable(name if name and _is_module(ending) else ending)
+        return make_printable(last)
+    return make_printable(name if name and _is_module(ending) else ending)
 
 
 _MAX_CHARS = 400
 _MAX_SENTENCES = 2
 
 
-def author_opening(given: ClassInput | FileInput | TextFileInput | ModuleInput) -> str:
+def author_opening(document: ClassInput | FileInput | TextFileInput | ModuleInput) -> str:
     """A class's or file's docstring, a folder's README, or a text for readers: the first sentences; "" for none."""
-    match given:
+    match document:
         case ClassInput() | FileInput():
-            return opening_of(docstring_of(given), most=_MAX_SENTENCES)[0]
+            return opening_of(docstring_of(document), most=_MAX_SENTENCES)[0]
         case TextFileInput():
-            return _of_prose(given.text) if is_prose(given) else ""
+            return _of_prose(document.text) if is_prose(document) else ""
         case ModuleInput():
-            return _of_prose(given.readme or "")
+            return _of_prose(document.readme or "")
 
 
 def author_opening_of_function(docstring: str | None, language: str, name: str) -> str:
@@ -294,7 +302,7 @@ def author_opening_of_function(docstring: str | None, language: str, name: str) 
 
 
 def _of_prose(text: str) -> str:
-    return joined(*read_prose(text).opening, limit=_MAX_CHARS)
+    return join_as_sentences(*read_prose(text).opening, limit=_MAX_CHARS)
 
 
 @cache

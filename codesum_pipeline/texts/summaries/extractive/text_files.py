@@ -13,12 +13,12 @@ from typing import Any
 
 from codesum_pipeline.ground.model.document import PurposeSource
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
-    clip,
-    plain,
-    printable,
+    clip_text,
+    make_printable,
+    make_sentence,
     printable_lines,
-    sentence,
-    sentences,
+    remove_markup,
+    split_sentences,
     word_table,
 )
 from codesum_pipeline.texts.summaries.documentation.prose import read_prose
@@ -26,19 +26,19 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_RESPONSIBILITIES,
     ExtractiveText,
-    composed,
+    compose_text,
 )
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     NAME,
     PARAMETER,
-    fact,
     folder_of,
-    listed,
+    list_first,
+    list_names,
+    make_fact,
     name_of_file,
-    shortened,
     split_identifier,
-    telling,
+    telling_weight,
 )
 from codesum_pipeline.texts.summaries.inputs import TextFileInput
 
@@ -76,7 +76,7 @@ def top_level_keys(text: str, name: str, language: str) -> list[str]:
         keys = _json(text)
     else:
         keys = _TABLE.findall(text) or _INI_KEY.findall(text)
-    return [key for key in dict.fromkeys(printable(key.replace('"', "")) for key in keys) if key][:_MAX_KEYS]
+    return [key for key in dict.fromkeys(make_printable(key.replace('"', "")) for key in keys) if key][:_MAX_KEYS]
 
 
 def _json(text: str) -> list[str]:
@@ -123,9 +123,9 @@ def leading_comment(text: str) -> list[str]:
             paragraphs[-1].append(content)
         else:
             paragraphs.append([])
-    for told in (plain(" ".join(paragraph)) for paragraph in paragraphs):
-        if len(told) > 12 and " " in told and not _LEGAL.search(told):
-            return sentences(told if told.endswith((".", "!", "?")) else f"{told}.", limit=4)
+    for prose in (remove_markup(" ".join(paragraph)) for paragraph in paragraphs):
+        if len(prose) > 12 and " " in prose and not _LEGAL.search(prose):
+            return split_sentences(prose if prose.endswith((".", "!", "?")) else f"{prose}.", limit=4)
     return []
 
 
@@ -141,95 +141,102 @@ _LICENSES = word_table("licenses")
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,40}")
 
 
-def write_text_file(given: TextFileInput) -> ExtractiveText:
+def write_text_file(file: TextFileInput) -> ExtractiveText:
     """Write the text of one file from its name and its text."""
-    known = known_purpose(given.id)
-    if not {given.language.lower(), _ending(given)}.isdisjoint(_SETTINGS_KINDS):
-        return _settings(given, known)
-    if is_prose(given) or (known and given.language.lower() in ("", "unknown")):
-        return _license(given, known) if known.startswith("License") else _prose(given, known)
-    return _source(given, known)
+    known = known_purpose(file.id)
+    if not {file.language.lower(), _ending(file)}.isdisjoint(_SETTINGS_KINDS):
+        return _settings(file, known)
+    if is_prose(file) or (known and file.language.lower() in ("", "unknown")):
+        return _license(file, known) if known.startswith("License") else _prose(file, known)
+    return _source(file, known)
 
 
-def is_prose(given: TextFileInput) -> bool:
+def is_prose(file: TextFileInput) -> bool:
     """Whether a text file is written for readers, as a README is."""
-    return given.language.lower() in _PROSE_KINDS or _ending(given) in _PROSE_ENDINGS
+    return file.language.lower() in _PROSE_KINDS or _ending(file) in _PROSE_ENDINGS
 
 
-def _ending(given: TextFileInput) -> str:
-    return given.name.rpartition(".")[2].lower()
+def _ending(file: TextFileInput) -> str:
+    return file.name.rpartition(".")[2].lower()
 
 
-def _prose(given: TextFileInput, known: str) -> ExtractiveText:
-    prose = read_prose(given.text)
+def _prose(file: TextFileInput, known: str) -> ExtractiveText:
+    prose = read_prose(file.text)
     lead = prose.opening
-    items = [clip(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
-    headings = [clip(heading, 50).rstrip(".:") for heading in prose.headings[:_MAX_SHOWN]]
-    told = [known, *lead, fact("Entries:", "; ".join(items)), fact("Sections:", headings)]
+    items = [clip_text(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
+    headings = [clip_text(heading, 50).rstrip(".:") for heading in prose.headings[:_MAX_SHOWN]]
+    statements = [known, *lead, make_fact("Entries:", "; ".join(items)), make_fact("Sections:", headings)]
     words = [(prose.title, NAME), *((heading, PARAMETER) for heading in prose.headings[:20])]
     words += [(item, BODY) for item in prose.items[:20]]
-    sections = tuple(f"Section {clip(heading, MAX_ITEM - 12)}" for heading in prose.headings[:MAX_RESPONSIBILITIES])
-    shown = told if any(told) else [_from_lines(given)]
-    return _written(given, shown, words, prose.sentences, used=2, responsibilities=sections)
+    listed = prose.headings[:MAX_RESPONSIBILITIES]
+    sections = tuple(f"Section {clip_text(heading, MAX_ITEM - 12)}" for heading in listed)
+    if not any(statements):
+        statements = [_from_lines(file)]
+    return _written(file, statements, words, prose.sentences, used=2, responsibilities=sections)
 
 
-def _license(given: TextFileInput, known: str) -> ExtractiveText:
-    head = " ".join(given.text[:_LICENSE_CHARS].lower().split())
+def _license(file: TextFileInput, known: str) -> ExtractiveText:
+    head = " ".join(file.text[:_LICENSE_CHARS].lower().split())
     kind = next((name for words, name in _LICENSES.items() if words in head), "")
-    return _written(given, [": ".join(filter(None, (known, kind)))], [("license terms copyright", PARAMETER)], [kind])
+    return _written(file, [": ".join(filter(None, (known, kind)))], [("license terms copyright", PARAMETER)], [kind])
 
 
-def _from_lines(given: TextFileInput) -> str:
-    lines = [line for line in map(printable, given.text[:_SCANNED_CHARS].split("\n")) if any(map(str.isalnum, line))]
-    shown = [clip(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
+def _from_lines(file: TextFileInput) -> str:
+    printable = map(make_printable, file.text[:_SCANNED_CHARS].split("\n"))
+    lines = [line for line in printable if any(map(str.isalnum, line))]
+    shown = [clip_text(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
     more = f"; {len(lines) - len(shown)} more lines" if len(lines) > len(shown) else ""
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
 
 
-def _settings(given: TextFileInput, known: str) -> ExtractiveText:
-    keys = top_level_keys(given.text[:_SCANNED_CHARS], given.name, given.language)
-    comment = leading_comment(given.text)
-    told = [known, *comment[:1], fact("Top-level keys:", shortened([clip(key, 40) for key in keys], _MAX_SHOWN))]
-    return _written(given, told, [(key, PARAMETER) for key in keys[:30]], comment, used=1)
+def _settings(file: TextFileInput, known: str) -> ExtractiveText:
+    keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
+    comment = leading_comment(file.text)
+    statements = [
+        known,
+        *comment[:1],
+        make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys], _MAX_SHOWN)),
+    ]
+    return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment, used=1)
 
 
-def _source(given: TextFileInput, known: str) -> ExtractiveText:
-    comment = leading_comment(given.text)
-    names = _rare_identifiers(given.text[:_SCANNED_CHARS])
-    told = [known, *comment[:2]]
-    if not any(told):
-        told = [fact("Names:", listed(names, _MAX_SHOWN))]
-    return _written(given, told, [(name, BODY) for name in names[:20]], comment, used=2)
+def _source(file: TextFileInput, known: str) -> ExtractiveText:
+    comment = leading_comment(file.text)
+    names = _rare_identifiers(file.text[:_SCANNED_CHARS])
+    statements = [known, *comment[:2]]
+    if not any(statements):
+        statements = [make_fact("Names:", list_names(names, _MAX_SHOWN))]
+    return _written(file, statements, [(name, BODY) for name in names[:20]], comment, used=2)
 
 
 def _rare_identifiers(text: str) -> list[str]:
     """Identifiers that occur more than once, the most distinctive first."""
     counts = Counter(_IDENTIFIER.findall(text))
-    told = {
-        name: max(map(telling, split_identifier(name)), default=0.0) * min(count, 6)
+    weights = {
+        name: max(map(telling_weight, split_identifier(name)), default=0.0) * min(count, 6)
         for name, count in counts.items()
         if count > 1
     }
-    return sorted(filter(told.get, told), key=lambda name: (-told[name], name))[:30]
+    return sorted(filter(weights.get, weights), key=lambda name: (-weights[name], name))[:30]
 
 
 def _written(
-    given: TextFileInput,
-    told: Iterable[str],
+    file: TextFileInput,
+    statements: Iterable[str],
     words: Sequence[tuple[str, float]],
     prose: Sequence[str],
     used: int = 1,
     **fields: Any,
 ) -> ExtractiveText:
-    facts = [clip(sentence(one), _OPENING_CHARS) for one in told if one]
-    return composed(
-        given,
+    facts = [clip_text(make_sentence(one), _OPENING_CHARS) for one in statements if one]
+    return compose_text(
+        file,
         "",
         facts,
-        name=f"File {name_of_file(given.id) or 'without a name'}.",
-        part=folder_of(given.id),
-        source=PurposeSource.TEXT if any(map(str.isalnum, given.text[:200])) else PurposeSource.NAME,
-        words=[(given.name.strip(".").partition(".")[0], NAME), *words],
+        name=f"File {name_of_file(file.id) or 'without a name'}.",
+        part=folder_of(file.id),
+        source=PurposeSource.TEXT if any(map(str.isalnum, file.text[:200])) else PurposeSource.NAME,
+        words=[(file.name.strip(".").partition(".")[0], NAME), *words],
         prose=prose,
         used=used,
         **fields,

@@ -8,7 +8,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import printable, word_bucket, word_set, word_table
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+    make_printable,
+    word_bucket,
+    word_set,
+    word_table,
+)
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 # A word keeps its number and a letter or two after it (`k3s`, `l4re`, `utf8`); a digest stays whole.
@@ -54,13 +59,13 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
-def spoken(identifier: str, *, written_out: bool = True) -> str:
+def identifier_in_words(identifier: str, *, written_out: bool = True) -> str:
     """An identifier as a reader would say it: `req_hdrs` gives `request headers`, `user_id` gives `user ID`.
 
     Clipped words are left as they are where they are not `written_out`.
     """
     words = name_words(identifier)
-    return " ".join(map(spoken_word, words) if written_out else words)
+    return " ".join(map(word_in_full, words) if written_out else words)
 
 
 @lru_cache(maxsize=65536)
@@ -70,7 +75,7 @@ def name_words(identifier: str) -> tuple[str, ...]:
     return tuple([part.lower() for part in parts])
 
 
-def spoken_word(word: str) -> str:
+def word_in_full(word: str) -> str:
     """A clipped word written out, an acronym in capitals."""
     if word in _ACRONYMS:
         return word.upper()
@@ -106,7 +111,7 @@ def shared_prefix(names: Iterable[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
-def said(name: str, prefix: tuple[str, ...] = ()) -> str:
+def name_in_words(name: str, prefix: tuple[str, ...] = ()) -> str:
     """A name in words without a prefix; as it is written where it has no words."""
     words = name_words(name)
     if words[-1:] == ("t",) and name.lower().endswith("_t"):
@@ -115,38 +120,38 @@ def said(name: str, prefix: tuple[str, ...] = ()) -> str:
         words = words[1:]
     if prefix and words[: len(prefix)] == prefix and len(words) > len(prefix):
         words = words[len(prefix) :]
-    return " ".join(map(spoken_word, words)) or spoken(name) or printable(name)
+    return " ".join(map(word_in_full, words)) or identifier_in_words(name) or make_printable(name)
 
 
-def listed(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = (), are_all: bool = True) -> str:
+def list_names(names: Iterable[str], limit: int, *, prefix: tuple[str, ...] = (), are_all: bool = True) -> str:
     """The first names in words, each once, and how many more there are."""
-    return shortened([said(name, prefix) for name in names], limit, are_all=are_all)
+    return list_first([name_in_words(name, prefix) for name in names], limit, are_all=are_all)
 
 
-def plainly(names: Iterable[str], limit: int) -> str:
+def list_plain_names(names: Iterable[str], limit: int) -> str:
     """The first names of paths or packages, clipped words as they are, and how many more there are."""
-    return shortened([spoken(name, written_out=False) for name in names], limit)
+    return list_first([identifier_in_words(name, written_out=False) for name in names], limit)
 
 
-def shortened(items: Iterable[str], limit: int, *, are_all: bool = True) -> str:
+def list_first(items: Iterable[str], limit: int, *, are_all: bool = True) -> str:
     """The first items, each once, and the number of further ones, if the items are complete."""
     found = list(dict.fromkeys(filter(None, items)))
     more = len(found) - limit
     return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
 
 
-def named(lead: str, names: Sequence[str], limit: int, *, are_all: bool = True) -> str:
+def fact_of_names(lead: str, names: Sequence[str], limit: int, *, are_all: bool = True) -> str:
     """A fact of names, without the prefix that they share."""
-    return fact(lead, listed(names, limit, prefix=shared_prefix(names), are_all=are_all))
+    return make_fact(lead, list_names(names, limit, prefix=shared_prefix(names), are_all=are_all))
 
 
-def fact(lead: str, items: Sequence[str] | str) -> str:
+def make_fact(lead: str, items: Sequence[str] | str) -> str:
     """A short phrase: `Takes`, path, mode gives `Takes path, mode.`; "" without items."""
-    told = items if isinstance(items, str) else ", ".join(items)
-    return f"{lead} {told}{'' if told.endswith(('.', '…')) else '.'}" if told else ""
+    text = items if isinstance(items, str) else ", ".join(items)
+    return f"{lead} {text}{'' if text.endswith(('.', '…')) else '.'}" if text else ""
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -160,8 +165,8 @@ def place_of(path: str) -> str:
     parts = [part for part in path.split("/") if part not in (".", "")]
     stem = stem_of(parts[-1]) if parts else ""
     names = parts[-3:-1] if stem in _ENTRIES and len(parts) > 1 else [*parts[-2:-1], stem]
-    said = [words for name in names if (words := spoken(printable(name).strip("_."), written_out=False))]
-    return "/".join(said) or "the repository"
+    spoken_names = (identifier_in_words(make_printable(name).strip("_."), written_out=False) for name in names)
+    return "/".join(filter(None, spoken_names)) or "the repository"
 
 
 def stem_of(name: str) -> str:
@@ -174,7 +179,7 @@ def name_of_file(path: str) -> str:
     """A file's name in words, with its folder's where that says more."""
     folder, _, name = path.rpartition("/")
     stem = stem_of(name)
-    words = spoken(printable(stem).strip("_"), written_out=False) or printable(name)
+    words = identifier_in_words(make_printable(stem).strip("_"), written_out=False) or make_printable(name)
     return f"{words} of {place_of(folder)}" if stem in _ENTRIES and folder else words
 
 
@@ -206,7 +211,7 @@ def choose_keywords(
     """The best words of (text or identifier, weight) pairs, best first; `fallback` fills up to the least number."""
     best: dict[str, float] = {}
     for text, weight in places:
-        for word, rare in _told(text):
+        for word, rare in _weighted_words(text):
             score = weight * rare
             before = best.get(word)
             if before is None:
@@ -217,15 +222,15 @@ def choose_keywords(
                 best[word] = confirmed if confirmed < _MAX_SCORE else _MAX_SCORE
     chosen: dict[str, str] = {}
     for word in sorted([word for word in best if best[word]], key=lambda word: -best[word]):
-        chosen.setdefault(fold(word), word)
+        chosen.setdefault(fold_word(word), word)
         if len(chosen) == limit:
             break
     return _filled(tuple(chosen.values()), (*best, *fallback))
 
 
 @lru_cache(maxsize=65536)
-def _told(text: str) -> tuple[tuple[str, float], ...]:
-    return tuple([(word, telling(word)) for word in split_identifier(text)])
+def _weighted_words(text: str) -> tuple[tuple[str, float], ...]:
+    return tuple([(word, telling_weight(word)) for word in split_identifier(text)])
 
 
 def merge_keywords(
@@ -241,7 +246,7 @@ def merge_keywords(
         for rank, word in enumerate(keywords):
             shared[word] = shared.get(word, 0.0) + 1.0 / (1 + rank)
     top = max(shared.values(), default=1.0)
-    ranked = sorted(shared, key=lambda word: (-shared[word] * rarity(word), word))
+    ranked = sorted(shared, key=lambda word: (-shared[word] * rarity_of(word), word))
     places.extend((word, BODY + (PARAMETER - BODY) * shared[word] / top) for word in ranked[:40])
     return choose_keywords(places, fallback=fallback, limit=MAX_KEYWORDS if shared else _USUAL)
 
@@ -259,21 +264,21 @@ def _filled(chosen: tuple[str, ...], candidates: Iterable[str]) -> tuple[str, ..
 
 
 @lru_cache(maxsize=65536)
-def telling(word: str) -> float:
+def telling_weight(word: str) -> float:
     """The rarity of a word; 0 for words without information: stop words, numbers, single letters, digests."""
     if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
         return 0.0
-    return rarity(word) if len(word) > 2 or word in _SHORT or not word.isascii() else 0.0
+    return rarity_of(word) if len(word) > 2 or word in _SHORT or not word.isascii() else 0.0
 
 
 @lru_cache(maxsize=65536)
-def rarity(word: str) -> float:
+def rarity_of(word: str) -> float:
     """How distinctive a word is: near 0 if every file has it, 1 for the rarest."""
     return min(word_bucket(word), _RAREST_BUCKET) / _RAREST_BUCKET
 
 
 @lru_cache(maxsize=65536)
-def fold(word: str) -> str:
+def fold_word(word: str) -> str:
     """A crude stem, so that `parse`, `parser`, `parsers` and `parsing` are one word."""
     if word.endswith("ies") and len(word) > 4:
         word = f"{word[:-3]}y"

@@ -27,14 +27,14 @@ from codesum_pipeline.changes.compaction.compactable_rows import (
     source_of,
 )
 from codesum_pipeline.changes.compaction.compacting import Compactor
-from codesum_pipeline.changes.compaction.signatures import fingerprint, load_key
-from codesum_pipeline.changes.compaction.signatures import sign as sign_bytes
+from codesum_pipeline.changes.compaction.signatures import fingerprint_of, load_key
+from codesum_pipeline.changes.compaction.signatures import sign_message as sign_bytes
 from codesum_pipeline.ground.model.document import CompactionRecord
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.moments import iso_moment, utc_now
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.store.atomic import write_bytes_atomically
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
 from codesum_pipeline.ways_in.cli.options import argument, key_option, option, switch
@@ -117,7 +117,7 @@ def verify(ctx: typer.Context, file: File) -> None:
     signed = read_signed(file)
     found = signed.attestation
     done = compactor(called).check(signed, source(called, found.kind, found.repository))
-    show(fields({**attested_fields(found), "signed with": fingerprint(signed.parsed_signature.public_key)}))
+    show(fields({**attested_fields(found), "signed with": fingerprint_of(signed.parsed_signature.public_key)}))
     note(
         f"carried out at {done.compacted_at}" if done else f"it holds: `codesum compact --attest {file}` carries it out"
     )
@@ -179,7 +179,7 @@ def _compactions(called: Invocation, repo: str | None) -> Iterator[CompactionRec
     """The compactions that replaced rows: of one repository, or of all and of the cache."""
     if repo is not None:
         called.registry.get(repo)
-    keys = [repo] if repo is not None else TableStore(called.layout.warehouse).repositories("document_history")
+    keys = [repo] if repo is not None else tables_of(called.layout).repositories("document_history")
     for each in all_sources(sorted(keys), layout=called.layout, settings=called.settings, now=utc_now):
         if repo is None or each.repository == repo:
             yield from each.compactions()
@@ -198,7 +198,7 @@ def source(called: Invocation, kind: str, repo: str | None) -> CompactionSource:
 
 def compactions_of_document(called: Invocation, repo: str, doc_id: str) -> list[dict[str, Any]]:
     """The compactions that replaced rows of a document's history, oldest first."""
-    history = HistoryRows(TableStore(called.layout.warehouse), called.layout, repo)
+    history = HistoryRows(tables_of(called.layout), called.layout, repo)
     return [
         {
             "job_id": record.job_id,

@@ -16,9 +16,9 @@ from codesum_pipeline.changes.digests.digest_store import calls_of_digests
 from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.store.atomic import replacing
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import tables_of
 from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
-from codesum_pipeline.texts.llm.totals import Totals, avoided_by_cause, total, total_by
+from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
 from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
 from codesum_pipeline.ways_in.asking.question_store import STORE_FILE
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, with_modes_of_the_caller
@@ -79,17 +79,19 @@ def cost(
         "digests": [(", ".join(repos) or row.id, row) for repos, row in digests],
     }
     if plot is not None:
-        days = total_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
+        days = add_up_calls_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
         with with_modes_of_the_caller():
             write_plot(plot, {day: found.cost_usd for day, found in days.items()})
-    totals = {what: total_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()}
+    totals = {
+        what: add_up_calls_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()
+    }
     if as_json:
         for what, found in totals.items():
             print_json(*({"what": what, **_as_json(by, name, each)} for name, each in found.items()))
         return
     for what, found in totals.items():
         if found:
-            show(_table(by, {**found, "all": total(row for _, row in named[what])}, _HEADS[what]))
+            show(_table(by, {**found, "all": add_up_calls(row for _, row in named[what])}, _HEADS[what]))
     compacting, usd = (0, 0.0) if keys else calls_since(called.layout.home / LEDGER_FILE, begin)
     if compacting:
         note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
@@ -102,7 +104,7 @@ def cost(
 
 def _rows(called: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
-    store = TableStore(called.layout.warehouse)
+    store = tables_of(called.layout)
     known = set(store.repositories("ledger"))
     for key in keys:
         if key not in known:
@@ -173,7 +175,7 @@ _NUMBERS = ("calls", "tokens", "US dollars", "share")
 def show_avoided(called: Invocation, keys: Sequence[str], since: str, *, as_json: bool) -> None:
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
-    store = TableStore(called.layout.warehouse)
+    store = tables_of(called.layout)
     known = store.repositories("avoided")
     for key in keys:
         if key not in known:

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from codesum_pipeline.changes.compaction.attestation import Attestation
 from codesum_pipeline.changes.delivery.channels import open_channel
 from codesum_pipeline.changes.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
-from codesum_pipeline.changes.digests.desk import deliver as deliver_due
+from codesum_pipeline.changes.digests.desk import deliver_digests as deliver_due
 from codesum_pipeline.changes.digests.digest_rows import DigestKind, DigestRow, DigestState
 from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
 from codesum_pipeline.ground.model.digest_record import PostId

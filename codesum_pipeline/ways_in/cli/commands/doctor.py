@@ -22,7 +22,8 @@ from codesum_pipeline.ground.model.errors import (
 from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.heads import broken_promises, examine_heads, release_head
-from codesum_pipeline.ground.store.layout import STATE, reading_copy
+from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.ground.store.layout import STATE
 from codesum_pipeline.ground.store.lease import current_holder, release_lease
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
@@ -126,7 +127,7 @@ def _release(home: Home, key: str | None) -> None:
     entry, bucket = home.registry.get(key), home.layout.bucket
     if bucket:
         # Whoever it was can commit nothing any more.
-        found = release_head(bucket.objects(), entry.key)
+        found = release_head(OPENED_HOMES.objects(bucket), entry.key)
         holder = f"run {found.run_id} on {found.host}" if found else ""
     else:
         holder = str(release_lease(home.layout.state(entry.key)) or "")
@@ -138,7 +139,7 @@ def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
     place = home.layout.bucket
     if place is None:
         return
-    objects = place.objects()
+    objects = OPENED_HOMES.objects(place)
     try:
         for promise in broken_promises(objects):
             way_out = "keep the home in a store with conditional writes (If-None-Match and If-Match), or in a folder"
@@ -203,11 +204,10 @@ def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[P
         what = "it has no index yet" if entry.enabled else "it is removed, and has no index"
         yield Problem(key, what, f"codesum {'index' if entry.enabled else 'add'} {key}")
         return
-    if copy := reading_copy(home.layout.home):
-        if not is_deep:
-            # To compare them is to fetch them: that is for one repository at a time.
-            return
-        copy.bring(key, STATE)
+    if home.layout.files.is_copy and not is_deep:
+        # To compare them is to fetch them: that is for one repository at a time.
+        return
+    home.layout.files.bring(key, STATE)
     try:
         findings = verify_index(home.layout, key, tables=home.tables)
     except CodesumError as error:
@@ -246,7 +246,7 @@ def _model(home: Home) -> Iterator[Problem]:
 
     Keys are looked for and a server of one's own is called; no model is asked, so a wrong name is not noticed.
     """
-    from codesum_pipeline.texts.llm.backend import build_backend
+    from codesum_pipeline.texts.llm.backends import build_backend
     from codesum_pipeline.texts.summaries.by_model.choosing import templates_of
 
     llm = home.settings.llm

@@ -14,20 +14,28 @@ from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import counted
 from codesum_pipeline.ground.model.progress import Progress
 from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     SYMBOLS,
     EvaluationSetup,
     QuestionResult,
-    evaluate,
+    ask_questions,
     indexes_of,
 )
 from codesum_pipeline.search.evaluation.lift import Lift, lift_markdown, lift_report
 from codesum_pipeline.search.evaluation.own_questions import ask_own_questions
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
-from codesum_pipeline.search.evaluation.report import Report, cells, columns, markdown, short, shown_tables, summarize
+from codesum_pipeline.search.evaluation.report import (
+    Report,
+    cells_of_row,
+    columns_of_rows,
+    short_interval,
+    shown_tables,
+    summarize_answers,
+    write_report,
+)
 from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.weights import has_lane
@@ -83,7 +91,7 @@ def eval(
     if lift:
         page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
     else:
-        page = markdown(found)
+        page = write_report(found)
     if report is not None:
         with with_modes_of_the_caller():
             write_text_atomically(report, page)
@@ -94,11 +102,11 @@ def eval(
 
 
 def _tables(report: Report) -> Iterator[RenderableType]:
-    for place, (summary, numbers) in enumerate(shown_tables(report, short)):
-        head = columns(summary.title, summary.headline)
+    for place, (summary, numbers) in enumerate(shown_tables(report, short_interval)):
+        head = columns_of_rows(summary.title, summary.headline)
         if place:
             yield ""
-        yield table(head, [cells(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
+        yield table(head, [cells_of_row(row, summary.headline, numbers) for row in summary.rows], right=head[1:])
 
 
 class Ways(Struct, frozen=True):
@@ -163,10 +171,10 @@ def _ask_given(
     for remark in notes:
         note(remark)
     setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
-    answers = evaluate(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
+    answers = ask_questions(indexes, kept, embedder=embedder_of(called.settings), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question can be asked at level {', '.join(ways.levels)}: leave out --level")
-    return summarize(answers, notes=notes)
+    return summarize_answers(answers, notes=notes)
 
 
 def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, *, progress: Progress) -> Report:
@@ -186,7 +194,7 @@ def _ask_own(called: Invocation, indexes: Sequence[PublishedIndex], ways: Ways, 
     if not answers:
         asked = ", ".join(index.repo for index in indexes)
         raise ConfigurationError(f"no docstrings or commit messages to ask {asked}: give a file of questions")
-    return summarize(answers, notes=notes)
+    return summarize_answers(answers, notes=notes)
 
 
 def _lifts(

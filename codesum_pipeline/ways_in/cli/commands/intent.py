@@ -13,8 +13,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.intents.due import next_due
-from codesum_pipeline.changes.intents.fields import FieldProblem, intent_of
+from codesum_pipeline.changes.intents.due_moments import next_due
+from codesum_pipeline.changes.intents.intent_fields import FieldProblem, intent_of
 from codesum_pipeline.changes.intents.intents_file import Intents
 from codesum_pipeline.changes.intents.remarks import IntentContext
 from codesum_pipeline.changes.matching.past_matches import PastMatches, past_matches
@@ -23,7 +23,7 @@ from codesum_pipeline.ground.model.errors import ConfigurationError, MissingTabl
 from codesum_pipeline.ground.model.moments import iso_moment, utc_now
 from codesum_pipeline.ground.model.printable import counted, one_line
 from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentMatch
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation, make_home
@@ -170,7 +170,7 @@ def remove(
     show(f"{name}: removed from {intents.file}")
     if called.layout.digests.exists():
         with open_digests(called.layout.digests, now=utc_now) as store:
-            if forgotten := store.forget(name):
+            if forgotten := store.forget_pending(name):
                 show(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
     show(f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them")
 
@@ -255,7 +255,7 @@ def test(
     asked = _asked(called, name, text, threshold)
     for key in _repositories(called, asked, repo):
         try:
-            index = PublishedIndex.open(called.layout.published(key))
+            index = PublishedIndex.open(called.layout.published(key), files=called.layout.files)
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
@@ -272,7 +272,7 @@ def test(
 
 
 def intents_of(called: Invocation) -> Intents:
-    return Intents(called.settings.digests.intents_file)
+    return Intents(called.settings.digests.intents_file, called.layout.files)
 
 
 def _asked(called: Invocation, name: str | None, text: str | None, threshold: float | None) -> Intent:

@@ -23,7 +23,12 @@ from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.texts.llm.recordings import read_recordings
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_all, spared_by_cache, ways_on
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
+    PlanPrice,
+    describe_ways_on,
+    price_all,
+    spared_by_cache,
+)
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, preview_plan
 from codesum_pipeline.ways_in.cli.commands.repositories import EntryOptions, find_entry
 from codesum_pipeline.ways_in.cli.invocation import invocation
@@ -226,7 +231,7 @@ class _ModelPlan(Struct, frozen=True, dict=True):
             "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},
             "all": _price_json(every),
             "usd_with_cache": {"asked": every.asked.usd - asked, "stopped": every.all_stopped.usd - stopped},
-            "ways_on": ways_on(self.key, self.settings, every),
+            "ways_on": describe_ways_on(self.key, self.settings, every),
         }
 
     def line(self) -> str:
@@ -257,7 +262,7 @@ class _ModelPlan(Struct, frozen=True, dict=True):
             yield f"answers come from {llm.recording}, which holds {answers:,}: nothing is sent and nothing is paid"
         if llm.backend is BackendName.NOOP:
             yield "llm.backend = 'noop' asks nobody"
-        yield from ways_on(self.key, self.settings, found)
+        yield from describe_ways_on(self.key, self.settings, found)
         if found.asked.calls and llm.enabled:
             yield f"`codesum index {self.key}` asks for them"
 

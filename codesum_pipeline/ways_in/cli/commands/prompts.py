@@ -1,10 +1,10 @@
 """`codesum prompts`: the templates of the prompts for a language model."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from msgspec import Struct
@@ -13,7 +13,6 @@ from codesum_pipeline.changes.intents.intent_templates import FIELDS, delete_dig
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.standing_question import Intent
-from codesum_pipeline.ground.store.layout import edited
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
@@ -25,14 +24,14 @@ from codesum_pipeline.texts.llm.templates import (
     FoundTemplate,
     TemplateKind,
     delete_template,
-    find_for,
-    find_short,
+    find_level_template,
+    find_short_template,
     find_template,
     list_templates,
     load_template,
     rename_template,
-    resolve,
-    resolve_short,
+    resolve_short_template,
+    resolve_template,
     save_template_atomic,
 )
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
@@ -41,6 +40,7 @@ from codesum_pipeline.ways_in.cli.options import JsonOption, argument
 from codesum_pipeline.ways_in.cli.render import complain, escaped, note, on_terminal, print_json, show, table
 
 prompts = CommandGroup("prompts")
+T = TypeVar("T")
 
 Kind = Annotated[
     TemplateKind, argument(None, "Of the system turn, or of the user's turn (instruction); those of digests.")
@@ -113,7 +113,7 @@ def save(
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from error
-    path = edited(own.folder, lambda: save_template_atomic(own.folder, kind, name, text))
+    path = own.edit(lambda: save_template_atomic(own.folder, kind, name, text))
     own.tell_saved(kind, name, f"saved {path}")
 
 
@@ -132,10 +132,10 @@ def rename(
     folder, intents = own.folder, own.called.home.intents
     if kind in FIELDS:
         make_home(own.called.settings)
-        path, _ = edited(folder, lambda: rename_digest_template(intents, folder, kind, name, new_name))
-        edited(intents.file, lambda: None)
+        path, _ = own.edit(lambda: rename_digest_template(intents, folder, kind, name, new_name))
+        intents.files.edit(intents.file, lambda: None)
     else:
-        path = edited(folder, lambda: rename_template(folder, kind, name, new_name))
+        path = own.edit(lambda: rename_template(folder, kind, name, new_name))
     own.tell_saved(kind, new_name, f"renamed to {path}")
 
 
@@ -146,9 +146,9 @@ def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
     folder, intents = own.folder, own.called.home.intents
     if kind in FIELDS:
         make_home(own.called.settings)
-        users = edited(folder, lambda: delete_digest_template(intents, folder, kind, name))
+        users = own.edit(lambda: delete_digest_template(intents, folder, kind, name))
     else:
-        edited(folder, lambda: delete_template(folder, kind, name))
+        own.edit(lambda: delete_template(folder, kind, name))
     note(f"deleted {kind}/{name} in {folder}")
     if users:
         note(f"the package's {kind}/{name} is used from now on by {', '.join(users)}")
@@ -162,6 +162,10 @@ class _Templates(Struct, frozen=True, dict=True):
     @property
     def folder(self) -> Path:
         return self.called.settings.prompts_dir
+
+    def edit(self, edit: Callable[[], T]) -> T:
+        """Do an edit of the templates, also where they lie in a bucket."""
+        return self.called.layout.files.edit(self.folder, edit)
 
     @cached_property
     def intents(self) -> Sequence[Intent]:
@@ -184,8 +188,8 @@ class _Templates(Struct, frozen=True, dict=True):
             except ConfigurationError:
                 names = ()
             is_short = f"{TemplateKind.SYSTEM}/{SHORT_NAME}" in names
-            full = find_for(self.folder, TemplateKind.SYSTEM, level)
-            found[level] = find_short(self.folder, level) if is_short else full
+            full = find_level_template(self.folder, TemplateKind.SYSTEM, level)
+            found[level] = find_short_template(self.folder, level) if is_short else full
         return found
 
     def row(self, kind: TemplateKind, name: str) -> dict[str, Any]:
@@ -204,7 +208,7 @@ class _Templates(Struct, frozen=True, dict=True):
         if found.kind is TemplateKind.SYSTEM:
             return [level.value for level in LEVELS if self.systems[level] == found]
         if found.kind is TemplateKind.INSTRUCTION:
-            return [level.value for level in LEVELS if find_for(self.folder, found.kind, level) == found]
+            return [level.value for level in LEVELS if find_level_template(self.folder, found.kind, level) == found]
         return []
 
     def users_of(self, found: FoundTemplate) -> list[str]:
@@ -224,15 +228,18 @@ class _Templates(Struct, frozen=True, dict=True):
         llm, folder = self.called.settings.llm, self.folder
         used = fitting_templates(folder, LEVELS, language=llm.language, max_prompt_chars=prompt_chars(llm))
         for level in LEVELS:
-            full = resolve(folder, level, language=llm.language), find_for(folder, TemplateKind.SYSTEM, level)
-            short = resolve_short(folder, level, language=llm.language), find_short(folder, level)
+            full = (
+                resolve_template(folder, level, language=llm.language),
+                find_level_template(folder, TemplateKind.SYSTEM, level),
+            )
+            short = resolve_short_template(folder, level, language=llm.language), find_short_template(folder, level)
             for template, system in (full, short):
                 if template and system:
                     yield {
                         "is_used": template == used[level],
                         "level": level.value,
                         "system": str(system.path),
-                        "instruction": str(find_for(folder, TemplateKind.INSTRUCTION, level).path),
+                        "instruction": str(find_level_template(folder, TemplateKind.INSTRUCTION, level).path),
                         "characters": template.characters,
                         "digest": template.digest,
                     }
@@ -257,12 +264,12 @@ class _Templates(Struct, frozen=True, dict=True):
             return "used by `codesum ask` from the next question on"
         if is_system and found.name == COMPACTION_NAME:
             return "used by `codesum compact`; attestations that pin the text of before are refused"
-        if found in [find_short(self.folder, level) for level in LEVELS]:
+        if found in [find_short_template(self.folder, level) for level in LEVELS]:
             return (
                 "it stands in where the full template does not fit; with the model that is set no level is written "
                 "with it"
             )
-        if is_system and found in [find_for(self.folder, found.kind, level) for level in LEVELS]:
+        if is_system and found in [find_level_template(self.folder, found.kind, level) for level in LEVELS]:
             return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
         return "no level uses a template of this name"
 

@@ -16,7 +16,7 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.errors import CannotWrite, ConfigurationError, LeaseHeld, UnknownRepository
-from codesum_pipeline.ground.model.moments import age, moment_at
+from codesum_pipeline.ground.model.moments import age_in_words, moment_at
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline.ground.store.locks import is_free, take_own
@@ -384,7 +384,7 @@ def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
         state = "retired" if entry.retired else entry.enabled
         built = (out.commit, out.count("documents"), moment_at(out.published_at)) if out else None
         commit, documents, published_at = built or (None, None, None)
-        ago = f"{age(out.published_at)} ago" if out else None
+        ago = f"{age_in_words(out.published_at)} ago" if out else None
         rows.append((entry.key, place_of(entry), ref, state, commit and commit[:SHORT_COMMIT], documents, ago))
         published = built and {"commit": commit, "documents": documents, "published_at": published_at}
         shown = {"location": shown_location(entry.location), "scip_command": with_shown_locations(entry.scip_command)}

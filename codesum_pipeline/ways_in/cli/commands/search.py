@@ -14,7 +14,7 @@ from rich.text import Text
 from codesum_pipeline.ground.model.document import LEVELS, Level
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.indexes.embedders.named import embedder_of
+from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import LANES
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -24,7 +24,7 @@ from codesum_pipeline.search.retrieval.searching import (
     BadRow,
     RoutedQuestion,
     SearchAnswer,
-    answer,
+    answer_query,
     read_batch,
 )
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
@@ -127,7 +127,7 @@ def search(
     asking = _Asking(
         call=call,
         sources=call.sources(nameable),
-        ask=partial(answer, embedder=embedder_of(called.settings), top=top, lanes=lane or LANES, filters=filters),
+        ask=partial(answer_query, embedder=embedder_of(called.settings), top=top, lanes=lane or LANES, filters=filters),
         context_tokens=context_tokens if context else None,
         excerpt_lines=excerpt,
     )

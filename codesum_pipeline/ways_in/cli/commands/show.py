@@ -141,9 +141,9 @@ def _sections(repo: str, document: Mapping[str, Any], around: DocumentRelations)
 def _refused_answer(called: Invocation, found: IndexedDocument) -> tuple[dict[str, Any], list[RenderableType]]:
     """The last answer of a model that could not be taken, and why: what the ledger keeps of it, and the same for a
     person. Raises `ConfigurationError` if there is none."""
-    from codesum_pipeline.ground.store.tables import TableStore
+    from codesum_pipeline.ground.store.tables import tables_of
 
-    tables = TableStore(called.layout.warehouse)
+    tables = tables_of(called.layout)
     ledger = tables.read_or_empty("ledger", found.repo, columns=["id", "sequence", "outcome", *_OF_ATTEMPT])
     rows = [row for row in ledger.to_pylist() if row["id"] == found.id]
     attempts = sorted(rows, key=lambda row: int(row["sequence"]))
@@ -203,7 +203,7 @@ def explain(
     in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
     """
     # What explains reads the tables; documents are shown without it.
-    from codesum_pipeline.texts.summaries.text_history import explain as explain_document
+    from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
     from codesum_pipeline.ways_in.cli.commands.compact import compactions_of_document
 
     called = invocation(ctx)

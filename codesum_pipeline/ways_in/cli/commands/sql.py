@@ -10,9 +10,8 @@ import typer
 
 from codesum_pipeline.changes.digests.sql_tables import read_sql_tables
 from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.layout import reading_copy
 from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.ground.store.tables import TableStore, tables_of
 from codesum_pipeline.ground.store.workspace import connect, create_views
 from codesum_pipeline.ways_in.cli.invocation import invocation
 from codesum_pipeline.ways_in.cli.options import argument, switch
@@ -43,11 +42,10 @@ def sql(
     codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
     """
     layout = invocation(ctx).layout
-    if copy := reading_copy(layout.home):
-        # Those that the query may read: their names are words of it.
-        words = set(re.findall(r"\w+", query.lower()))
-        copy.bring_tables_of_all([name for name in TABLES if name in words])
-    columns, rows = _select(TableStore(layout.warehouse), read_sql_tables(layout.digests, query=query), query)
+    # Those that the query may read: their names are words of it.
+    words = set(re.findall(r"\w+", query.lower()))
+    layout.files.bring_tables_of_all([name for name in TABLES if name in words])
+    columns, rows = _select(tables_of(layout), read_sql_tables(layout.digests, query=query), query)
     if as_json:
         print_json(*(_plain(dict(zip(columns, row, strict=True))) for row in rows))
     elif as_csv:

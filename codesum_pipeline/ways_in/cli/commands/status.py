@@ -11,13 +11,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.freshness import IndexState, judge
+from codesum_pipeline.build.steps.freshness import IndexState, judge_freshness
 from codesum_pipeline.build.steps.reuse import read_failures
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.ground.model.model_call import LedgerRow
-from codesum_pipeline.ground.model.moments import age, moment_at, utc_now
+from codesum_pipeline.ground.model.moments import age_in_words, moment_at, utc_now
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import Holder
 from codesum_pipeline.indexes.formats.version_folder import PublishedState, read_published
@@ -25,7 +25,7 @@ from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger import spent_today
-from codesum_pipeline.texts.llm.totals import total
+from codesum_pipeline.texts.llm.totals import add_up_calls
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.commands.repositories import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation
@@ -75,7 +75,7 @@ def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshn
         except CodesumError as error:
             why = str(error)
     try:
-        found = judge(home.workspace(entry, run_id="look"), head=head)
+        found = judge_freshness(home.workspace(entry, run_id="look"), head=head)
     except BrokenStore as error:
         return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
     return Freshness(entry, found.state, published, head, found.holder, found.why or why)
@@ -148,7 +148,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                 ),
                 out and out.count("documents"),
                 out and out.count("placeholders"),
-                f"{age(out.published_at)} ago" if out else None,
+                f"{age_in_words(out.published_at)} ago" if out else None,
                 remark,
             )
         )
@@ -168,7 +168,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
     lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
     files = IndexedFiles.of(home, entry.key)
-    calls = total(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
+    calls = add_up_calls(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
     today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
     gone = ", which is gone" if found.holder and found.holder.is_gone() else ""
     yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
@@ -181,7 +181,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "exclude": ", ".join(entry.exclude),
             "head": found.head,
             "indexed": out and out.commit,
-            "published": out and f"{moment_at(out.published_at)}, {age(out.published_at)} ago",
+            "published": out and f"{moment_at(out.published_at)}, {age_in_words(out.published_at)} ago",
             "documents": documents,
             "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
             "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",

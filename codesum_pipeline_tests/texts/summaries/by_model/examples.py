@@ -246,12 +246,12 @@ def name_in(prompt: str) -> str:
     return found[1]
 
 
-def answers_of_the_prompt(asked: Asked) -> Behaviour:
+def answers_of_the_prompt(call: Asked) -> Behaviour:
     """What the system prompt gives as the right answer, where it does; its methods' purposes; else any good answer."""
-    name = name_in(asked.prompt)
+    name = name_in(call.prompt)
     if name in SHOWN:
         return Answers(json.loads(examples()[name][1]))
-    return Answers(answer_of(asked) | ({"purpose": METHODS[name]} if name in METHODS else {}))
+    return Answers(answer_of(call) | ({"purpose": METHODS[name]} if name in METHODS else {}))
 
 
 def _block(example: str, language: str) -> str:

@@ -62,11 +62,13 @@ def test_the_lanes_read_the_authors_first_sentences_beside_a_models_text(tmp_pat
 
     assert {row["type"] for row in rows} == set(Level)
     assert {row["written_by"] for row in rows} == {"llm"}
-    said = {row["id"]: row["summary"] for row in rows}
+    summaries = {row["id"]: row["summary"] for row in rows}
     assert lane_summaries(workspace) == {
-        id_: f"{summary}\n{BESIDE[id_]}" if id_ in BESIDE else summary for id_, summary in said.items()
+        id_: f"{summary}\n{BESIDE[id_]}" if id_ in BESIDE else summary for id_, summary in summaries.items()
     }
-    assert not [words for words in BESIDE.values() if words in json.dumps(said)], "the shown text is the model's alone"
+    assert not [words for words in BESIDE.values() if words in json.dumps(summaries)], (
+        "the shown text is the model's alone"
+    )
 
 
 def test_what_no_model_wrote_is_read_with_the_words_of_its_name(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from codesum_pipeline.ground.model.document import Cause, Gate, Level, WrittenBy
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.llm_server import Asked, Behaviour, Fails
@@ -129,14 +129,14 @@ EDITS: dict[str, tuple[dict[str, str], set[str]]] = {
     ],
 )
 def test_an_edit_costs_calls_for_itself_and_its_ancestors_alone(till: Shop, name: str) -> None:
-    files, asked = EDITS[name]
+    files, rewritten = EDITS[name]
     till.repo.commit(files)
 
     reports = build(till.workspace())
 
-    assert set(written(reports)) == asked
+    assert set(written(reports)) == rewritten
     trivial = {id_ for id_, (writer, _) in documents(till.workspace()).items() if writer == WrittenBy.PLACEHOLDER}
-    assert len(till.server.seen) == len(asked - trivial)
+    assert len(till.server.seen) == len(rewritten - trivial)
     assert not any(gate for id_, (_, gate) in documents(till.workspace()).items() if id_ not in trivial)
 
 
@@ -190,7 +190,7 @@ def test_no_secret_of_the_code_reaches_the_provider(tmp_path: Path) -> None:
         reports = build(found.workspace())
 
         assert found.server.seen
-        assert [asked.number for asked in found.server.seen if secret in json.dumps(asked.body)] == []
+        assert [call.number for call in found.server.seen if secret in json.dumps(call.body)] == []
     masked = [set(reports[f"{level}_summaries"].asked.secrets_masked) for level in Level]
     assert masked == [{"aws-access-key"}] * len(Level)
 
@@ -240,17 +240,17 @@ def test_by_default_nothing_is_asked_for_and_everything_is_counted(tmp_path: Pat
 @pytest.mark.slow
 def test_a_run_stops_at_its_cap_and_the_next_ones_go_on_until_all_is_written(tmp_path: Path) -> None:
     with shop(tmp_path, TILL) as found:
-        asked = []
-        while not asked or asked[-1]:
-            assert len(asked) < BY_MODEL, asked
+        calls = []
+        while not calls or calls[-1]:
+            assert len(calls) < BY_MODEL, calls
             found.server.seen.clear()
             workspace = found.workspace(llm={"max_summaries_per_run": 5})
             build(workspace)
-            asked.append(len(found.server.seen))
+            calls.append(len(found.server.seen))
         whole = found.workspace(home="clean")
         build(whole)
 
-        assert max(asked) <= 5
+        assert max(calls) <= 5
         assert first_difference(table_rows(workspace), table_rows(whole)) is None
 
 
@@ -291,7 +291,7 @@ def test_offline_what_was_written_stays_and_what_is_new_waits(till: Shop) -> Non
 
 
 def test_lost_credentials_leave_the_extractive_texts_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    def fails(_asked: Asked) -> Behaviour:
+    def fails(_call: Asked) -> Behaviour:
         return Fails(401)
 
     with shop(tmp_path, TILL, fails) as found:
@@ -303,14 +303,14 @@ def test_lost_credentials_leave_the_extractive_texts_and_the_next_run_goes_on(tm
 
 
 def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_is_published(tmp_path: Path) -> None:
-    def fails(_asked: Asked) -> Behaviour:
+    def fails(_call: Asked) -> Behaviour:
         return Fails(400)
 
     with shop(tmp_path, TILL, fails) as found:
         workspace = found.workspace()
         build(workspace)
 
-    noted = noted_outages(workspace.layout, "shop")
+    noted = read_outages(workspace.layout, "shop")
     assert list(noted) == list(Level)
     assert f"none of {FUNCTIONS} function texts" in noted[Level.FUNCTION].because
     assert workspace.layout.published("shop").exists()

@@ -87,7 +87,7 @@ def run(found: Shop, home: str, **llm: Any) -> Run:
 
 
 def requests_of(found: Shop) -> tuple[str, ...]:
-    return tuple(json.dumps(asked.body, sort_keys=True) for asked in found.server.seen)
+    return tuple(json.dumps(call.body, sort_keys=True) for call in found.server.seen)
 
 
 def texts_of(workspace: Workspace) -> dict[str, str]:
@@ -106,14 +106,14 @@ def check_caps(folder: Path, seed: int) -> None:
     chance = random.Random(seed)
     files = tree(chance)
     edits = chance.randrange(1, 3) if seed % 3 == 0 else 0
-    asked: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
     with shop(folder, files) as found:
         before: Run | None = None
         for _ in range(200):
             most = chance.randrange(1, 9)
             usd = MOST_USD_A_CALL * chance.uniform(1, 4) if chance.random() < 0.5 else None
             now = run(found, "home", max_summaries_per_run=most, max_cost_usd_per_run=usd)
-            asked.update(now.requests)
+            requests.update(now.requests)
             assert len(now.requests) <= most
             assert usd is None or now.spent <= usd
             if before is not None:
@@ -130,12 +130,12 @@ def check_caps(folder: Path, seed: int) -> None:
                 break
         assert before is not None
         assert before.left == 0
-        assert max(asked.values(), default=1) == 1, "paid twice for the same"
+        assert max(requests.values(), default=1) == 1, "paid twice for the same"
         whole = run(found, "clean")
         assert now.texts == whole.texts
-        assert set(whole.requests) <= set(asked)
+        assert set(whole.requests) <= set(requests)
         if seed % 3:
-            assert set(whole.requests) == set(asked)
+            assert set(whole.requests) == set(requests)
 
 
 QUICK, ALL = 2, 102

@@ -9,14 +9,14 @@ from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop
 from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
-TOLD = '''
+DOCUMENTED = '''
 
 def split_evenly(amount, parts):
     """Share the amount among several people without losing a single coin."""
     share, rest = divmod(amount, parts)
     return [share + (number < rest) for number in range(parts)]
 '''
-FILES = {**TILL, "till/tax.py": TILL["till/tax.py"] + TOLD}
+FILES = {**TILL, "till/tax.py": TILL["till/tax.py"] + DOCUMENTED}
 
 
 @pytest.mark.parametrize("backend", ["litellm", pytest.param("record", marks=pytest.mark.slow)])

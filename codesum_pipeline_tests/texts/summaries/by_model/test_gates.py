@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.ground.model.document import Gate
-from codesum_pipeline.texts.summaries.by_model.gates import CallCandidate, gate_of, needs_confirmation, within_caps
+from codesum_pipeline.texts.summaries.by_model.gates import (
+    CallCandidate,
+    choose_within_caps,
+    gate_of,
+    needs_confirmation,
+)
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 from codesum_pipeline_tests.support.till import TAX, TILL
@@ -122,10 +127,10 @@ def forests(draw: st.DrawFn) -> list[CallCandidate]:
 def test_the_caps_are_used_and_nothing_goes_before_what_is_in_it(
     found: list[CallCandidate], most: int, most_usd: float | None, chance: object
 ) -> None:
-    chosen = within_caps(found, most=most, most_usd=most_usd)
+    chosen = choose_within_caps(found, most=most, most_usd=most_usd)
     chance.shuffle(found)  # type: ignore[attr-defined]
 
-    assert within_caps(found, most=most, most_usd=most_usd) == chosen
+    assert choose_within_caps(found, most=most, most_usd=most_usd) == chosen
     assert len(chosen) == min(most, len(found)) if most_usd is None else len(chosen) <= most
     left = [caller for caller in found if caller.id not in chosen]
     spent = sum(caller.predicted_usd for caller in found if caller.id in chosen)
@@ -139,11 +144,11 @@ def test_the_caps_are_used_and_nothing_goes_before_what_is_in_it(
 
 def test_from_the_bottom_up_what_nobody_documented_goes_first_then_the_most_important() -> None:
     root = CallCandidate("root", 1.0, True, 0.1, layer=(3, 0))
-    told = CallCandidate("told", 0.6, True, 0.1, ("root",), is_documented=True)
+    documented = CallCandidate("told", 0.6, True, 0.1, ("root",), is_documented=True)
     small, large = CallCandidate("small", 0.1, True, 0.1, ("root",)), CallCandidate("large", 0.2, True, 0.1, ("root",))
-    found = [root, told, small, large]
+    found = [root, documented, small, large]
 
-    orders = [within_caps(found, most=most, most_usd=None) for most in range(1, 5)]
+    orders = [choose_within_caps(found, most=most, most_usd=None) for most in range(1, 5)]
 
     assert orders == [{"large"}, {"large", "small"}, {"large", "small", "told"}, {caller.id for caller in found}]
 
@@ -153,13 +158,13 @@ def test_what_is_too_dear_leaves_the_room_to_what_is_cheaper_but_not_to_what_hol
     cheap = CallCandidate("cheap", 0.1, True, 0.1, ("around cheap",))
     around = [CallCandidate(f"around {name}", 1.0, True, 0.1, layer=(2, 0)) for name in ("dear", "cheap")]
 
-    assert within_caps([*around, dear, cheap], most=4, most_usd=0.4) == {"cheap", "around cheap"}
+    assert choose_within_caps([*around, dear, cheap], most=4, most_usd=0.4) == {"cheap", "around cheap"}
 
 
 def test_of_two_that_are_worth_the_same_what_changed_goes_before_what_is_new() -> None:
     found = [CallCandidate("a", 0.5, True, 0.1), CallCandidate("b", 0.5, False, 0.1)]
 
-    assert within_caps(found, most=1, most_usd=None) == {"b"}
+    assert choose_within_caps(found, most=1, most_usd=None) == {"b"}
 
 
 def test_more_than_the_share_of_what_stands_needs_to_be_confirmed() -> None:

@@ -42,13 +42,13 @@ def order_reader_secret(orders):
 FILES = {"shop/hostile.py": READER + "".join(FUNCTION.format(name=name) for name in ORDERS)}
 
 
-def obedient(asked: Asked) -> Behaviour:
+def obedient(call: Asked) -> Behaviour:
     """Does what the code says, as often as it is asked."""
-    order = re.search(r"OBEY (\w+)", asked.prompt)
-    if order is None or "purpose" not in asked.schema.get("properties", {}):
+    order = re.search(r"OBEY (\w+)", call.prompt)
+    if order is None or "purpose" not in call.schema.get("properties", {}):
         return Answers()
     wanted = ORDERS[order[1]]
-    return Says(wanted) if isinstance(wanted, str) else Answers(arguments={**answer_of(asked), **wanted})
+    return Says(wanted) if isinstance(wanted, str) else Answers(arguments={**answer_of(call), **wanted})
 
 
 def test_a_model_that_obeys_the_code_gets_nothing_into_the_index(tmp_path: Path) -> None:
@@ -77,12 +77,12 @@ ABOVE: dict[str, Any] = {
 NO_FOLDER_OF = {"word", "script", "parts"}
 
 
-def obedient_above(asked: Asked) -> Behaviour:
-    order = re.search(r"OBEY (\w+)", asked.prompt)
-    if order is None or "summary" not in asked.schema.get("properties", {}):
+def obedient_above(call: Asked) -> Behaviour:
+    order = re.search(r"OBEY (\w+)", call.prompt)
+    if order is None or "summary" not in call.schema.get("properties", {}):
         return Answers()
     wanted = ABOVE[order[1]]
-    return Says(wanted) if isinstance(wanted, str) else Answers(arguments={**answer_of(asked), **wanted})
+    return Says(wanted) if isinstance(wanted, str) else Answers(arguments={**answer_of(call), **wanted})
 
 
 def test_a_readme_that_orders_gets_nothing_into_the_index(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.ground.model.document import Cause, WrittenBy
-from codesum_pipeline.texts.summaries.neighbours import names_of
+from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Asked, Behaviour, Script
 from codesum_pipeline_tests.support.llm_server.answers import answer_of
@@ -34,10 +34,10 @@ LEAK = "Opens the till after {name} was done, and counts what lies in the cart."
 def saying(names: Mapping[str, str]) -> Script:
     """A model that first names what `names` says for a part of the prompt, and answers well when it is asked again."""
 
-    def script(asked: Asked) -> Behaviour:
-        answer = answer_of(asked)
+    def script(call: Asked) -> Behaviour:
+        answer = answer_of(call)
         field = "purpose" if "purpose" in answer else "summary"
-        name = next((name for part, name in names.items() if part in asked.prompt and asked.attempt == 1), None)
+        name = next((name for part, name in names.items() if part in call.prompt and call.attempt == 1), None)
         return Answers(answer | {field: LEAK.format(name=name)} if name else None)
 
     return script
@@ -45,8 +45,8 @@ def saying(names: Mapping[str, str]) -> Script:
 
 def complaints(made: Shop) -> set[str]:
     """What the model was told, but for the frame."""
-    told = [line for asked in made.server.seen for said in asked.complaints for line in said.splitlines()]
-    return {line.removeprefix("- ") for line in told if line.startswith("- ")}
+    lines = [line for call in made.server.seen for complaint in call.complaints for line in complaint.splitlines()]
+    return {line.removeprefix("- ") for line in lines if line.startswith("- ")}
 
 
 FUNCTION, METHOD, CLASS = "1| def check_out", "def fill_rows", "signature: class DayReport"
@@ -89,7 +89,7 @@ def test_own_names_may_be_said_at_every_level(tmp_path: Path) -> None:
         build(made.workspace())
 
         assert complaints(made) == set()
-        assert sum("counts what lies in the cart" in text for text in said(made).values()) == len(names)
+        assert sum("counts what lies in the cart" in text for text in texts_of(made).values()) == len(names)
 
 
 @pytest.mark.slow
@@ -103,20 +103,20 @@ def test_a_text_that_names_a_neighbour_of_today_is_written_again(tmp_path: Path)
 
         causes = {one.id: (one.cause, one.cause_ids) for one in reports["function_summaries"].rewrites}
         assert causes["shop/till.py::check_out"] == (Cause.GRAPH, ("shop/slips.py::print_slip",))
-        assert "print_slip" not in said(made)["shop/till.py::check_out"]
+        assert "print_slip" not in texts_of(made)["shop/till.py::check_out"]
 
 
 @pytest.mark.slow
 def test_a_file_whose_text_names_a_neighbour_of_today_is_written_again(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, saying({FILE: "print_slip"})) as made:
         build(made.workspace())
-        assert "print_slip" in said(made)["shop/sales.py"]
+        assert "print_slip" in texts_of(made)["shop/sales.py"]
         made.repo.commit({"audit/slips.py": (
             "from shop.sales import sell_part_1\n\n\ndef print_slip(cart):\n    if cart:\n        sell_part_1(cart)\n"
         )})  # fmt: skip
         build(made.workspace())
 
-        assert "print_slip" not in said(made)["shop/sales.py"]
+        assert "print_slip" not in texts_of(made)["shop/sales.py"]
 
 
 @pytest.mark.slow
@@ -132,10 +132,10 @@ def test_where_a_model_may_not_be_asked_the_extractive_text_takes_the_place_of_o
         rows = workspace.tables.read("documents", "shop", columns=["id", "written_by"]).to_pylist()
         writers = {row["id"]: row["written_by"] for row in rows}
         assert writers["shop/till.py::check_out"] == WrittenBy.EXTRACTIVE
-        assert "print_slip" not in said(made)["shop/till.py::check_out"]
+        assert "print_slip" not in texts_of(made)["shop/till.py::check_out"]
 
 
-def said(made: Shop) -> dict[str, str]:
+def texts_of(made: Shop) -> dict[str, str]:
     rows = made.workspace().tables.read("documents", "shop", columns=["id", "summary", "business_intent"]).to_pylist()
     return {row["id"]: f"{row['summary']} {row['business_intent']}" for row in rows}
 
@@ -145,7 +145,7 @@ def test_all_neighbours_and_own_names_are_known(tmp_path: Path) -> None:
         workspace = made.workspace(llm={"enabled": False})
         build(workspace)
         ids = ["shop/till.py::check_out", "audit/report.py::DayReport", "shop/sales.py", "shop", "."]
-        found = names_of(workspace, ids)
+        found = neighbour_names_of(workspace, ids)
 
     callers = {f"shop/sales.py::sell_part_{number}" for number in range(8)}
     assert {id_: names.neighbours for id_, names in found.items()} == {

@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.ground.model.document import Gate, Level, PlanRow, PurposeSource
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import price_all, ways_on
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_ways_on, price_all
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 
@@ -15,8 +15,8 @@ BODY = "    if value > 1:\n        raise ValueError(value)\n    return value + {
 
 
 def function(name: str, number: int, docstring: str = "") -> str:
-    told = f'    """{docstring}"""\n' if docstring else ""
-    return f"def {name}(value):\n{told}{BODY.format(number)}"
+    documentation = f'    """{docstring}"""\n' if docstring else ""
+    return f"def {name}(value):\n{documentation}{BODY.format(number)}"
 
 
 FILES = {
@@ -64,16 +64,16 @@ def test_by_default_a_model_is_asked_for_what_nobody_documented_and_for_no_test(
 
 
 @pytest.mark.parametrize(
-    ("llm", "asked"),
+    ("llm", "by_model"),
     [
         ({"documented": True, "tests": False}, UNDOCUMENTED | DOCUMENTED),
         ({"documented": False, "tests": True}, UNDOCUMENTED | TESTS - {"tests/test_a.py::test_told"}),
     ],
     ids=["documented", "tests"],
 )
-def test_each_setting_asks_for_what_it_names(tmp_path: Path, llm: dict[str, bool], asked: set[str]) -> None:
+def test_each_setting_asks_for_what_it_names(tmp_path: Path, llm: dict[str, bool], by_model: set[str]) -> None:
     with shop(tmp_path, FILES) as found:
-        assert by_gate(gates(built(found, **llm)), None) == asked
+        assert by_gate(gates(built(found, **llm)), None) == by_model
 
 
 @pytest.mark.slow
@@ -105,13 +105,13 @@ def test_a_plan_prices_the_documented_and_the_undocumented_apart(tmp_path: Path)
     with shop(tmp_path, FILES) as found:
         workspace = built(found, documented=False, tests=False, max_summaries_per_run=0)
         priced = price_all(workspace.tables.read_rows("plan", "shop", PlanRow))
-        said = "\n".join(ways_on("shop", workspace.settings, priced))
+        message = "\n".join(describe_ways_on("shop", workspace.settings, priced))
 
     assert priced.documented.calls == len(DOCUMENTED | {"tests/test_a.py::test_told"})
     assert priced.undocumented.calls == len(UNDOCUMENTED | TESTS) - 1
     assert priced.documented.usd + priced.undocumented.usd == pytest.approx(priced.all_stopped.usd)
-    assert f"llm.documented = false leaves {len(DOCUMENTED)} texts" in said
-    assert f"llm.tests = false leaves out test code: {len(TESTS)} texts" in said
+    assert f"llm.documented = false leaves {len(DOCUMENTED)} texts" in message
+    assert f"llm.tests = false leaves out test code: {len(TESTS)} texts" in message
 
 
 def test_under_a_cap_what_nobody_documented_is_asked_for_first(tmp_path: Path) -> None:

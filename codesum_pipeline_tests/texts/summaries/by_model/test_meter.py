@@ -48,9 +48,9 @@ def test_a_first_run_asks_for_everything_and_avoids_the_placeholder(built: Shop)
     rows = built.workspace().tables.read_rows("avoided", "shop", AvoidedRow)
 
     first = [row for row in rows if row.run_id == "run 1"]
-    assert sum(row.calls for row in first if row.cause is Reason.ASKED) == BY_MODEL
+    assert sum(row.calls for row in first if row.cause is Reason.NOT_AVOIDED) == BY_MODEL
     assert sum(row.calls for row in first if row.cause is Reason.PLACEHOLDER) == 1
-    assert {row.cause for row in first} == {Reason.ASKED, Reason.PLACEHOLDER}
+    assert {row.cause for row in first} == {Reason.NOT_AVOIDED, Reason.PLACEHOLDER}
     assert all(row.input_tokens > 5_000 * row.calls and row.usd > 0 for row in first)
 
 
@@ -98,9 +98,9 @@ ONE_FOR_ALL = {
 }
 
 
-def in_the_same_words(asked: Asked) -> Behaviour:
+def in_the_same_words(call: Asked) -> Behaviour:
     """Finds the same words for every function, whatever its body."""
-    answer = answer_of(asked)
+    answer = answer_of(call)
     return Answers({**answer, **ONE_FOR_ALL}) if "purpose" in answer else Answers()
 
 
@@ -179,13 +179,13 @@ def planned(action: PlanAction = PlanAction.KEEP, *, level: Level = Level.FUNCTI
     ],
 )  # fmt: skip
 def test_a_document_counts_for_the_first_reason_that_holds(ended: dict[str, Any], plan: PlanRow, cause: Reason) -> None:
-    assert avoidance_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, "seen": Reason.CUT_OFF, **ended}) is cause
+    assert avoidance_of(plan, **{"written_by": WrittenBy.LLM, "gate": None, "origin": Reason.CUT_OFF, **ended}) is cause
 
 
 def test_a_run_that_finds_everything_as_it_was_left_avoids_what_that_one_asked_for() -> None:
     once = CallTotals(1, 10, 2, 0.5)
     found = {
-        Reason.ASKED: once,
+        Reason.NOT_AVOIDED: once,
         Reason.CACHE: once,
         Reason.PLACEHOLDER: once,
         Reason.GATE: once,

@@ -15,10 +15,10 @@ from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm import attempts
 from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
-from codesum_pipeline.texts.summaries.by_model import flow, level, prompting
+from codesum_pipeline.texts.summaries.by_model import flow, model_level, prompting
 from codesum_pipeline.texts.summaries.by_model.choosing import Chooser
-from codesum_pipeline.texts.summaries.by_model.level import ModelLevel
-from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
+from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
+from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline_tests.build.law.test_one_bad_item import Fault, failed_items, id_is, inject
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
@@ -40,14 +40,14 @@ FAULTS = {
     "storing a function's text": Fault(
         "function_summaries",
         ROUND_UP,
-        level,
+        model_level,
         "to_table",
         lambda rows, _: any(row.id == ROUND_UP for row in rows),
     ),
     "making a class's prompt": Fault(
-        "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, given: given.id == BASKET
+        "class_summaries", BASKET, Prompter, "of_upper", lambda _, __, document: document.id == BASKET
     ),
-    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "in_order", id_is(BASKET)),
+    "putting a class's children in order": Fault("class_summaries", BASKET, flow, "order_children", id_is(BASKET)),
     "asking for a class": Fault(
         "class_summaries", BASKET, LiteLlmCalls, "_read", lambda _, request, *__: request.level is Level.CLASS
     ),
@@ -55,10 +55,10 @@ FAULTS = {
         "class_summaries", BASKET, attempts, "read_answer", lambda _, __, shown: shown.level is Level.CLASS
     ),
     "reading a plain text": Fault(
-        "file_summaries", "README.md", prompting, "shown_words", lambda given: given.name == "README.md"
+        "file_summaries", "README.md", prompting, "shown_words", lambda document: document.name == "README.md"
     ),
     "what a folder says of itself": Fault(
-        "module_summaries", "till", prompting, "model_metadata", lambda given: given.id == "till"
+        "module_summaries", "till", prompting, "model_metadata", lambda document: document.id == "till"
     ),
 }
 # One of each level.
@@ -122,7 +122,7 @@ def test_the_extractive_text_stands_and_the_next_build_heals_it(
     found = writers(workspace)
     assert found[fault.item] == ("extractive", "failed")
     assert Counter(found.values())["llm", None] == BY_MODEL - 1
-    assert noted_outages(workspace.layout, workspace.key) == {}
+    assert read_outages(workspace.layout, workspace.key) == {}
     assert reports["published_index"].published
 
     healed = shared.workspace(home=home)
@@ -178,4 +178,4 @@ def test_where_no_answer_can_be_read_a_build_stops_asking(till: Shop, monkeypatc
     assert len(till.server.seen) == 3
     assert reports["published_index"].published
     assert "gave-up" in {row["failure"] for row in workspace.tables.read("texts_function", workspace.key).to_pylist()}
-    assert list(noted_outages(workspace.layout, workspace.key)) == [Level.FUNCTION]
+    assert list(read_outages(workspace.layout, workspace.key)) == [Level.FUNCTION]

@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.ground.model.errors import CannotWrite
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.outages import noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import (
@@ -48,11 +48,11 @@ def in_turn(behaviours: Sequence[Behaviour]) -> Script:
     """To each function these, one after the other; the last one from there on."""
     times: Counter[str] = Counter()
 
-    def treat(asked: Asked) -> Behaviour:
-        if "<<<source" not in asked.prompt:
+    def treat(call: Asked) -> Behaviour:
+        if "<<<source" not in call.prompt:
             return GOOD
-        times[asked.prompt] += 1
-        return behaviours[min(times[asked.prompt], len(behaviours)) - 1]
+        times[call.prompt] += 1
+        return behaviours[min(times[call.prompt], len(behaviours)) - 1]
 
     return treat
 
@@ -115,14 +115,14 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
         workspace = found.workspace(llm={"timeout_s": 5.0 if "timeout" in failures else 60.0})
         build(workspace)
 
-    asked = FUNCTIONS * len(behaviours) + BY_MODEL - FUNCTIONS
-    assert len(found.server.seen) == len(rows(workspace)) == asked
+    calls = FUNCTIONS * len(behaviours) + BY_MODEL - FUNCTIONS
+    assert len(found.server.seen) == len(rows(workspace)) == calls
     assert Counter(row.failure for row in rows(workspace) if row.failure) == Counter(failures * FUNCTIONS)
     must_equal(workspace, undisturbed)
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "failure", "is_asked_again"),
+    ("behaviour", "failure", "is_called_again"),
     [
         pytest.param(Says("I would rather not."), "unusable-answer", False, id="never a call"),
         pytest.param(Says(""), "unusable-answer", True, id="never anything", marks=pytest.mark.slow),
@@ -133,10 +133,10 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
     ],
 )
 def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_again_where_that_may_help(
-    undisturbed: Workspace, tmp_path: Path, behaviour: Behaviour, failure: str, is_asked_again: bool
+    undisturbed: Workspace, tmp_path: Path, behaviour: Behaviour, failure: str, is_called_again: bool
 ) -> None:
-    def script(asked: Asked) -> Behaviour:
-        return behaviour if "1| def round_up" in asked.prompt else GOOD
+    def script(call: Asked) -> Behaviour:
+        return behaviour if "1| def round_up" in call.prompt else GOOD
 
     with shop(tmp_path, TILL, script) as found:
         workspace = found.workspace(llm={"max_attempts": 2})
@@ -152,16 +152,16 @@ def test_a_document_that_a_provider_never_gets_right_says_why_and_is_asked_for_a
         build(again)
 
     # What broke the rules for answers stands for some days: the same request would get it again. Nothing says nothing.
-    assert len(found.server.seen) == (4 if is_asked_again else 0)
-    if is_asked_again:
+    assert len(found.server.seen) == (4 if is_called_again else 0)
+    if is_called_again:
         assert gates(again) == gates(undisturbed)
         assert texts_of(again) == texts_of(undisturbed)
 
 
 @pytest.mark.slow
 def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_next_ones(tmp_path: Path) -> None:
-    def script(asked: Asked) -> Behaviour:
-        return Fails(400, "not this") if "1| def round_up" in asked.prompt else GOOD
+    def script(call: Asked) -> Behaviour:
+        return Fails(400, "not this") if "1| def round_up" in call.prompt else GOOD
 
     with shop(tmp_path, TILL) as found:
         build(found.workspace())
@@ -169,13 +169,13 @@ def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_
         found.repo.commit({"till/tax.py": TILL["till/tax.py"].replace("amount += 1", "amount += 2")})
         first = found.workspace()
         build(first)
-        (outage,) = noted_outages(first.layout, "shop").values()
+        (outage,) = read_outages(first.layout, "shop").values()
         workspace = found.workspace()
         build(workspace)
 
     assert "none of 1 function texts could be had of openai/gpt-4o-mini" in outage.because
     assert "not this" in outage.because
-    assert noted_outages(workspace.layout, "shop") == {}
+    assert read_outages(workspace.layout, "shop") == {}
     assert gates(workspace) == {None: BY_MODEL - 1, "placeholder": 1, "failed": 1}
 
 
@@ -183,7 +183,7 @@ def test_a_function_that_keeps_failing_is_an_outage_of_one_build_and_not_of_the_
 def test_a_provider_that_answers_under_a_dated_name_gives_the_same_index_and_the_books_say_the_name(
     undisturbed: Workspace, tmp_path: Path
 ) -> None:
-    with shop(tmp_path, TILL, lambda _asked: Answers(model="gpt-4o-mini-2024-07-18")) as found:
+    with shop(tmp_path, TILL, lambda _call: Answers(model="gpt-4o-mini-2024-07-18")) as found:
         workspace = found.workspace()
         build(workspace)
 
@@ -195,7 +195,7 @@ def test_a_provider_that_answers_under_a_dated_name_gives_the_same_index_and_the
 
 @pytest.mark.slow
 def test_another_models_answer_stops_a_whole_build_at_one_paid_call(tmp_path: Path) -> None:
-    with shop(tmp_path, TILL, lambda _asked: Answers(model="gpt-4o")) as found:
+    with shop(tmp_path, TILL, lambda _call: Answers(model="gpt-4o")) as found:
         workspace = found.workspace()
         build(workspace)
 
@@ -203,7 +203,7 @@ def test_another_models_answer_stops_a_whole_build_at_one_paid_call(tmp_path: Pa
     assert len(found.server.seen) == 1
     assert (row.failure, row.model, row.model_echoed) == ("another-model", "openai/gpt-4o-mini", "gpt-4o")
     assert gates(workspace) == {"failed": BY_MODEL, "placeholder": 1}
-    (outage,) = noted_outages(workspace.layout, "shop").values()
+    (outage,) = read_outages(workspace.layout, "shop").values()
     assert "'openai/gpt-4o-mini' was asked and 'gpt-4o' answered" in outage.because
 
 
@@ -215,11 +215,11 @@ def test_a_disk_that_fills_in_mid_run_loses_at_most_the_calls_in_flight(
     with shop(tmp_path, TILL) as found:
         with files_of_at_most(room), pytest.raises(CannotWrite, match=r"shop\.sqlite"):
             build(found.workspace(llm=few_at_once))
-        asked = len(found.server.seen)
+        before = len(found.server.seen)
         workspace = found.workspace(llm=few_at_once)
         build(workspace)
 
-        assert 0 < asked < BY_MODEL
+        assert 0 < before < BY_MODEL
         assert len(found.server.seen) <= BY_MODEL + 2
     must_equal(workspace, undisturbed)
 
@@ -232,8 +232,8 @@ def texts_of(workspace: Workspace) -> dict[str, str]:
 def lost_after(calls: int) -> Callable[[Asked], Behaviour]:
     """A key that is refused after so many calls."""
 
-    def script(asked: Asked) -> Behaviour:
-        return GOOD if asked.number <= calls else Fails(401, "expired")
+    def script(call: Asked) -> Behaviour:
+        return GOOD if call.number <= calls else Fails(401, "expired")
 
     return script
 

@@ -56,7 +56,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shop, list
         patch.setenv("CODESUM_TEST_PROVIDER_KEY", "sk-loopback-0123456789abcdef")
         with shop(tmp_path_factory.mktemp("built"), files()) as made:
             build(made.workspace())
-            yield made, [json.dumps(asked.body) for asked in made.server.seen]
+            yield made, [json.dumps(call.body) for call in made.server.seen]
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templ
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
     Estimator,
     PlanPrice,
+    describe_ways_on,
     price_all,
     price_levels,
-    ways_on,
 )
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build
@@ -25,11 +25,11 @@ from codesum_pipeline_tests.support.till import BY_MODEL, TILL
 
 def row(id_: str, action: PlanAction = PlanAction.WRITE, **values: Any) -> PlanRow:
     """A planned call of 100 and 10 tokens for a cent."""
-    given = {
+    usual = {
         "level": Level.FUNCTION, "cause": None, "cause_ids": (), "writer": "llm/1", "summary_hash": None,
         "context_changed": False, "predicted_input_tokens": 100, "predicted_output_tokens": 10, "predicted_usd": 0.01,
     }  # fmt: skip
-    return PlanRow(id=id_, action=action, **{**given, **values})
+    return PlanRow(id=id_, action=action, **{**usual, **values})
 
 
 FREE = {"predicted_input_tokens": 0, "predicted_output_tokens": 0, "predicted_usd": 0.0}
@@ -64,7 +64,7 @@ def test_what_passes_trust_counts_whatever_else_stops_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "llm", "said"),
+    ("gate", "llm", "words"),
     [
         pytest.param(Gate.OFFLINE, {}, "offline = true keeps 1 texts, about 110 tokens, $0.0100", id="offline"),
         pytest.param(Gate.CAP, {}, "llm.max_summaries_per_run = 0 asks for nothing", id="a cap of nothing"),
@@ -79,12 +79,12 @@ def test_what_passes_trust_counts_whatever_else_stops_it() -> None:
         ),
     ],
 )  # fmt: skip
-def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], said: str) -> None:
+def test_each_gate_says_the_way_on(gate: Gate, llm: dict[str, Any], words: str) -> None:
     settings = changed(DEFAULTS, offline=gate is Gate.OFFLINE, llm={"enabled": True, **llm})
 
-    (way,) = ways_on("shop", settings, price_all([row("a", gate=gate)]))
+    (way,) = describe_ways_on("shop", settings, price_all([row("a", gate=gate)]))
 
-    assert said in way
+    assert words in way
 
 
 def spared_of_calls(price: ModelPrice | None, *calls: int, model: str = "some/model") -> list[float]:

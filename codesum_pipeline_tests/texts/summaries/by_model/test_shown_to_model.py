@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.texts.llm.templates import resolve
+from codesum_pipeline.texts.llm.templates import resolve_template
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
@@ -15,7 +15,7 @@ CHILD = ChildText("src/a.py::total", "total", Level.FUNCTION, "", False, "Adds u
 
 
 def prompter(level: Level, max_prompt_chars: int = 200_000) -> Prompter:
-    return Prompter(resolve(None, level, language="English"), max_prompt_chars)
+    return Prompter(resolve_template(None, level, language="English"), max_prompt_chars)
 
 
 def labels(prompt: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_each_level_is_shown_its_pieces_under_the_names_that_the_system_prompt_e
         ["name", "metadata", "text"],
         ["name", "metadata", "children"],
     ]
-    system = resolve(None, Level.FILE, language="English").system
+    system = resolve_template(None, Level.FILE, language="English").system
     explained = set(re.findall(r"^- `(\w+)`:", system, re.MULTILINE))
     assert {label for prompt in shown for label in labels(prompt.text)} <= explained
     assert not any("src/" in prompt.text or "docs/" in prompt.text for prompt in shown)
@@ -53,8 +53,8 @@ def test_lines_are_numbered_and_an_answer_is_held_to_those_that_are_shown() -> N
     whole = prompter(Level.FUNCTION).of_function("f", "python", source, ShownContext())
     cut = prompter(Level.FUNCTION, 40_000).of_function("f", "python", source, ShownContext())
 
-    assert (whole.shown.line_count, "\n2001|     call_something_with_a_name()\n" in whole.text) == (2_001, True)
-    last = cut.shown.line_count or 0
+    assert (whole.bounds.line_count, "\n2001|     call_something_with_a_name()\n" in whole.text) == (2_001, True)
+    last = cut.bounds.line_count or 0
     assert 100 < last < 2_001
     assert f"\n{last}|" in cut.text
     assert f"\n{last + 1}|" not in cut.text
@@ -71,13 +71,13 @@ def test_names_that_stand_in_the_context_alone_must_not_be_named() -> None:
     context = ShownContext((), code="class Till(Service); fields: price, list_price\ndef to_cents(amount)")
     found = prompter(Level.FUNCTION).of_function("Till.total", "python", SOURCE, context)
 
-    assert {"Service", "list_price", "to_cents"} <= set(found.shown.context_names)
-    assert {"Till", "price", "total"}.isdisjoint(found.shown.context_names)
+    assert {"Service", "list_price", "to_cents"} <= set(found.bounds.context_names)
+    assert {"Till", "price", "total"}.isdisjoint(found.bounds.context_names)
 
 
 def test_what_is_told_besides_a_body_takes_at_most_half_of_the_room() -> None:
-    given = FileInput("a.py", "a.py", "python", "Orders.\n" * 20_000, (), (), None, (CHILD,))
-    found = prompter(Level.FILE, 40_000).of_upper(Level.FILE, given)
+    file = FileInput("a.py", "a.py", "python", "Orders.\n" * 20_000, (), (), None, (CHILD,))
+    found = prompter(Level.FILE, 40_000).of_upper(Level.FILE, file)
 
     assert "[cut here]" in found.text
     assert "- total (function): Adds up prices of orders." in found.text
@@ -97,7 +97,7 @@ def test_of_many_children_the_last_are_counted_and_only_the_shown_ones_may_be_na
     children = tuple(replace(CHILD, id=str(number), name=f"part{number}") for number in range(3_000))
     found = prompter(Level.MODULE, 40_000).of_upper(Level.MODULE, ModuleInput("src", "src", None, children))
 
-    shown = len(found.shown.child_names)
+    shown = len(found.bounds.child_names)
     assert 10 < shown < 3_000
     assert f"({3_000 - shown} more are not shown)" in found.text
-    assert found.shown.child_names == tuple(f"part{number}" for number in range(shown))
+    assert found.bounds.child_names == tuple(f"part{number}" for number in range(shown))

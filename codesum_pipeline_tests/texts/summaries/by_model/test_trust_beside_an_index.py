@@ -11,7 +11,7 @@ from codesum_pipeline.ground.model.edge import Edge
 from codesum_pipeline.ground.model.possible_values import Reason
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.gates import count_trust
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import price_all, ways_on
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_ways_on, price_all
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
@@ -111,7 +111,7 @@ def test_a_plan_says_what_passes_and_what_waits_each_with_its_price(till: Shop) 
     values = report_values(report)
     assert (values["predicted_calls"], values["waiting_for_trust"]) == (len(TOUCHED), len(WAITING))
     assert values["waiting_for_trust_usd"] == pytest.approx(found.stopped[Gate.TRUST].usd, abs=1e-6)
-    (way,) = ways_on("shop", workspace.settings, found)
+    (way,) = describe_ways_on("shop", workspace.settings, found)
     assert "lets 11 texts, about " in way and " pass, and 3 texts, about " in way
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.ground.model.document import LEVELS, Level, SummaryDocument
-from codesum_pipeline.texts.llm.templates import FILLED, resolve, resolve_short
+from codesum_pipeline.texts.llm.templates import FILLED, resolve_short_template, resolve_template
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.texts.summaries.by_model.examples import name_in
@@ -87,12 +87,12 @@ def piece(prompt: str, label: str) -> list[str]:
 
 
 def shown_of(made: Shop, name: str) -> str:
-    (prompt,) = {asked.prompt for asked in made.server.seen if name_in(asked.prompt) == name}
+    (prompt,) = {call.prompt for call in made.server.seen if name_in(call.prompt) == name}
     return prompt
 
 
-def asked_about(made: Shop) -> set[str]:
-    return {name_in(asked.prompt) for asked in made.server.seen}
+def documents_called_for(made: Shop) -> set[str]:
+    return {name_in(call.prompt) for call in made.server.seen}
 
 
 def test_a_function_is_shown_with_its_class_its_file_and_its_callees_signatures(written: Shop) -> None:
@@ -222,7 +222,7 @@ def test_names_of_callers_and_callees_are_bounded(tmp_path: Path) -> None:
 
 
 def test_no_secret_is_shown_of_what_stands_around_a_function(written: Shop) -> None:
-    assert not any(KEY in asked.prompt for asked in written.server.seen)
+    assert not any(KEY in call.prompt for call in written.server.seen)
 
 
 def test_what_the_context_alone_says_must_not_be_named(written: Shop) -> None:
@@ -258,7 +258,7 @@ def test_a_change_of_what_stands_around_functions_rewrites_none_of_them(store: S
     build(store.workspace())
 
     above = {"stock.py", "counts.py", "app", "shop"}
-    assert own <= asked_about(store) <= own | above
+    assert own <= documents_called_for(store) <= own | above
 
 
 @pytest.mark.slow
@@ -272,7 +272,7 @@ def test_under_the_strict_policy_it_rewrites_those_that_are_shown_it(store: Shop
     workspace = store.workspace(graph_policy="strict")
     build(workspace)
 
-    assert "Stock.take" in asked_about(store)
+    assert "Stock.take" in documents_called_for(store)
     causes = {row["id"]: row for row in workspace.tables.read("texts_function", "shop").to_pylist()}
     changed = {
         "the docstring of a class": "app/stock.py::Stock",
@@ -290,8 +290,8 @@ def test_a_text_file_without_words_is_a_placeholder_that_nobody_asks_for(written
     assert {row.id: row.summary for row in rows if row.id == "docs/logo.md"} == {
         "docs/logo.md": "File logo.md without words."
     }
-    assert {"logo.md", "empty.html"}.isdisjoint(asked_about(written))
-    assert "words.md" in asked_about(written)
+    assert {"logo.md", "empty.html"}.isdisjoint(documents_called_for(written))
+    assert "words.md" in documents_called_for(written)
 
 
 def test_a_text_file_without_words_is_a_placeholder_without_a_model(tmp_path: Path) -> None:
@@ -306,20 +306,23 @@ def test_a_text_file_without_words_is_a_placeholder_without_a_model(tmp_path: Pa
 def test_every_placeholder_of_a_shipped_template_is_filled_somewhere(written: Shop) -> None:
     labels = {"source": "body", "text": "body"}
     filled: dict[Level, set[str]] = {level: {"level"} for level in LEVELS}
-    for asked in written.server.seen:
-        level = next(level for level in LEVELS if asked.prompt.startswith(_opening(level)))
-        found = re.findall(r"^<<<(\w+) ", asked.prompt, re.MULTILINE)
+    for call in written.server.seen:
+        level = next(level for level in LEVELS if call.prompt.startswith(_opening(level)))
+        found = re.findall(r"^<<<(\w+) ", call.prompt, re.MULTILINE)
         filled[level] |= {labels.get(label, label) for label in found}
-        if "python" in asked.prompt.split("\n\n")[0]:
+        if "python" in call.prompt.split("\n\n")[0]:
             filled[level].add("code_language")
 
     assert {level: frozenset(found) for level, found in filled.items()} == FILLED
     for level in LEVELS:
-        assert set(re.findall(r"\{(\w+)\}", resolve(None, level, language="English").instruction)) <= FILLED[level]
+        assert (
+            set(re.findall(r"\{(\w+)\}", resolve_template(None, level, language="English").instruction))
+            <= FILLED[level]
+        )
 
 
 def _opening(level: Level) -> str:
-    return resolve(None, level, language="English").instruction[:27]
+    return resolve_template(None, level, language="English").instruction[:27]
 
 
 def test_test_code_that_is_called_is_shown_by_name_alone_where_tests_are_not_sent(tmp_path: Path) -> None:
@@ -347,9 +350,9 @@ def test_a_row_names_the_short_template_where_that_wrote_it(tmp_path: Path) -> N
         build(workspace)
         rows = workspace.tables.read_rows("documents", "shop", SummaryDocument)
 
-    short = {level: resolve_short(None, level, language="English") for level in LEVELS}
-    full = resolve(None, Level.FUNCTION, language="English")
-    assert {asked.system for asked in made.server.seen} == {template.system for template in short.values() if template}
+    short = {level: resolve_short_template(None, level, language="English") for level in LEVELS}
+    full = resolve_template(None, Level.FUNCTION, language="English")
+    assert {call.system for call in made.server.seen} == {template.system for template in short.values() if template}
     by_model = {(row.type, row.prompt_version) for row in rows if row.written_by == "llm"}
     assert by_model == {(level, template.digest) for level, template in short.items() if template}
     assert full.digest not in {digest for _, digest in by_model}

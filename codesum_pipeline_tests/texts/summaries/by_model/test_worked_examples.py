@@ -31,7 +31,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_an_examples_material_is_what_is_sent(written: Shop, name: str) -> None:
-    (sent,) = {asked.prompt for asked in written.server.seen if name_in(asked.prompt) == name}
+    (sent,) = {call.prompt for call in written.server.seen if name_in(call.prompt) == name}
 
     assert examples()[name][0] == material_in(sent)
 
@@ -44,4 +44,4 @@ def test_an_examples_answer_is_taken_at_once(written: Shop, name: str) -> None:
     answer = json.loads(examples()[name][1])
 
     assert text.summary == answer.get("purpose", answer.get("summary"))
-    assert [asked.attempt for asked in written.server.seen if name_in(asked.prompt) == name] == [1]
+    assert [call.attempt for call in written.server.seen if name_in(call.prompt) == name] == [1]

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, names_in
-from codesum_pipeline.texts.summaries.extractive.composing import in_words
+from codesum_pipeline.texts.summaries.extractive.composing import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.extractive.words import _BRANDS
@@ -28,7 +28,7 @@ class Parameter(BaseParameter):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         pytest.param("Calls load_rows first.", "Calls load rows first.", id="an underscore"),
         pytest.param("CliRunner starts it.", "CLI runner starts it.", id="inner capitals, at the start"),
@@ -40,8 +40,8 @@ class Parameter(BaseParameter):
         pytest.param("Reads setup.cfg, e.g. in Node.js.", "Reads setup.cfg, e.g. in Node.js.", id="no code"),
     ],
 )
-def test_a_name_that_is_not_the_documents_own_is_said_in_words(text: str, said: str) -> None:
-    assert in_words(text, {"my_option", "my"}) == said
+def test_a_name_that_is_not_the_documents_own_is_said_in_words(text: str, expected: str) -> None:
+    assert without_foreign_names(text, {"my_option", "my"}) == expected
 
 
 def test_a_function_names_itself_its_parameters_and_attributes_and_nothing_else() -> None:
@@ -54,11 +54,11 @@ def test_a_function_names_itself_its_parameters_and_attributes_and_nothing_else(
 
 
 def test_an_upper_level_names_its_own_parts_and_nothing_else() -> None:
-    told = "Adds up rows for ReportMaker.fill_rows with add_row and RATE_NOW."
+    statement = "Adds up rows for ReportMaker.fill_rows with add_row and RATE_NOW."
     made = [
-        write_class(class_input("Sheet", docstring=told, fields=("add_row",))),
-        write_file(file_input(docstring=told, constants=("RATE_NOW",), children=(child("add_row", told),))),
-        write_module(module_input(readme=f"# Sheets\n\n{told}\n", children=(child("add_row", told),))),
+        write_class(class_input("Sheet", docstring=statement, fields=("add_row",))),
+        write_file(file_input(docstring=statement, constants=("RATE_NOW",), children=(child("add_row", statement),))),
+        write_module(module_input(readme=f"# Sheets\n\n{statement}\n", children=(child("add_row", statement),))),
     ]
 
     assert [one.text.summary.partition(".")[0] for one in made] == [
@@ -69,11 +69,11 @@ def test_an_upper_level_names_its_own_parts_and_nothing_else() -> None:
 
 
 def test_no_written_text_has_a_name_that_could_be_a_neighbours() -> None:
-    given = function_in(TALKATIVE)
-    text = write_function(given).text
-    own = names_in(given.qualified_name, "self ctx is_call cached_value")
+    function = function_in(TALKATIVE)
+    text = write_function(function).text
+    own = names_in(function.qualified_name, "self ctx is_call cached_value")
 
-    found = [match[0] for said in (text.summary, text.business_intent) for match in code_names(said)]
+    found = [match[0] for field in (text.summary, text.business_intent) for match in code_names(field)]
     assert [name for name in found if is_foreign_name(name, own)] == []
 
 

@@ -243,7 +243,7 @@ def test_a_text_is_the_authors_words_or_the_name_and_then_facts_of_the_code(path
 
 
 def test_effects_say_what_is_read_written_emitted_raised_and_mutated():
-    effects = {name: write_function(given).text.side_effects for name, given in functions_in("mail.rb").items()}
+    effects = {name: write_function(function).text.side_effects for name, function in functions_in("mail.rb").items()}
 
     assert effects == {
         "deliver": ("mutates sent", "emits: info", "raises ArgumentError: no … given"),
@@ -251,16 +251,20 @@ def test_effects_say_what_is_read_written_emitted_raised_and_mutated():
 
 
 def test_a_parameter_has_its_authors_words_else_its_name_and_default():
-    told = {one.name: one.description for one in write_function(functions_in("rows.ts")["readRows"]).text.inputs}
-    untold = {one.name: one.description for one in write_function(functions_in("session.py")["__init__"]).text.inputs}
+    def descriptions(function):
+        return {one.name: one.description for one in write_function(function).text.inputs}
 
-    assert told == {"path": "Where the file lies.", "limit": "Parameter limit, required."}
-    assert untold == {"base_url": "Parameter base URL, required.", "timeout": "Parameter timeout, 5 by default."}
+    documented, undocumented = functions_in("rows.ts")["readRows"], functions_in("session.py")["__init__"]
+    assert descriptions(documented) == {"path": "Where the file lies.", "limit": "Parameter limit, required."}
+    assert descriptions(undocumented) == {
+        "base_url": "Parameter base URL, required.",
+        "timeout": "Parameter timeout, 5 by default.",
+    }
 
 
 def test_purpose_is_what_somebody_wrote_else_what_it_is_part_of():
     def purposes(path):
-        return {name: write_function(given).text.business_intent for name, given in functions_in(path).items()}
+        return {name: write_function(function).text.business_intent for name, function in functions_in(path).items()}
 
     assert purposes("store.go")["Find"] == "Part of store."
     assert purposes("session.py")["ages"] == "Part of session."
@@ -322,10 +326,10 @@ def test_the_id_adds_the_place_and_nothing_else():
 
 @pytest.mark.parametrize("path", SOURCES)
 def test_every_filled_field_is_cited_and_no_other(path):
-    for given in functions_in(path).values():
-        text = write_function(given).text
+    for function in functions_in(path).values():
+        text = write_function(function).text
         filled = {name for name in ("summary", "inputs", "returns", "side_effects") if getattr(text, name)}
-        last = given.canonical_source.count("\n") + 1
+        last = function.canonical_source.count("\n") + 1
 
         assert {one.field for one in text.citations} == filled
         assert all(1 <= one.start_line <= one.end_line <= last for one in text.citations)

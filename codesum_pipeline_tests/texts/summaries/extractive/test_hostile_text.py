@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.document import Level, Returns, WrittenText
 from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter, Reexport, SymbolFacts
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import printable
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file
@@ -20,7 +20,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     ModuleInput,
     TextFileInput,
 )
-from codesum_pipeline.texts.summaries.writers import placeholder_text
+from codesum_pipeline.texts.summaries.placeholders import placeholder_text
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in
 
 NASTY = (
@@ -184,13 +184,13 @@ def test_a_text_file(path, text, language):
 @settings(max_examples=300)
 @given(st.text())
 def test_printable_text_stays_as_it_is_but_for_its_white_space(text):
-    assert printable(text).isprintable()
-    assert printable(printable(text)) == printable(text)
+    assert make_printable(text).isprintable()
+    assert make_printable(make_printable(text)) == make_printable(text)
 
 
 def test_nothing_that_acts_survives():
     shown = replace(function_in("def f():\n    pass"), docstring=NASTY)
 
-    told = " ".join(strings_of(write_function(shown).text))
+    text = " ".join(strings_of(write_function(shown).text))
 
-    assert not any(bad in told for bad in ("\x1b", "\u202e", "\u200b", "<script", "{{", "{%", "\x00"))
+    assert not any(bad in text for bad in ("\x1b", "\u202e", "\u200b", "<script", "{{", "{%", "\x00"))

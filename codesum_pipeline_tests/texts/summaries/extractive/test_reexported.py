@@ -1,7 +1,7 @@
 import pytest
 
 from codesum_pipeline.ground.model.symbol import Reexport
-from codesum_pipeline.texts.summaries.extractive.extractive_parents import reexported
+from codesum_pipeline.texts.summaries.extractive.extractive_parents import fact_of_reexports
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from codesum_pipeline.texts.summaries.extractive.extractive_parents import reexp
     ],
 )
 def test_a_file_says_in_one_phrase_what_it_hands_on(reexports: tuple[Reexport, ...], expected: str) -> None:
-    assert reexported(reexports) == expected
+    assert fact_of_reexports(reexports) == expected

@@ -66,10 +66,10 @@ _SIGNATURES = {"go": "type Row struct", "rust": "pub trait Sink", "ruby": "modul
 
 @pytest.mark.parametrize(("fields", "language", "summary"), OPENINGS.values(), ids=OPENINGS.keys())
 def test_a_class_opens_with_its_authors_words_or_its_kind_and_name(fields, language, summary):
-    given: ClassInput = replace(class_input(**fields), language=language)
-    given = replace(given, signature=_SIGNATURES.get(language, given.signature))
+    class_: ClassInput = replace(class_input(**fields), language=language)
+    class_ = replace(class_, signature=_SIGNATURES.get(language, class_.signature))
 
-    assert write_class(given).text.summary.startswith(summary)
+    assert write_class(class_).text.summary.startswith(summary)
 
 
 def test_the_prefix_of_a_library_is_left_out_of_what_it_holds():
@@ -86,14 +86,14 @@ def test_a_file_says_what_it_defines_exports_and_imports():
         child("open_session", "Open session.", keywords="open"),
         child("_close", "Close."),
     )
-    given = file_input(
+    file = file_input(
         imports=(".hooks.on_open", "requests", "json.dumps"),
         constants=("MAX_AGE", "_PRIVATE"),
         exports=("Session", "on_open", "MAX_AGE"),
         children=children,
     )
     handed_on = (Reexport("on_open", "on_open", ".hooks"),)
-    written = write_file(replace(given, reexports=handed_on, literals=("./local", "X-Session-Token", "requests")))
+    written = write_file(replace(file, reexports=handed_on, literals=("./local", "X-Session-Token", "requests")))
 
     assert written.purpose_source is PurposeSource.CHILDREN
     assert written.text.summary == (
@@ -123,16 +123,16 @@ def test_a_class_does_not_extend_its_own_name():
     )
 
 
-@pytest.mark.parametrize(("path", "told"), [("a.h", "Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
-def test_only_a_header_hands_on_what_it_includes(path, told):
+@pytest.mark.parametrize(("path", "opening"), [("a.h", "Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
+def test_only_a_header_hands_on_what_it_includes(path, opening):
     handed_on = (Reexport("*", None, "b.h"),)
 
-    assert write_file(replace(file_input(path), language="cpp", reexports=handed_on)).text.summary.startswith(told)
+    assert write_file(replace(file_input(path), language="cpp", reexports=handed_on)).text.summary.startswith(opening)
 
 
 def test_a_files_author_speaks_first_and_goes_on_in_its_purpose():
-    told = "auth.login\n\nLets people in. Only by key. And by card. Passwords were given up in spring."
-    text = write_file(file_input(docstring=told)).text
+    docstring = "auth.login\n\nLets people in. Only by key. And by card. Passwords were given up in spring."
+    text = write_file(file_input(docstring=docstring)).text
 
     assert text.summary.startswith("Lets people in. Only by key. And by card.")
     assert text.business_intent == "Passwords were given up in spring."
@@ -168,16 +168,16 @@ def test_no_sentence_is_made_of_a_name():
     """What composing verbs and nouns used to give."""
     names = ("path", "stem", "user_for_uid", "partition", "losing")
     children = tuple(child(name, f"{name}.") for name in names)
-    told = write_file(file_input("app/flask.py", children=children)).text
+    text = write_file(file_input("app/flask.py", children=children)).text
 
-    assert told.summary == "Functions: losing, partition, path, stem, user for uid."
-    assert told.business_intent == "Part of folder app."
+    assert text.summary == "Functions: losing, partition, path, stem, user for uid."
+    assert text.business_intent == "Part of folder app."
 
 
 def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart():
-    told = child("Store", "Methods: open. Part of src/store.", level=Level.CLASS)
-    given = replace(
-        file_input(children=(told,)),
+    store = child("Store", "Methods: open. Part of src/store.", level=Level.CLASS)
+    file = replace(
+        file_input(children=(store,)),
         id="src/store.test.ts",
         name="store.test.ts",
         language="typescript",
@@ -187,7 +187,7 @@ def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart(
         literals=("node:fs/promises",),
     )
 
-    assert write_file(given).text.summary == "Store. Methods: open. Imports node fs, scope pkg."
+    assert write_file(file).text.summary == "Store. Methods: open. Imports node fs, scope pkg."
 
 
 def test_of_as_many_fields_as_are_read_nobody_knows_how_many_more_there_are():

@@ -2,15 +2,15 @@
 
 import pytest
 
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip, sentence, word_bucket
-from codesum_pipeline.texts.summaries.extractive.code_facts import message
+from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_sentence, word_bucket
+from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.words import (
     choose_keywords,
-    fold,
-    listed,
+    fold_word,
+    identifier_in_words,
+    list_names,
     shared_prefix,
     split_identifier,
-    spoken,
 )
 
 
@@ -40,18 +40,18 @@ def test_an_identifier_is_split(identifier, words):
     ],
 )
 def test_an_identifier_is_said_in_full(identifier, words):
-    assert spoken(identifier) == words
+    assert identifier_in_words(identifier) == words
 
 
 def test_a_long_text_is_cut_at_a_sentence_or_a_word():
-    assert clip("One two three. Four five six.", 20) == "One two three."
-    assert clip("One two three four five", 14) == "One two three…"
-    assert clip("Reads all the rows (of a file)", 24) == "Reads all the rows…"
-    assert clip("short", 20) == "short"
+    assert clip_text("One two three. Four five six.", 20) == "One two three."
+    assert clip_text("One two three four five", 14) == "One two three…"
+    assert clip_text("Reads all the rows (of a file)", 24) == "Reads all the rows…"
+    assert clip_text("short", 20) == "short"
 
 
 def test_a_sentence_keeps_an_identifier_at_its_start():
-    assert [sentence(text) for text in ("reads rows", "read_rows does", "iOS only!", "")] == [
+    assert [make_sentence(text) for text in ("reads rows", "read_rows does", "iOS only!", "")] == [
         "Reads rows.",
         "read_rows does.",
         "iOS only!",
@@ -60,8 +60,8 @@ def test_a_sentence_keeps_an_identifier_at_its_start():
 
 
 def test_a_long_list_says_how_many_more():
-    assert listed(["load_a", "load_b", "load_c", "load_a"], 2) == "load a, load b, 1 more"
-    assert listed(["a", "b"], 2) == "a, b"
+    assert list_names(["load_a", "load_b", "load_c", "load_a"], 2) == "load a, load b, 1 more"
+    assert list_names(["a", "b"], 2) == "a, b"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_prefix_that_most_names_share_is_found(names, prefix):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("no path for {path!r}", "no path for …"),
         ("%s of %d files\\n", "… of … files"),
@@ -88,8 +88,8 @@ def test_the_prefix_that_most_names_share_is_found(names, prefix):
         ("%s: %d", ""),
     ],
 )
-def test_a_message_shows_where_values_are_filled_in(text, told):
-    assert message(text) == told
+def test_a_message_shows_where_values_are_filled_in(text, words):
+    assert message_in_words(text) == words
 
 
 def test_rare_words_of_the_name_come_first_and_forms_of_one_word_once():
@@ -103,7 +103,7 @@ def test_rare_words_of_the_name_come_first_and_forms_of_one_word_once():
     "words", [("parse", "parser", "parsers", "parsing", "parsed"), ("header", "headers"), ("query", "queries")]
 )
 def test_forms_of_a_word_fold_to_one(words):
-    assert len(set(map(fold, words))) == 1
+    assert len(set(map(fold_word, words))) == 1
 
 
 def test_the_table_of_frequencies_knows_common_from_rare():

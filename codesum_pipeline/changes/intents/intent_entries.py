@@ -108,7 +108,7 @@ def read_written(file: Path) -> WrittenIntents:
 
 def with_entry(text: str, name: str, fields: Mapping[str, Any]) -> str:
     """The text with one more entry at its end."""
-    meant = {**_plain(text), name: dict(fields)}
+    expected = {**_plain(text), name: dict(fields)}
 
     def append(mapping: yaml.Node | None) -> str:
         nodes = [key for key, _ in _pairs(mapping)]
@@ -119,27 +119,27 @@ def with_entry(text: str, name: str, fields: Mapping[str, Any]) -> str:
         head = "" if mapping is not None else f"{ROOT}:\n"
         return f"{start}{head}{block}"
 
-    return _changed(text, meant, append)
+    return _changed(text, expected, append)
 
 
 def without_entry(text: str, name: str) -> str:
     """The text without an entry; comments around it stay."""
-    meant = _plain(text)
-    del meant[name]
+    expected = _plain(text)
+    del expected[name]
 
     def cut(mapping: yaml.Node | None) -> str:
         key, value = next(pair for pair in _pairs(mapping) if pair[0].value == name)
         lines = _lines(text)
         return "".join(lines[: key.start_mark.line] + lines[_end_line(key, value) :])
 
-    return _changed(text, meant, cut)
+    return _changed(text, expected, cut)
 
 
 def with_field(text: str, names: list[str], field: str, value: str) -> str:
     """The text in which entries have `value` in a field that is text."""
-    meant = _plain(text)
+    expected = _plain(text)
     for name in names:
-        meant[name][field] = value
+        expected[name][field] = value
 
     def replace(mapping: yaml.Node | None) -> str:
         entries = [WrittenEntry(*pair) for pair in _pairs(mapping) if pair[0].value in names]
@@ -148,7 +148,7 @@ def with_field(text: str, names: list[str], field: str, value: str) -> str:
             changed = _put(changed, entry, field, value)
         return changed
 
-    return _changed(text, meant, replace)
+    return _changed(text, expected, replace)
 
 
 def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
@@ -160,15 +160,15 @@ def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
     return f"{text[: first.index]}{field}: {value}{after}{text[first.index :]}"
 
 
-def _changed(text: str, meant: dict[str, Any], edit: Callable[[yaml.Node | None], str]) -> str:
+def _changed(text: str, expected: dict[str, Any], edit: Callable[[yaml.Node | None], str]) -> str:
     """The edited text, if it says what is meant; where the edit does not fit the form of the text, a new text."""
     try:
         edited = edit(next((value for key, value in _pairs(_compose(text)) if key.value == ROOT), None))
-        if _plain(edited) == meant:
+        if _plain(edited) == expected:
             return edited
     except (ConfigurationError, yaml.YAMLError, IndexError):
         pass
-    return _dumped({ROOT: meant})
+    return _dumped({ROOT: expected})
 
 
 def _plain(text: str) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _plain(text: str) -> dict[str, Any]:
         loader = _Loader(text)
         content = loader.get_single_data() or {}
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigurationError(f"line {_line_of(error, text) or 1}: {_told(error)}") from error
+        raise ConfigurationError(f"line {_line_of(error, text) or 1}: {_describe_problem(error)}") from error
     if not isinstance(content, dict) or set(content) - {ROOT} or not isinstance(content.get(ROOT) or {}, dict):
         raise ConfigurationError(f"it is no mapping whose only key is {ROOT!r}")
     return content.get(ROOT) or {}
@@ -203,8 +203,8 @@ def _entries_of(file: str, root: yaml.Node | None) -> tuple[list[WrittenEntry], 
             )
             continue
         if first_line:
-            told = f"{place}: {ROOT!r} is in line {first_line} already: put all intents below one"
-            problems[ROOT] = ConfigurationError(told)
+            message = f"{place}: {ROOT!r} is in line {first_line} already: put all intents below one"
+            problems[ROOT] = ConfigurationError(message)
         first_line = first_line or key.start_mark.line + 1
         if isinstance(value, yaml.MappingNode):
             entries += [WrittenEntry(*pair) for pair in _pairs(value)]
@@ -226,12 +226,14 @@ def _read_pieces(file: str, text: str, error: Exception) -> WrittenIntents:
         except ConfigurationError as wrong:
             problems[name] = wrong
         except (yaml.YAMLError, RecursionError) as wrong:
-            problems[name] = ConfigurationError(f"{file}:{_line_of(wrong, piece) or start}: {name!r}: {_told(wrong)}")
+            problems[name] = ConfigurationError(
+                f"{file}:{_line_of(wrong, piece) or start}: {name!r}: {_describe_problem(wrong)}"
+            )
         else:
             entries += found
             problems.update(more)
     if not problems:
-        raise ConfigurationError(f"{file}:{_line_of(error, text) or 1}: {_told(error)}") from error
+        raise ConfigurationError(f"{file}:{_line_of(error, text) or 1}: {_describe_problem(error)}") from error
     return WrittenIntents(text, tuple(entries), problems)
 
 
@@ -291,9 +293,9 @@ def _line_of(error: Exception, text: str) -> int:
     return len(_lines(text[: error.position + 1])) if isinstance(error, yaml.reader.ReaderError) else 0
 
 
-def _told(error: Exception) -> str:
+def _describe_problem(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "not valid YAML: nested deeper than any intent is"
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    way_out = "put the text into quotes" if "mapping values" in str(said) else "mend the entry there"
-    return f"not valid YAML: {with_shown_locations(str(said))}: {way_out}"
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    way_out = "put the text into quotes" if "mapping values" in str(problem) else "mend the entry there"
+    return f"not valid YAML: {with_shown_locations(str(problem))}: {way_out}"

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver, one_at_a_time
+from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.changes.digests.digest_rows import TickRow
 from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
-from codesum_pipeline.changes.digests.tick import tick
-from codesum_pipeline.changes.intents.due import last_due
+from codesum_pipeline.changes.digests.tick import make_tick
+from codesum_pipeline.changes.intents.due_moments import last_due
 from codesum_pipeline.ground.model.errors import CodesumError
 from codesum_pipeline.ground.model.moments import iso_moment
 from codesum_pipeline.ground.model.standing_question import Cadence, Intent
@@ -104,12 +104,12 @@ def _run(desk: DigestDesk, find_due: _FindDue) -> list[TickRow]:
                     with one_at_a_time(store, intent.name):
                         # Another process may have written it meanwhile.
                         if due := find_due(store, intent):
-                            rows.append(tick(desk, store, intent, repository=due.repository, due_at=due.at))
+                            rows.append(make_tick(desk, store, intent, repository=due.repository, due_at=due.at))
             except Exception:
                 # The one guard of an intent: the others go on.
                 _log.exception("intent %s: whether it is due could not be found out", intent.name)
     try:
-        deliver(desk)
+        deliver_digests(desk)
     except Exception:
         _log.exception("what is due could not be sent: it waits in the outbox")
     return rows

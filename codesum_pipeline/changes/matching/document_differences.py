@@ -24,8 +24,9 @@ Line = Mapping[str, Any]
 _NUMBERS = {str(level): number for number, level in enumerate(LEVELS)}
 
 
-class DocumentDifferences(Struct, frozen=True):
-    """The documents that differ, by id, before and after; one that is in a single dict is new or gone."""
+class DocumentDifferences(Struct):
+    """The documents that differ, by id, before and after, as they are found; one that is in a single dict is new or
+    gone."""
 
     before: dict[str, Line] = field(default_factory=dict)
     after: dict[str, Line] = field(default_factory=dict)

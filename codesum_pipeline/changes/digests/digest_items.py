@@ -16,7 +16,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from codesum_pipeline.changes.digests.change_sources import Files, RepositorySource, Subjects
+from codesum_pipeline.changes.digests.change_sources import CitedFiles, RepositorySource, Subjects
 from codesum_pipeline.changes.digests.hunks import Hunk
 from codesum_pipeline.ground.model.digest_record import DigestCitation
 from codesum_pipeline.ground.model.ids import SEPARATOR, parent_modules
@@ -94,19 +94,19 @@ def items_of(groups: Sequence[Sequence[IntentMatch]], sources: Mapping[str, Repo
     for key, teller in tellers.items():
         parts.setdefault(teller, []).append(matches[key].change)
     kept = (sorted((match for match in group if _key(match.change) not in tellers), key=_rank) for group in groups)
-    told = [group for group in kept if group]
-    readable = {id(group) for group in sorted(told, key=lambda group: _rank(group[0]))[:MOST_READ_ITEMS]}
+    reported = [group for group in kept if group]
+    readable = {id(group) for group in sorted(reported, key=lambda group: _rank(group[0]))[:MOST_READ_ITEMS]}
     changes = [match.change for match in matches.values()]
     subjects = Subjects(sources, changes)
-    with closing(Files(sources)) as files:
+    with closing(CitedFiles(sources)) as files:
         return [
             _item(
                 group,
                 tuple(chain.from_iterable(parts.get(_key(match.change), ()) for match in group)),
                 sources.get(group[0].change.repository),
-                *((files.hunk(change), subjects.of(change)) if id(group) in readable else (None, ())),
+                *((files.read_hunk(change), subjects.of(change)) if id(group) in readable else (None, ())),
             )
-            for group in told
+            for group in reported
             for change in [group[0].change]
         ]
 
@@ -130,8 +130,8 @@ def _item(
             score=group[0].score,
         ),
         change=change,
-        before=_said(change.before),
-        after=_said(change.after),
+        before=_summary_of(change.before),
+        after=_summary_of(change.after),
         hunk=hunk,
         subjects=subjects,
         alike=tuple(match.change for match in group[1:]),
@@ -139,7 +139,7 @@ def _item(
     )
 
 
-def _said(state: DocumentState | None) -> str | None:
+def _summary_of(state: DocumentState | None) -> str | None:
     return None if state is None else mask_secrets(clean(state.summary)).text.strip()
 
 

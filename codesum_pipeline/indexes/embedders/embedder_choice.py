@@ -19,7 +19,9 @@ from pathlib import Path
 
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.indexes.embedders.model_folders import from_hub, packaged_minilm
 from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.indexes.embedders.sentence_models import SentenceEmbedder
 from codesum_pipeline.indexes.embedders.static import STATIC, StaticEmbedder, is_static_model
 
 MINILM = "minilm"
@@ -49,6 +51,7 @@ def check_embedder(settings: Settings) -> None:
     provider's model LiteLLM is imported, which takes seconds; no call is made."""
     embedder = embedder_of(settings)
     if is_asked_over_the_network(settings):
+        # With httpx it takes 0.1 s, which every search would wait for.
         from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 
         assert isinstance(embedder, LiteLlmEmbedder)
@@ -77,6 +80,7 @@ def make_embedder(name: str, offline: bool, api_base: str | None) -> Embedder:
     if name == STATIC:
         return StaticEmbedder()
     if name.startswith((LITELLM_PREFIX, OPENAI_PREFIX)) and name != LITELLM_PREFIX:
+        # As above.
         from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 
         return LiteLlmEmbedder(name.removeprefix(LITELLM_PREFIX), api_base=api_base, offline=offline)
@@ -87,21 +91,17 @@ def make_embedder(name: str, offline: bool, api_base: str | None) -> Embedder:
         raise ConfigurationError(f"embedder: {name!r} is not known{hint}; known are: {', '.join(CHOICES)}")
     if is_static_model(folder):
         return StaticEmbedder(folder, name=name)
-    from codesum_pipeline.indexes.embedders.sentence_models import SentenceEmbedder
-
     return SentenceEmbedder(name, folder)
 
 
 def _folder_of(name: str, *, offline: bool) -> Path | None:
-    from codesum_pipeline.indexes.embedders import model_folders
-
     if name == MINILM:
-        return model_folders.packaged_minilm()
+        return packaged_minilm()
     if name.startswith(("/", "~")):
         folder = Path(name).expanduser()
         if not folder.is_dir():
             raise ConfigurationError(f"embedder {name!r}: there is no folder {folder}")
         return folder
     if name.startswith(SENTENCE_PREFIX) and name != SENTENCE_PREFIX:
-        return model_folders.from_hub(name, name.removeprefix(SENTENCE_PREFIX), offline=offline)
+        return from_hub(name, name.removeprefix(SENTENCE_PREFIX), offline=offline)
     return None

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,14 +20,13 @@ from codesum_pipeline.ground.model.document import (
     WrittenText,
 )
 from codesum_pipeline.ground.model.errors import CallFailure
-from codesum_pipeline.ground.model.guard import FailureGuard, in_halves
+from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
 from codesum_pipeline.ground.settings.llm_settings import BackendName
 from codesum_pipeline.ground.store.rows import to_table
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
-from codesum_pipeline.texts.llm.backend import build_backend
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.conversation import WritingTask
 from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.ledger import Ledger, open_ledger
@@ -38,25 +36,23 @@ from codesum_pipeline.texts.llm.writing_run import GAVE_UP, Caps, TaskOutcome, w
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, ModelSetup
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
-    above_what_is_left,
     caps_left,
+    documents_above_unwritten,
     importance_of,
-    in_order,
     read_plan,
     rewrites_left,
+    sort_candidates,
     trusted_ids,
 )
-from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage, noted_outages
+from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage, read_outages
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator, LevelCalls, read_meter
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
-from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, changed_by
+from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
 from codesum_pipeline.texts.summaries.decide import Rewrite
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
-from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of, said_in, said_name
+from codesum_pipeline.texts.summaries.level_build import LevelBuild
+from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, name_of_document, neighbour_names_of, prose_of
 from codesum_pipeline.texts.summaries.outline import DocumentTree
-
-if TYPE_CHECKING:
-    from codesum_pipeline.texts.summaries.level_build import LevelBuild
 
 # Gates that a later run may pass.
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
@@ -79,7 +75,7 @@ class Job(Struct, frozen=True):
 class ModelLevel:
     """A level of a build in which a model writes. What stops documents goes into the gates of the build."""
 
-    def __init__(self, build: "LevelBuild", setup: ModelSetup, outline: DocumentTree) -> None:
+    def __init__(self, build: LevelBuild, setup: ModelSetup, outline: DocumentTree) -> None:
         workspace, level = build.workspace, build.level
         self.build = build
         self._workspace = workspace
@@ -99,12 +95,12 @@ class ModelLevel:
         self._can_ask = setup.llm.backend is not BackendName.NOOP and (
             setup.llm.asks_nobody or (setup.llm.max_summaries_per_run > 0 and not workspace.settings.offline)
         )
-        self._waiting = above_what_is_left(workspace, setup, outline, level) if self._can_ask else set[str]()
+        self._waiting = documents_above_unwritten(workspace, setup, outline, level) if self._can_ask else set[str]()
         self._outcomes: list[TaskOutcome] = []
         self._found = 0
         self._outline = outline
         # Where the texts of documents were found: the last build's, the cache's, or by calls.
-        self._seen: dict[str, AvoidanceReason] = {}
+        self._origins: dict[str, AvoidanceReason] = {}
         self._was_over = False
 
     def prompt_of_function(self, id_: str, qualified_name: str, language: str, source: str) -> Prompt:
@@ -113,7 +109,7 @@ class ModelLevel:
 
     def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
         choices = self._chooser.choose(sources, self._guard)
-        self._seen.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
+        self._origins.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
         return choices
 
     def open_ones(self, choices: Iterable[Choice]) -> list[Choice]:
@@ -123,7 +119,7 @@ class ModelLevel:
     def _may_be_written(self, choice: Choice) -> bool:
         id_ = choice.wanted.id
         gate = self.planned.get(id_)
-        if not self.is_trusted(id_) or choice.found is not None:
+        if not self.is_trusted(id_) or choice.kept_text is not None:
             return self.is_trusted(id_)
         return id_ not in self._waiting and (gate is None or (gate is Gate.CAP and self._can_ask))
 
@@ -157,12 +153,12 @@ class ModelLevel:
         """
         before = self.build.rows_before([choice.wanted.id for choice in choices])
         jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
-        kept = {job.id: job.choice.found for job in jobs if job.choice.found}
+        kept = {job.id: job.choice.kept_text for job in jobs if job.choice.kept_text}
         carried = {job.id for job in jobs if job.choice.has_other_hash}
-        asked = self._in_order([job for job in jobs if job.id not in kept])
-        allowed = self._without_unconfirmed(asked)
+        open_jobs = self._in_order([job for job in jobs if job.id not in kept])
+        allowed = self._without_unconfirmed(open_jobs)
         outcomes = {outcome.id: outcome for outcome in self._ask(allowed, prompt_of)}
-        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in asked if job.id not in outcomes}
+        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in open_jobs if job.id not in outcomes}
         self._outcomes += outcomes.values()
         self._found += len(kept)
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
@@ -172,7 +168,7 @@ class ModelLevel:
             self._cache.touch(list(kept.values()))
         written = {row.id: row for row in self._rows(jobs, kept, outcomes)}
         self._chooser.note(written.values())
-        self.build.take([rewrites[id_] for id_ in written], list(written.values()))
+        self.build.add_model_texts([rewrites[id_] for id_ in written], list(written.values()))
         for id_ in written.keys() - self._waiting:
             self._gates.pop(id_, None)
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
@@ -193,7 +189,7 @@ class ModelLevel:
                     rows.append(self._row(job, found.text, found.model, found.context, 0.0))
                 elif outcome and outcome.text:
                     rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
-        stored = in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
+        stored = work_in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
         return (row for some, _ in stored for row in some)
 
     def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
@@ -222,12 +218,12 @@ class ModelLevel:
             )
             for id_, job in by_id.items()
         )
-        return [by_id[str(caller.id)] for caller in in_order(callers)]
+        return [by_id[str(caller.id)] for caller in sort_candidates(callers)]
 
     def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
         """Note for the meter which documents took a call, and where the texts of others were found."""
         for job in jobs:
-            found, outcome = job.choice.found, outcomes.get(job.id)
+            found, outcome = job.choice.kept_text, outcomes.get(job.id)
             if found:
                 own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
                 is_same = found.exact_key != own
@@ -235,9 +231,9 @@ class ModelLevel:
                 is_same = outcome.is_same_body
             else:
                 if outcome and outcome.calls:
-                    self._seen[job.id] = AvoidanceReason.ASKED
+                    self._origins[job.id] = AvoidanceReason.NOT_AVOIDED
                 continue
-            self._seen[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
+            self._origins[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
 
     def finish(self, texts: pa.Table) -> LevelCalls:
         """The report of all calls; where all failed, and not as in earlier runs, that is noted as an outage."""
@@ -253,7 +249,7 @@ class ModelLevel:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level == self._level]
             is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
             # A store of its own: the ledger's table is no output by which the step is reused.
-            ledger.compact(TableStore(workspace.tables.root), workspace.key)
+            ledger.compact(workspace.tables.without_base(), workspace.key)
         # Where the backend is `noop`, that no answer comes was chosen.
         has_backend = self._setup.llm.backend is not BackendName.NOOP
         if failed and not written and not self._found and not self._was_over and is_news and has_backend:
@@ -261,24 +257,24 @@ class ModelLevel:
         else:
             forget_outage(workspace, self._level)
         estimator = Estimator(self._setup, self._level)
-        asked = {id_ for id_, seen in self._seen.items() if seen is AvoidanceReason.ASKED}
-        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in asked)
+        called = {id_ for id_, seen in self._origins.items() if seen is AvoidanceReason.NOT_AVOIDED}
+        predicted = sum(usd for id_, usd in self._predicted.items() if id_ in called)
         return LevelCalls(
             pending=sum(count for gate, count in gates.items() if gate in _PENDING) if self._can_ask else 0,
             gates=dict(sorted(gates.items())),
-            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._seen),
+            avoided=read_meter(workspace, self._level, self._outline, estimator, texts, self._origins),
             texts=len(written),
             found=self._found,
             predicted_usd=predicted,
-            predicted_usd_with_cache=predicted - estimator.spared_usd(len(asked)),
+            predicted_usd_with_cache=predicted - estimator.spared_usd(len(called)),
             secrets_masked=dict(sorted(self.prompter.masked.items())),
         ).with_attempts(rows)
 
     def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
         id_, kind = min(failed.items())
-        said = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
+        detail = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
         model = self._setup.llm.model
-        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {said}"
+        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {detail}"
         note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
@@ -315,7 +311,7 @@ class ModelLevel:
         # Documents for which no prompt can be made have an outcome at once.
         guard = FailureGuard()
         tasks: list[WritingTask] = []
-        names = names_of(self._workspace, [job.id for job in jobs])
+        names = neighbour_names_of(self._workspace, [job.id for job in jobs])
         for job in jobs:
             with guard.item(job.id):
                 tasks.append(self._task(job, prompt_of(job.id), names[job.id]))
@@ -337,7 +333,8 @@ class ModelLevel:
 
     def _ledger(self) -> AbstractContextManager[Ledger]:
         workspace = self._workspace
-        return open_ledger(workspace.layout.state(workspace.key), run_id=workspace.run_id, now=workspace.now)
+        state = workspace.layout.state(workspace.key)
+        return open_ledger(state, run_id=workspace.run_id, now=workspace.now, record=workspace.record)
 
     def _is_over(self, ledger: Ledger) -> tuple[Gate, str | None] | None:
         """What stopped an earlier level or layer of the run, and stops this one too."""
@@ -346,7 +343,7 @@ class ModelLevel:
             return Gate.NO_CREDENTIALS, None
         if ANOTHER_MODEL in failures:
             return Gate.FAILED, ANOTHER_MODEL
-        noted = noted_outages(self._workspace.layout, self._workspace.key).values()
+        noted = read_outages(self._workspace.layout, self._workspace.key).values()
         gave_up = any(outage.gave_up and outage.run_id == self._workspace.run_id for outage in noted)
         if gave_up or any(outcome.failure == GAVE_UP for outcome in self._outcomes):
             return Gate.FAILED, GAVE_UP
@@ -360,11 +357,11 @@ class ModelLevel:
             level=self._level,
             template_blake3=template.digest,
             prompt=prompt.text,
-            shown=replace(
-                prompt.shown,
+            bounds=replace(
+                prompt.bounds,
                 hidden_names=tuple(sorted(names.neighbours)),
                 own_names=frozenset(names.own),
-                name=said_name(job.id),
+                name=name_of_document(job.id),
                 head_names=names.head,
                 receivers=names.receivers,
             ),
@@ -379,18 +376,18 @@ class ModelLevel:
     def _accepts(self, task: WritingTask, kept: KeptText) -> bool:
         if self._setup.llm.backend is BackendName.RECORD:
             return False
-        if leaked_names([said_in(kept.text)], task.shown.hidden_names, task.shown.own_names):
+        if leaked_names([prose_of(kept.text)], task.bounds.hidden_names, task.bounds.own_names):
             return False
         if task.context is None or kept.context is None:
             return task.context is None
-        return not changed_by(kept.context, task.context, self._workspace.settings)
+        return not find_context_changes(kept.context, task.context, self._workspace.settings)
 
     def _row(
         self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float
     ) -> TextRow:
         written = ExtractiveText(text, PurposeSource.MODEL)
         return replace(
-            self.build.stamp.row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
+            self.build.stamp.make_row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
             model=model or self._setup.llm.model,
             prompt_version=self._setup.templates[self._level].digest,
             parameters=self._setup.parameters,

@@ -1,0 +1,99 @@
+"""A message of a conversation while it arrives in pieces, in LiteLLM's form."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from codesum_pipeline.texts.llm.litellm_door import without_keys
+from codesum_pipeline.texts.llm.pins import OnText, ToolCall
+
+_LAST_SPACE = re.compile(r"\s(?=\S*$)")
+
+
+class StreamedMessage:
+    """A streamed message, as far as it has arrived; no key in it is ever passed on.
+
+    A key holds no white space. So the text is passed on up to its last white space, and what follows waits until it is
+    whole and was checked.
+    """
+
+    def __init__(self, keys: Iterable[str], on_text: OnText) -> None:
+        self._keys = tuple(keys)
+        self._on_text = on_text
+        self._texts: list[str] = []
+        self._waiting = ""
+        self._reasoning: list[str] = []
+        self._calls: list[dict[str, str]] = []
+        self._at: dict[int, int] = {}
+        self.model = ""
+        self.counted: Any = None
+
+    def hear(self, chunk: Any) -> None:
+        """Take in the next piece, in LiteLLM's form."""
+        # LiteLLM keeps the name under which the provider answers beside the requested one.
+        hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
+        self.model = str(hidden.get("provider_response_model") or "") or self.model
+        if getattr(chunk, "usage", None) is not None:
+            self.counted = chunk
+        for choice in (chunk.choices or ())[:1]:
+            delta = choice.delta
+            self._waiting += str(getattr(delta, "content", None) or "")
+            if found := _LAST_SPACE.search(self._waiting):
+                self._hand_on(found.end())
+            self._reasoning.append(str(getattr(delta, "reasoning_content", None) or ""))
+            for call in getattr(delta, "tool_calls", None) or ():
+                self._hear_call(call)
+
+    def end(self) -> None:
+        """Pass on what still waits: the message has ended."""
+        self._hand_on(len(self._waiting))
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return without_keys("".join(self._texts) + self._waiting, self._keys)
+
+    @property
+    def reasoning(self) -> str:
+        """The model's reasoning, where its provider sends it."""
+        return without_keys("".join(self._reasoning), self._keys)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls in the order in which the model began them; one without an id is named by its place."""
+        return tuple(
+            ToolCall(call["id"] or f"call_{place}", call["name"], without_keys(call["arguments"], self._keys))
+            for place, call in enumerate(self._calls, start=1)
+        )
+
+    def _hand_on(self, until: int) -> None:
+        text, self._waiting = self._waiting[:until], self._waiting[until:]
+        if text:
+            self._texts.append(text)
+            self._on_text(without_keys(text, self._keys))
+
+    def _hear_call(self, delta: Any) -> None:
+        """Add a piece to the call of its index, unless it begins another call there."""
+        index, id_, name = int(getattr(delta, "index", 0) or 0), str(delta.id or ""), str(delta.function.name or "")
+        place = self._at.get(index)
+        if place is None or _begins_another(self._calls[place], id_, name):
+            place = self._at[index] = len(self._calls)
+            self._calls.append({"id": "", "name": "", "arguments": ""})
+        call = self._calls[place]
+        call["id"] = call["id"] or id_
+        # Some repeat the name in every piece.
+        call["name"] += "" if call["name"] == name else name
+        call["arguments"] += str(delta.function.arguments or "")
+
+
+def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:
+    """Whether a piece belongs to another call under the same index: it has another id, or no id but a name where the
+    arguments of the first call are whole."""
+    if id_ or not name:
+        return bool(id_) and call["id"] not in ("", id_)
+    try:
+        json.loads(call["arguments"])
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,105 @@
+"""The four levels of texts, from functions up to modules: each is decided, written and stored by one call.
+
+A level decides once its children's texts are known: a child whose new text equals its old one causes no rewrite above
+it. Where a model writes, it takes the documents that it may write first; the other writers take the rest.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.ground.model.document import Level, PlanAction
+from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.store.rows import from_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.ground.workers.limits import work_limits
+from codesum_pipeline.ground.workers.pool import Pool, worker_count
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model, write_layer_by_model
+from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
+from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
+from codesum_pipeline.texts.summaries.function_texts import want_functions
+from codesum_pipeline.texts.summaries.inputs import UpperInput
+from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
+from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
+from codesum_pipeline.texts.summaries.wanted_texts import want_unless_it_fails
+
+# With fewer functions, starting workers takes longer (most of a second) than they save.
+LEAST_FUNCTIONS = 2_000
+
+
+# The levels whose texts a level's writers are shown.
+_BELOW = {Level.CLASS: (Level.FUNCTION,), Level.FILE: (Level.FUNCTION, Level.CLASS), Level.MODULE: (Level.FILE,)}
+
+
+def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_progress) -> LevelReport:
+    """Write the texts of a level that are not kept; those of the levels below are there.
+
+    Functions are written as the plan says. A class is written from its head and the texts of its methods and nested
+    classes, a file from its head and its top-level symbols' texts, or from its own text, a folder from its README and
+    the texts of its files and sub-folders.
+    """
+    if level is Level.FUNCTION:
+        return _write_functions(workspace, progress)
+    outline = read_outline(workspace)
+    build, model = _open(workspace, level, progress, outline)
+    texts = Texts(workspace, *_BELOW[level], previous=build.previous)
+    for layer in head_layers(workspace, level, outline):
+        _write_layer(build, model, layer, outline, texts)
+    return _finish(build, model)
+
+
+def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
+    plan = workspace.tables.read("plan", workspace.key)
+    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
+    planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
+    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    _must_match(workspace, want_functions(workspace, writers), planned)
+    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
+    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
+    build, model = _open(workspace, Level.FUNCTION, progress)
+    if model:
+        writers, rewrites = write_functions_by_model(model, writers, rewrites)
+    # A model may take hours for the levels above.
+    count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
+    with Pool(count, keep=model is None, limits=work_limits(workspace.settings)) as pool:
+        build.write_functions(pool, writers, rewrites)
+    return _finish(build, model)
+
+
+def _open(
+    workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
+) -> tuple[LevelBuild, ModelLevel | None]:
+    """A level before anything is written, and the model's part of it; without an `outline`, one is read if needed."""
+    setup = ModelSetup.of(workspace)
+    build = LevelBuild.open(workspace, level, progress, has_model=setup is not None)
+    return build, ModelLevel(build, setup, outline or read_outline(workspace)) if setup else None
+
+
+def _finish(build: LevelBuild, model: ModelLevel | None) -> LevelReport:
+    texts = build.collect_texts()
+    return build.finish(texts, model.finish(texts) if model else None)
+
+
+def _write_layer(
+    build: LevelBuild, model: ModelLevel | None, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
+) -> None:
+    """Decide and write documents that do not depend on one another; `texts` take in what is written."""
+    others = write_layer_by_model(model, heads, outline, texts) if model else heads
+    wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in others]
+    rewrites = build.last.decide(wanted, force=build.workspace.force)
+    children = texts.children([rewrite.id for rewrite in rewrites], outline)
+    inputs = [with_children(head, children[head.id]) for head in others if head.id in children]
+    texts.add_written(build.write_upper(inputs, wanted, rewrites))
+
+
+def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
+    """Raise `BrokenStore` if the plan was made from other functions than `symbols` has now."""
+    hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
+    if {document.id: document.summary_hash for document in wanted} != hashes:
+        raise BrokenStore(
+            f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
+            "run the step summary_plan again"
+        )
