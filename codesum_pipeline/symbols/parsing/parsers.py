@@ -107,8 +107,8 @@ class LanguageParser:
         budget.spend(NODE_STEPS * read.root_node.descendant_count)
         is_mended = read is not tree
         characters = bytes_as_characters(source)
-        mask = bytes_as_characters(recovered) if recovered is not source else None
-        tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
+        masked = bytes_as_characters(recovered) if recovered is not source else None
+        tokens = read_tokens(read, characters, grammar, masked=masked, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, recovered) if is_mended else ()

@@ -44,14 +44,14 @@ ROWS, DROPPED, FIXED, REPLACED = NodeRole.ROWS, NodeRole.DROPPED, NodeRole.FIXED
 
 
 def read_tokens(
-    tree: Tree, text: str, grammar: Grammar, *, shown: str | None = None, is_mended: bool = False
+    tree: Tree, text: str, grammar: Grammar, *, masked: str | None = None, is_mended: bool = False
 ) -> Tokens:
     """Walk the tree once, without recursion. `text` is its source from `bytes_as_characters`.
 
-    `shown` is what the grammar was given instead: words that were replaced in it are written as in the source.
+    `masked` is what the grammar was given instead: words that were replaced in it are written as in the source.
     `is_mended`: parts of it were blanked; they are kept as unparsable code.
     """
-    walk = _TokenWalk(tree, text, grammar, shown=shown, is_broken=is_mended or tree.root_node.has_error)
+    walk = _TokenWalk(tree, text, grammar, masked=masked, is_broken=is_mended or tree.root_node.has_error)
     walk.run()
     return walk.tokens
 
@@ -69,13 +69,13 @@ class _TokenWalk:
 
     __slots__ = (
         "_above", "_around", "_before", "_braces", "_cursor", "_depth", "_grammar", "_hang", "_is_broken",
-        "_is_line_start", "_kin", "_parents", "_read_up_to", "_shown", "_text", "tokens",
+        "_is_line_start", "_kin", "_masked", "_parents", "_read_up_to", "_text", "tokens",
     )  # fmt: skip
 
-    def __init__(self, tree: Tree, text: str, grammar: Grammar, *, shown: str | None, is_broken: bool) -> None:
+    def __init__(self, tree: Tree, text: str, grammar: Grammar, *, masked: str | None, is_broken: bool) -> None:
         root = tree.root_node
         self.tokens = Tokens([], [], [], [], [], [], [], text.isascii())
-        self._text, self._grammar, self._shown, self._is_broken = text, grammar, shown, is_broken
+        self._text, self._grammar, self._masked, self._is_broken = text, grammar, masked, is_broken
         self._cursor = tree.walk()
         self._parents, self._above, self._around = [root.kind_id], [root], grammar.roles[root.kind_id]
         self._braces: list[tuple[int, int]] = []
@@ -94,7 +94,7 @@ class _TokenWalk:
         write, place, forced = tokens.parts.append, tokens.offsets.append, tokens.forced
         parents, above, cursor = self._parents, self._above, self._cursor
         down, right = cursor.goto_first_child, cursor.goto_next_sibling
-        is_broken, is_masked = self._is_broken, self._shown is not None
+        is_broken, is_masked = self._is_broken, self._masked is not None
         while (node := cursor.node) is not None:
             kind = shape = node.kind_id
             role = roles[kind]
@@ -207,12 +207,16 @@ class _TokenWalk:
     def _is_replaced(self, leaf: Node) -> bool:
         """Whether the grammar was shown a token in place of what the source has there."""
         start, end = leaf.start_byte, leaf.end_byte
-        return self._shown is not None and self._shown[start:end] != self._text[start:end]
+        return self._masked is not None and self._masked[start:end] != self._text[start:end]
 
     def _read_unusual(self, leaf: Node, word: str, role: int) -> tuple[int, str, int]:
         """A leaf that is not simply copied: where it starts, what is written for it, and its role."""
         start, forced = leaf.start_byte, self.tokens.forced
-        if self._shown and role & FIXED and (original := replaced_text(self._text, self._shown, start, leaf.end_byte)):
+        if (
+            self._masked
+            and role & FIXED
+            and (original := replaced_text(self._text, self._masked, start, leaf.end_byte))
+        ):
             role, word = role & ~FIXED | REPLACED, original
         if self._is_broken:
             if leaf.is_missing or (start > self._read_up_to and not role & NodeRole.TRAILING):
