@@ -34,8 +34,8 @@ from codesum_pipeline.build.steps.step_list import STEPS
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.files.content import decode_text
-from codesum_pipeline.symbols.scip.comparing import compare
-from codesum_pipeline.symbols.scip.offering import DocumentPlace, look_through, message_class, read_document
+from codesum_pipeline.symbols.scip.comparing import compare_with_text
+from codesum_pipeline.symbols.scip.offering import DocumentPlace, message_class, read_document, read_index_parts
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -131,7 +131,7 @@ def _workspace(tree: Path, home: Path, **settings: Any) -> Workspace:
 
 def _copied(checkout: Path, index: Path, folder: Path, copies: int) -> Path:
     """A repository with the indexed files of a checkout in several folders."""
-    paths = [place.path for place in look_through(index) if isinstance(place, DocumentPlace)]
+    paths = [place.path for place in read_index_parts(index) if isinstance(place, DocumentPlace)]
     tree = folder / "tree"
     for number in range(copies):
         for path in paths:
@@ -157,7 +157,7 @@ def _write_large(index: Path, to: Path, *, copies: int, pad_mb: int) -> None:
 
 
 def _write_copy(index: Path, file: Any, folder: str) -> None:
-    for place in look_through(index):
+    for place in read_index_parts(index):
         if not isinstance(place, DocumentPlace):
             continue
         document = message_class("Document").FromString(read_document(index, place))
@@ -185,7 +185,7 @@ def _varint(number: int) -> bytes:
 
 
 def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) -> None:
-    documents = {place.path: place for place in look_through(index) if isinstance(place, DocumentPlace)}
+    documents = {place.path: place for place in read_index_parts(index) if isinstance(place, DocumentPlace)}
     repo = GitRepo(checkout)
     told, counting = 0, list[str]()
     seen: set[str] = set()
@@ -197,7 +197,7 @@ def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) 
                 continue
             seen.add(blob)
             data = subprocess.run(["git", "-C", str(checkout), "cat-file", "blob", blob], capture_output=True).stdout
-            if compare(read_document(index, documents[path]), decode_text(data, "")).problem:
+            if compare_with_text(read_document(index, documents[path]), decode_text(data, "")).problem:
                 told += 1
             else:
                 counting.append(f"{commit}:{path}")

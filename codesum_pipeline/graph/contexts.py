@@ -23,7 +23,7 @@ from codesum_pipeline.ground.model.hashing import graph_hash
 from codesum_pipeline.ground.model.ids import module_path_of, parent_modules
 from codesum_pipeline.ground.model.symbol import SymbolType
 from codesum_pipeline.ground.settings.stage_settings import ContextSettings
-from codesum_pipeline.symbols.parsing.testing import is_among
+from codesum_pipeline.symbols.parsing.testing import is_among_tests
 
 
 class SymbolPlace(Struct, frozen=True):
@@ -86,7 +86,7 @@ class _Sampler:
         module = self._module_of(document_id)
 
         def rank(neighbour: str) -> tuple[bool, bool, int, str]:
-            is_test = is_among(self._tests, neighbour)
+            is_test = is_among_tests(self._tests, neighbour)
             return self._module_of(neighbour) != module, is_test, -neighbours[neighbour], neighbour
 
         return tuple(sorted(sorted(neighbours, key=rank)[:limit]))

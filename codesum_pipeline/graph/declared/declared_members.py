@@ -103,7 +103,7 @@ class DeclaredMembers:
     def _of_module(self, scope: Scope, module: Key, name: str) -> Value:
         names = self._names
         value = names.settled(names.member(module, name))
-        if value is UNKNOWN and (handed := self._rules.called(module)) is not None:
+        if value is UNKNOWN and (handed := self._rules.callee_of(module)) is not None:
             held = names.member(handed.key, handed.name)
             value = UNKNOWN if isinstance(held, ModuleValue) else self.attribute(scope, held, name)
         if isinstance(value, ClassValue | FunctionValue):
@@ -126,7 +126,7 @@ class DeclaredMembers:
             entries = self._tree.entries.get((*class_.key, name), ()) if name != class_.name else ()
             self._own[at] = self._rules.members_of(class_, entries)
         found = self._own[at]
-        return self._rules.pick(class_.file, found, Reason.SELF) if found else self.field(class_, name)
+        return self._rules.pick_value(class_.file, found, Reason.SELF) if found else self.field(class_, name)
 
     def variable(self, scope: Scope, name: str) -> Value:
         """The value of a scope's variable. The answer is kept, since many blocks ask for it."""
@@ -173,7 +173,7 @@ class DeclaredMembers:
 
     def _named(self, scope: Scope, types: Sequence[TypeName]) -> list[Value]:
         named = ((type_.names, self.named(scope, type_.names)) for type_ in types)
-        return [self._rules.whole_name(names) if value is UNKNOWN else value for names, value in named]
+        return [self._rules.value_of_full_name(names) if value is UNKNOWN else value for names, value in named]
 
     def _extend(self, file: ScopedFile) -> None:
         for around, type_, bases in file.extensions:
@@ -225,5 +225,5 @@ class DeclaredMembers:
             value = names.settled(names.lookup(scope, first))
         for name in others:
             value = self.attribute(scope, value, name)
-        handed = self._rules.called(value.module) if isinstance(value, ModuleValue) else None
+        handed = self._rules.callee_of(value.module) if isinstance(value, ModuleValue) else None
         return names.settled(names.member(handed.key, handed.name)) if handed is not None else value

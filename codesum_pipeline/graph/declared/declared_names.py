@@ -114,8 +114,8 @@ class DeclaredNames:
         if (own := self.rules.own_class(scope, key)) is not None:
             return own
         entries = [entry for entry in self.tree.entries.get(key, ()) if entry.is_class]
-        found = self.rules.visible(scope.file, entries)
-        value = self.rules.pick(scope.file, found, Reason.SELF) if found else None
+        found = self.rules.visible_from(scope.file, entries)
+        value = self.rules.pick_value(scope.file, found, Reason.SELF) if found else None
         return value.scope if isinstance(value, ClassValue) else None
 
     # Definitions and imports
@@ -132,13 +132,13 @@ class DeclaredNames:
             found = step(scope, name)
             if found is not None:
                 return found
-        return BuiltinValue(name) if name in self.rules.builtins else self.rules.root(scope, name)
+        return BuiltinValue(name) if name in self.rules.builtins else self.rules.value_of_root(scope, name)
 
     def _nested(self, scope: Scope, name: str) -> Value | None:
         around = scope
         while not around.is_top:
             if name in around.names and not around.is_class and (found := around.bound(name, Bound.DEFINED)):
-                return self.rules.pick(scope.file, found, Reason.SAME_FILE)
+                return self.rules.pick_value(scope.file, found, Reason.SAME_FILE)
             around = around.parent or scope.file.top
         return None
 
@@ -146,7 +146,7 @@ class DeclaredNames:
         """The definitions of a key that a file sees."""
         at = (file.path, key)
         if at not in self._shown:
-            self._shown[at] = self.rules.visible(file, self.tree.entries.get(key, ()))
+            self._shown[at] = self.rules.visible_from(file, self.tree.entries.get(key, ()))
         return self._shown[at]
 
     def _member(self, scope: Scope, name: str) -> Value | None:
@@ -162,12 +162,12 @@ class DeclaredNames:
                 found = [entry for entry in found if entry.is_class and not self.rules.files_are_types]
             if found:
                 why = Reason.SELF if is_class and not found[0].is_class else Reason.PACKAGE
-                return self.rules.pick(scope.file, found, why)
+                return self.rules.pick_value(scope.file, found, why)
         return None
 
     def _own_file(self, scope: Scope, name: str) -> Value | None:
         found = scope.file.top.bound(name, Bound.DEFINED)
-        return self.rules.pick(scope.file, found, Reason.SAME_FILE) if found else None
+        return self.rules.pick_value(scope.file, found, Reason.SAME_FILE) if found else None
 
     def _imported(self, scope: Scope, name: str) -> Value | None:
         found = self.imports[scope.file.path].named.get(name)
@@ -193,7 +193,7 @@ class DeclaredNames:
         for key in self.rules.spaces_of(scope.file):
             found = self._visible(scope.file, (*key, name)) if not self.rules.has_modules else ()
             if found:
-                value = self.rules.pick(scope.file, found, Reason.PACKAGE)
+                value = self.rules.pick_value(scope.file, found, Reason.PACKAGE)
                 self.use(scope.file, value)
                 return value
             if (*key, name) in self.tree.spaces:
@@ -248,7 +248,7 @@ class DeclaredNames:
             value = self._direct(*here)
             if value is not None:
                 values.append(value)
-            elif self.rules.keeps(*here):
+            elif self.rules.has_variable(*here):
                 variables.append(VariableValue(*here))
             else:
                 values.extend(self._hand_on(here, waiting))
@@ -258,7 +258,7 @@ class DeclaredNames:
         inner = self.rules.local_key(key, name)
         found = self.tree.entries.get(inner, ())
         if found:
-            return self.rules.pick(None, self.rules.given(found), Reason.IMPORT)
+            return self.rules.pick_value(None, self.rules.importable_among(found), Reason.IMPORT)
         return ModuleValue(inner) if inner in self.tree.spaces else None
 
     def _hand_on(self, here: tuple[Key, str], waiting: "deque[tuple[Key, str]]") -> list[Value]:

@@ -44,10 +44,10 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         super().__init__(files, rules.telling)
         for path, file in files.items():
             with guard.item(path):
-                file.unit = rules.unit(file)
+                file.unit = rules.unit_of(file)
         self.rules = rules
         self.tree = NameTree(files, guard)
-        rules.use(self.tree)
+        rules.use_tree(self.tree)
         self.names = DeclaredNames(self, rules, self.tree, guard)
         self.members = DeclaredMembers(self, self.names, rules, self.tree)
         self._results: dict[Scope, Value] = self.make_answers()
@@ -115,7 +115,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         """The target of a call of a module itself: its default export."""
         if not isinstance(value, ModuleValue):
             return value
-        handed = self.rules.called(value.module)
+        handed = self.rules.callee_of(value.module)
         return self.names.member(handed.key, handed.name) if handed else UNKNOWN
 
     def _callee(self, scope: Scope, call: CallExpression) -> Value:
@@ -135,7 +135,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         if not call.is_new and self.names.variable_scope(scope, name) is not None:
             return UNKNOWN
         found = self._plain(scope, name)
-        return rules.fallback(scope.file, name, call.arguments) if found is UNKNOWN else found
+        return rules.value_of_called(scope.file, name, call.arguments) if found is UNKNOWN else found
 
     def _plain(self, scope: Scope, name: str) -> Value:
         """A name without receiver, which may be a member that the class around inherits."""
@@ -162,7 +162,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         if not value.overloads:
             return value
         fitting = [entry for entry in value.scopes if entry.takes(count)]
-        chosen = self.rules.prefer(fitting or value.scopes)
+        chosen = self.rules.preferred_among(fitting or value.scopes)
         return FunctionValue(chosen[0], value.why) if len(chosen) == 1 else AMBIGUOUS
 
     def steps(self, expression: Chain | None) -> Chain:
@@ -201,7 +201,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
                 return imported if is_known else self.members.variable(top, name)
         found = self._plain(scope, name)
         is_call = step.arguments != NO_CALL
-        return rules.fallback(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
+        return rules.value_of_called(scope.file, name, step.arguments) if found is UNKNOWN and is_call else found
 
     def _by_word(self, scope: Scope, name: str) -> Value:
         """What `this`, `Self` or `super` refers to."""

@@ -91,16 +91,16 @@ _LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files")
 def _tables() -> dict[str, dict[str, Any]]:
     """The entries of the tables in this folder, by language."""
     paths = sorted(Path(__file__).parent.glob("*.toml"))
-    return {name: said for path in paths for name, said in tomllib.loads(path.read_text(encoding="utf-8")).items()}
+    return {name: entry for path in paths for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items()}
 
 
 @cache
 def profiles() -> Mapping[str, LanguageProfile]:
     """Every language by its name."""
     found: dict[str, LanguageProfile] = {}
-    for name, said in _tables().items():
-        lists = {kind: said[kind].split() for kind in _LISTS if kind in said}
-        found[name] = convert({"title": name.capitalize(), "family": name, **said, **lists}, LanguageProfile)
+    for name, entry in _tables().items():
+        lists = {kind: entry[kind].split() for kind in _LISTS if kind in entry}
+        found[name] = convert({"title": name.capitalize(), "family": name, **entry, **lists}, LanguageProfile)
     return MappingProxyType(found)
 
 
@@ -109,7 +109,7 @@ def profile_of(language: str) -> LanguageProfile:
     return profiles().get(language) or LanguageProfile(language.capitalize(), language)
 
 
-def has(language: str, trait: Trait) -> bool:
+def has_trait(language: str, trait: Trait) -> bool:
     """Whether a language is unlike others in one way."""
     return trait in profile_of(language).traits
 

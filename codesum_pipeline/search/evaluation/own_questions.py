@@ -26,7 +26,7 @@ from codesum_pipeline.ground.model.guard import FailureGuard, guarded
 from codesum_pipeline.ground.model.hashing import HashPolicy
 from codesum_pipeline.ground.model.progress import Progress, no_progress
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.ground.store.rows import from_table, to_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
@@ -43,7 +43,7 @@ from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabyt
 from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, documentation_spans, parse_file
 from codesum_pipeline.symbols.parsing.symbols_step import parse_symbols
-from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
+from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
 from codesum_pipeline.texts.summaries.documentation.docstrings import read_doc_comment, read_docstring, without_name
 
 COMMIT_CATEGORY = "commit"
@@ -231,7 +231,7 @@ def sample_documented(
     left_out = {file.path for file in files if file.is_vendored} | read_tests(ws.tables, ws.key)
     table = ws.tables.read("symbols", ws.key, columns=list(DocstringSource.__struct_fields__))
     rows = from_table(table.filter(pc.is_valid(table["docstring"])), DocstringSource)
-    by_hash = sorted((row for row in rows if not is_among(left_out, row.id)), key=lambda row: _digest(row.id))
+    by_hash = sorted((row for row in rows if not is_among_tests(left_out, row.id)), key=lambda row: _digest(row.id))
     found: list[tuple[DocstringSource, str]] = []
     for level in QUESTION_LEVELS:
         pairs = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)
@@ -247,7 +247,7 @@ def _digest(text: str) -> str:
 def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
     """The first sentence of a docstring, or an empty text."""
     with guarded(guard, symbol.id):
-        if has(symbol.language, Trait.DOCSTRINGS):
+        if has_trait(symbol.language, Trait.DOCSTRINGS):
             sentences = read_docstring(symbol.docstring).sentences
         else:
             sentences = read_doc_comment(symbol.docstring or "", symbol.language, ()).sentences
@@ -280,7 +280,7 @@ def without_docstrings(text: str, path: str, language: str, starts: Container[in
     data = text.encode()
     for start, end in reversed(documentation_spans(path, language, data, starts)):
         # A body may hold nothing but its docstring, and a definition begins with its attributes.
-        instead = b"..." if has(language, Trait.DOCSTRINGS) else b""
+        instead = b"..." if has_trait(language, Trait.DOCSTRINGS) else b""
         if data.startswith(b"@", start):
             instead = data[start:end].split()[0] + b" false"
         data = data[:start] + instead + b"\n" * data.count(b"\n", start, end) + data[end:]

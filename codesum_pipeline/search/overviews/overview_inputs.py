@@ -19,14 +19,14 @@ from codesum_pipeline.ground.model.file import FileStatus, SkipReason
 from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.ground.profiles.file_languages import FileRole, is_program, role_of
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has, languages_with
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, languages_with
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
 from codesum_pipeline.search.overviews.manifests.manifest import Manifest
 from codesum_pipeline.search.overviews.manifests.manifest_readers import manifest_paths, read_manifest
 from codesum_pipeline.source.files.content import read_files
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
+from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
 
 
 class RankedDocument(Struct, frozen=True):
@@ -107,7 +107,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
     found = {}
     for part in ws.tables.read_parts("documents", ws.key, columns=names):
         for row in part.to_pylist():
-            if row["is_vendored"] or is_among(tests, row["id"]):
+            if row["is_vendored"] or is_among_tests(tests, row["id"]):
                 continue
             rank, community = graph.get(row["id"], (0.0, None))
             found[row["id"]] = RankedDocument(
@@ -277,17 +277,17 @@ def _starts_program(row: dict[str, object]) -> bool:
     """Whether a program of its language starts at a definition."""
     language, is_free = str(row["language"]), row["parent_id"] is None
     path = str(row["file_path"])
-    if has(language, Trait.MARKED_MAIN):
+    if has_trait(language, Trait.MARKED_MAIN):
         return "main" in _words(row["modifiers"])
     if row["name"] not in ("main", "Main"):
         return (
-            has(language, Trait.OBJECT_MAIN)
+            has_trait(language, Trait.OBJECT_MAIN)
             and is_free
             and bool({"App", "IOApp", "ZIOAppDefault"} & set(_words(row["bases"])))
         )
-    if has(language, Trait.FREE_MAIN):
+    if has_trait(language, Trait.FREE_MAIN):
         return is_free and not path.startswith("build/") and not path.endswith("build.rs") and row["name"] == "main"
-    return has(language, Trait.METHOD_MAIN) and (not is_free or has(language, Trait.OBJECT_MAIN))
+    return has_trait(language, Trait.METHOD_MAIN) and (not is_free or has_trait(language, Trait.OBJECT_MAIN))
 
 
 def _with(trait: Trait) -> pa.Array:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from codesum_pipeline.ground.model.errors import SkippedFile
 from codesum_pipeline.ground.model.file import SkipReason
 from codesum_pipeline.ground.profiles.file_languages import PROSE, TEXT, language_of_first_line, language_of_path
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has, profile_of
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.masking.key_files import is_only_keys
 
@@ -61,7 +61,7 @@ def _encoding_of(data: bytes, language: str) -> tuple[str, int]:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding, len(mark)
-    if has(language, Trait.DECLARED_ENCODING) and (cookie := _CODING_COOKIE.match(data[:1024])):
+    if has_trait(language, Trait.DECLARED_ENCODING) and (cookie := _CODING_COOKIE.match(data[:1024])):
         name = normalize_encoding(cookie[1].decode("ascii", "replace").lower())
         known = aliases.get(name, name)
         if known in aliases.values() and known not in _NOT_OF_FILES:
@@ -175,7 +175,7 @@ def is_generated(text: str, language: str) -> bool:
     """Whether the comments at the top of a file say that a program wrote it."""
     comment = (
         _HASH_COMMENT
-        if language == TEXT or has(language, Trait.ONLY_HASH_COMMENTS)
+        if language == TEXT or has_trait(language, Trait.ONLY_HASH_COMMENTS)
         else _PROSE_COMMENT
         if language in PROSE
         else _COMMENT

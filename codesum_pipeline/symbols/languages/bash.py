@@ -15,25 +15,26 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.symbols.languages.declaration import CallSyntax, Declaration, ImportSyntax, Text, syntax_beside
-from codesum_pipeline.symbols.languages.hooks import at, defines, raw_text
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, ImportSyntax, Text
+from codesum_pipeline.symbols.languages.hooks import definition_reader, find_field, raw_text
 from codesum_pipeline.symbols.languages.kin import parent_of
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 # Zsh has flags in expansions, `for x (…)`, anonymous functions and globs that this grammar takes for something else.
-_ZSH_FILES = words(".zshrc .zprofile")
+_ZSH_FILES = split_words(".zshrc .zprofile")
 _ZSH_SCRIPT = re.compile(rb"#![^\n]*\bzsh\b")
 _NAME = re.compile(r"[^\s$`\"'\\()<>|&;=]+")
-_GLOBAL_WORDS = words("export readonly declare typeset")
+_GLOBAL_WORDS = split_words("export readonly declare typeset")
 # What begins a path that the shell computes, up to the first of its fixed parts.
 _COMPUTED = re.compile(r"^(?:\$\{[^}]*\}|\$\w+|\$\((?:[^()]|\([^()]*\))*\)|\$[@*#?])+/")
 
 
 def _is_default(node: Node) -> bool:
     """Whether an arm of a `case` matches everything: `*)`."""
-    value = at(node, "value")
+    value = find_field(node, "value")
     return node.type == "case_item" and value is not None and value.text == b"*"
 
 
@@ -44,7 +45,7 @@ def _is_zsh(path: str, source: bytes) -> bool:
 
 def _command(node: Node, text: Text) -> CallSyntax | None:
     """A command whose name is fixed. A `trap` calls the command in its first argument."""
-    name, argument = _unquoted(node, "name"), at(node, "argument")
+    name, argument = _unquoted(node, "name"), find_field(node, "argument")
     if name == "exit" and raw_text(argument) in ("", "0"):
         return None
     if name == "trap" and argument is not None:
@@ -72,12 +73,12 @@ def _declared(node: Node, text: Text) -> Iterator[str]:
     if node.children and node.children[0].type in _GLOBAL_WORDS:
         for child in node.named_children:
             if child.type in ("variable_assignment", "variable_name"):
-                yield raw_text(at(child, "name") or child)
+                yield raw_text(find_field(child, "name") or child)
 
 
 def _assigned(node: Node, text: Text) -> Iterator[str]:
     """A variable in capital letters: such a name says that the whole file uses it."""
-    name = at(node, "name")
+    name = find_field(node, "name")
     around = parent_of(node)
     is_for_command = around is not None and around.type == "command"
     if name is not None and name.type == "variable_name" and raw_text(name).isupper() and not is_for_command:
@@ -88,7 +89,7 @@ DECLARATION = Declaration(
     **syntax_beside(
         __file__, tree_sitter_bash.language, spec={"count_branches": lambda node: 0 if _is_default(node) else 1}
     ),
-    definitions={"function_definition": defines(SymbolType.FUNCTION)},
+    definitions={"function_definition": definition_reader(SymbolType.FUNCTION)},
     is_dialect=_is_zsh,
     calls={"command": _command},
     imports={"command": _source},
@@ -108,7 +109,7 @@ class BashRules(Rules):
         plain = path.rpartition("}/")[2] if "}/" in path else path
         if plain.startswith("$"):
             plain = plain.partition("/")[2] if not plain.startswith("$(") else plain.rpartition(")/")[2]
-        near = join(file.folder, plain) if plain else None
+        near = join_path(file.folder, plain) if plain else None
         found = (
             [near] if near in self.projects.paths else self.projects.ending(plain.removeprefix("./")) if plain else []
         )

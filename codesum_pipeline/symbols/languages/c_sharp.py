@@ -15,41 +15,34 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
-)
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
-    after_annotations,
-    at,
     call_of_path,
-    child_of,
+    child_of_type,
     directly_in,
+    field_children,
     field_reader,
     field_text,
-    imported,
-    inside,
-    names_in,
-    plain_text,
+    find_field,
+    import_of_path,
+    modifiers_before,
+    node_after_annotations,
+    plain_text_reader,
     raw_text,
-    typed_member,
-    unknown_words,
-    words_before,
+    read_typed_member,
+    texts_of_fields,
+    unknown_words_reader,
 )
 from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of
 from codesum_pipeline.symbols.languages.plain_lines import later_branches
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-TYPES = words("class_declaration struct_declaration interface_declaration record_declaration")
+TYPES = split_words("class_declaration struct_declaration interface_declaration record_declaration")
 FUNCTION_VALUES = ("lambda_expression", "anonymous_method_expression")
-TEST_ATTRIBUTES = words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
-ACCESS = words("public protected private internal")
+TEST_ATTRIBUTES = split_words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
+ACCESS = split_words("public protected private internal")
 # Between the words of a struct, which it knows in one order only, as a modifier that it knows everywhere.
 _REF = re.compile(rb"\bref(?=[ \t]+partial[ \t]+struct\b)")
 # A name, if no lambda, function or type comes after it, as another name.
@@ -70,15 +63,17 @@ def _masked(source: bytes, is_broken: bool) -> bytes:
 
 def _holds_a_value(accessors: Node) -> bool:
     """Whether no accessor has a body: `{ get; set; }`."""
-    return not any(at(child, "body") for child in accessors.named_children)
+    return not any(find_field(child, "body") for child in accessors.named_children)
 
 
 def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead:
-    return DefinitionHead((name or raw_text(node, "name"),), type_, body or at(node, "body"), after_annotations(node))
+    return DefinitionHead(
+        (name or raw_text(node, "name"),), type_, body or find_field(node, "body"), node_after_annotations(node)
+    )
 
 
 def _method(node: Node) -> DefinitionHead:
-    of = at(node, "operator") or at(node, "type") if "operator" in node.type else None
+    of = find_field(node, "operator") or find_field(node, "type") if "operator" in node.type else None
     name = f"~{raw_text(node, 'name')}" if node.type == "destructor_declaration" else ""
     return _defined(node, SymbolType.FUNCTION, f"operator {raw_text(of)}" if of is not None else name)
 
@@ -90,19 +85,19 @@ def _property(node: Node) -> DefinitionHead | None:
 
 
 def _accessors_with_code(node: Node) -> Node | None:
-    value = at(node, "value")
+    value = find_field(node, "value")
     if value is not None and value.type == "arrow_expression_clause":
         return value
-    accessors = at(node, "accessors")
+    accessors = find_field(node, "accessors")
     return accessors if accessors is not None and not _holds_a_value(accessors) else None
 
 
 def _variable(node: Node) -> DefinitionHead | None:
     """A variable bound to a function without a name."""
-    name, value = at(node, "name"), _function_value(node)
+    name, value = find_field(node, "name"), _function_value(node)
     if name is None or value is None:
         return None
-    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, at(value, "body") or value.children[-1])
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, find_field(value, "body") or value.children[-1])
 
 
 def _function_value(declarator: Node) -> Node | None:
@@ -111,7 +106,7 @@ def _function_value(declarator: Node) -> Node | None:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    parameters = at(_function_value(node) or node, "parameters")
+    parameters = find_field(_function_value(node) or node, "parameters")
     if parameters is None:
         return
     if parameters.type == "implicit_parameter":
@@ -129,7 +124,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
-    bases = child_of(node, "base_list") if node.type != "enum_declaration" else None
+    bases = child_of_type(node, "base_list") if node.type != "enum_declaration" else None
     for child in bases.named_children if bases is not None else ():
         if child.type == "primary_constructor_base_type":
             yield field_text(child, "type", text)
@@ -142,7 +137,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node
     while declared.type in ("variable_declarator", "variable_declaration") and (outer := parent_of(declared)):
         declared = outer
-    words = words_before(declared, text, TEST_ATTRIBUTES)
+    words = modifiers_before(declared, text, TEST_ATTRIBUTES)
     around = grandparent_of(declared)
     if ACCESS.isdisjoint(words) and around is not None and around.type == "interface_declaration":
         yield "public"
@@ -150,14 +145,14 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
-    function = at(node, "function")
+    function = find_field(node, "function")
     if function is None:
         return None
     if function.type == "member_access_expression":
-        return CallSyntax(field_text(function, "expression", text), _plain(at(function, "name"), text))
+        return CallSyntax(field_text(function, "expression", text), _plain(find_field(function, "name"), text))
     if function.type == "conditional_access_expression":
         binding = function.named_children[-1]
-        name = _plain(at(binding, "name"), text) if binding.type == "member_binding_expression" else ""
+        name = _plain(find_field(binding, "name"), text) if binding.type == "member_binding_expression" else ""
         return CallSyntax(field_text(function, "condition", text), name)
     return CallSyntax("", _plain(function, text)) if function.type in ("identifier", "generic_name") else None
 
@@ -179,7 +174,7 @@ def _made(creation: Node, text: Text) -> str:
 
 
 def _constructor_call(node: Node, text: Text) -> CallSyntax | None:
-    word = child_of(node, "this", "base")
+    word = child_of_type(node, "this", "base")
     return CallSyntax("", word.type) if word is not None else None
 
 
@@ -188,7 +183,7 @@ def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
     alias = field_text(node, "name", text)
     path = text(node.named_children[-1]) if node.named_children else ""
     if alias:
-        yield imported(path.partition("<")[0], ".", alias)
+        yield import_of_path(path.partition("<")[0], ".", alias)
     elif path:
         yield ImportSyntax(path, "*")
 
@@ -196,7 +191,7 @@ def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
 def _variables(node: Node | None, text: Text) -> Iterator[TypedName]:
     """Each variable of a declaration with its type, which is that of the new object for a `var`."""
     type_ = field_text(node, "type", text)
-    for child in inside(node):
+    for child in field_children(node):
         if child.type == "variable_declarator" and (name := field_text(child, "name", text)):
             value = child.children[-1]
             made_type = _made(value, text) if value.type == "object_creation_expression" else ""
@@ -210,11 +205,14 @@ def _fields(node: Node, text: Text) -> Iterator[str]:
 
 def _held_property(node: Node, text: Text) -> Iterator[str]:
     if _accessors_with_code(node) is None:
-        yield from typed_member(node, text)
+        yield from read_typed_member(node, text)
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    type_, name = field_text(node, "type", text), at(node, "left" if node.type == "foreach_statement" else "name")
+    type_, name = (
+        field_text(node, "type", text),
+        find_field(node, "left" if node.type == "foreach_statement" else "name"),
+    )
     if type_ != "var" and name is not None and name.type == "identifier":
         yield TypedName(text(name), type_)
 
@@ -222,12 +220,12 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 def _result(body: Node) -> Node | None:
     """What an expression body gives: that of the getter for a property, nothing if nothing is returned."""
     if body.type == "accessor_list":
-        getters = [at(child, "body") for child in body.named_children if raw_text(child).startswith("get")]
+        getters = [find_field(child, "body") for child in body.named_children if raw_text(child).startswith("get")]
         return _result(getters[0]) if getters and getters[0] is not None else None
     if body.type != "arrow_expression_clause":
         return body if body.type != "block" else None
     around = parent_of(body)
-    returned = raw_text(at(around, "returns") or at(around, "type"))
+    returned = raw_text(find_field(around, "returns") or find_field(around, "type"))
     is_getter = around is not None and around.type == "accessor_declaration"
     return body.children[-1] if is_getter or returned not in ("", "void") else None
 
@@ -244,15 +242,15 @@ DECLARATION = Declaration(
         "variable_declarator": _variable,
     },
     masked=_masked,
-    hiding=unknown_words(later_branches),
-    plain_doc=plain_text(_TAGS, keeps_margin=False),
+    hiding=unknown_words_reader(later_branches),
+    plain_doc=plain_text_reader(_TAGS, keeps_margin=False),
     result=_result,
     fields={
         "field_declaration event_field_declaration": _fields,
         "property_declaration": _held_property,
-        "enum_member_declaration": names_in("name"),
+        "enum_member_declaration": texts_of_fields("name"),
         # The parameters of a type are known in all of it.
-        "parameter": directly_in(TYPES, typed_member),
+        "parameter": directly_in(TYPES, read_typed_member),
     },
     calls={
         "invocation_expression": _call,
@@ -283,13 +281,13 @@ class CSharpRules(Rules):
     has_overloads = True
     is_merged = True
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()
 
     def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         return [file.unit[:size] for size in range(len(file.unit), -1, -1)]
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a namespace of the platform."""
         return ExternalValue(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
 

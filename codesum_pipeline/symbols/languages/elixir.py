@@ -9,39 +9,32 @@ from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, Scope, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages import elixir_forms as forms
-from codesum_pipeline.symbols.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
-)
-from codesum_pipeline.symbols.languages.hooks import at, field_text, inside, raw_text
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
+from codesum_pipeline.symbols.languages.hooks import field_children, field_text, find_field, raw_text
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_MODULES = words("defmodule defprotocol defimpl")
-_TESTS = words("test property")
-_CALLBACKS = words("callback macrocallback")
+_MODULES = split_words("defmodule defprotocol defimpl")
+_TESTS = split_words("test property")
+_CALLBACKS = split_words("callback macrocallback")
 # Attributes that say something about the definition after them.
-_PREAMBLES = words("doc spec impl deprecated since dialyzer compile tag decorate doc_since")
+_PREAMBLES = split_words("doc spec impl deprecated since dialyzer compile tag decorate doc_since")
 # Calls that say something about it: the attributes of a component of Phoenix.
-_PREAMBLE_CALLS = words("attr slot")
-_TYPES = words("type typep opaque")
+_PREAMBLE_CALLS = split_words("attr slot")
+_TYPES = split_words("type typep opaque")
 # Attributes whose value is a type, in which the names of types look like calls.
 _TYPED_ATTRIBUTES = _TYPES | _CALLBACKS | {"spec"}
 # Attributes that are no constants of the module.
 _OTHER_ATTRIBUTES = _PREAMBLES | _CALLBACKS
-_OTHER_ATTRIBUTES |= words("""
+_OTHER_ATTRIBUTES |= split_words("""
     moduledoc typedoc behaviour optional_callbacks spec derive enforce_keys before_compile after_compile
     on_definition on_load external_resource moduletag describetag
 """)
-_IMPORTS = words("alias import require use")
+_IMPORTS = split_words("alias import require use")
 # What looks like a call and is a word of the language.
 _WORDS = forms.DEFINERS | _MODULES | _TESTS | _IMPORTS
-_WORDS |= words("""
+_WORDS |= split_words("""
     defstruct defexception describe if unless case cond with for receive try quote unquote unquote_splicing fn super
     __MODULE__
 """)
@@ -93,7 +86,7 @@ def _uncalled(node: Node) -> tuple[int, int] | None:
     """The head of a definition looks like a call, and so does `@name value`; types are full of what does."""
     head, name = None, ""
     if node.type == "unary_operator" and (name := forms.attribute_name(node)):
-        head = at(node, "operand")
+        head = find_field(node, "operand")
     elif node.type == "call" and forms.called_word(node) in forms.DEFINERS:
         head = forms.head_of(node)
     if head is None:
@@ -119,17 +112,17 @@ def _parameter(argument: Node, text: Text) -> Parameter:
     default = None
     if forms.operator_of(argument) == "\\\\":
         default = field_text(argument, "right", text)
-        argument = at(argument, "left") or argument
+        argument = find_field(argument, "left") or argument
     name, struct = forms.named_pattern(argument)
     return Parameter(text(name), text(struct) or None, default, "positional")
 
 
 def _return_type(node: Node, text: Text) -> str | None:
     """What the `@spec` above, or the callback itself, says."""
-    said = node if node.type == "unary_operator" else forms.attribute_above(node, "spec", _PREAMBLES)
-    value = forms.attribute_value(said)
+    spec = node if node.type == "unary_operator" else forms.attribute_above(node, "spec", _PREAMBLES)
+    value = forms.attribute_value(spec)
     if forms.operator_of(value) == "when":
-        value = at(value, "left")
+        value = find_field(value, "left")
     return field_text(value, "right", text) if forms.operator_of(value) == "::" else None
 
 
@@ -146,7 +139,7 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 def _inside_block(node: Node) -> list[Node]:
     """The contents of the `do` block at the end of a call."""
-    return inside(node.children[-1]) if node.children and node.children[-1].type == "do_block" else []
+    return field_children(node.children[-1]) if node.children and node.children[-1].type == "do_block" else []
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -160,10 +153,10 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _inner_doc(node: Node, preambles: tuple[Node, ...]) -> tuple[Node, str] | None:
     """`@doc` above a function, `@moduledoc` in a module."""
-    said = [preamble for preamble in preambles if forms.attribute_name(preamble) == "doc"]
+    attributes = [preamble for preamble in preambles if forms.attribute_name(preamble) == "doc"]
     if forms.called_word(node) in _MODULES and node.children[-1].type == "do_block":
-        said = [child for child in _inside_block(node) if forms.attribute_name(child) == "moduledoc"]
-    for attribute in said:
+        attributes = [child for child in _inside_block(node) if forms.attribute_name(child) == "moduledoc"]
+    for attribute in attributes:
         if doc := forms.string_value(forms.attribute_value(attribute)):
             return attribute, doc
     return None
@@ -171,12 +164,12 @@ def _inner_doc(node: Node, preambles: tuple[Node, ...]) -> tuple[Node, str] | No
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
     """Without arguments, `Module.name` is a call and `variable.name` a field."""
-    target = at(node, "target")
+    target = find_field(node, "target")
     if target is not None and target.type == "identifier":
         name = text(target)
         return CallSyntax("", name) if name not in _WORDS else None
     if target is not None and target.type == "dot":
-        owner, name = at(target, "left"), field_text(target, "right", text)
+        owner, name = find_field(target, "left"), field_text(target, "right", text)
         has_arguments = any(child.type in ("arguments", "do_block") for child in node.children[1:])
         if owner is not None and name and (has_arguments or owner.type == "alias"):
             return CallSyntax(text(owner), name)
@@ -189,7 +182,7 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     first = forms.first_argument(node) if word in _IMPORTS else None
     if first is None:
         return
-    several = at(first, "right") if first.type == "dot" else None
+    several = find_field(first, "right") if first.type == "dot" else None
     if several is not None and several.type == "tuple":
         owner = field_text(first, "left", text)
         yield from (ImportSyntax(f"{owner}.{text(part)}") for part in several.named_children)
@@ -245,7 +238,7 @@ DECLARATION = Declaration(
     is_preamble=_is_preamble,
     uncalled=_uncalled,
     fields={"call": _struct_fields, "unary_operator": _attribute},
-    result=forms.result,
+    result=forms.result_of_body,
     calls={"call": _call},
     imports={"call": _import},
     typed={"binary_operator": _typed},

@@ -6,16 +6,16 @@ from textwrap import dedent
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.declaration import Text
-from codesum_pipeline.symbols.languages.hooks import at, child_of, raw_text, shown
-from codesum_pipeline.symbols.languages.kin import next_of, preceding
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.hook_values import Text
+from codesum_pipeline.symbols.languages.hooks import child_of_type, code_children, find_field, raw_text
+from codesum_pipeline.symbols.languages.kin import next_sibling_of, siblings_before
+from codesum_pipeline.symbols.languages.spec import split_words
 
-DEFINERS = words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
-SECTIONS = words("else_block rescue_block catch_block after_block")
+DEFINERS = split_words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
+SECTIONS = split_words("else_block rescue_block catch_block after_block")
 OPERATORS = ("binary_operator", "unary_operator")
 # Each is a branch; so are the clauses of what has some.
-_BRANCHING = words("if unless for while")
+_BRANCHING = split_words("if unless for while")
 # How many calls and operators a line may end with before its last `do` block is looked for no longer.
 _MAX_TAIL = 20
 _SIGIL = re.compile(r"^~[a-zA-Z]+")
@@ -23,14 +23,14 @@ _SIGIL = re.compile(r"^~[a-zA-Z]+")
 
 def has_one_row(node: Node) -> bool:
     """Whether there are no several clauses or expressions, each of which would need a line."""
-    return len(shown(node)) <= 1 and node.child_count > 0
+    return len(code_children(node)) <= 1 and node.child_count > 0
 
 
 def fits_line(body: Node) -> bool:
     """Whether the body of a clause is one expression that does not end with a block."""
     if not has_one_row(body):
         return False
-    last = next(iter(shown(body)), None)
+    last = next(iter(code_children(body)), None)
     for _ in range(_MAX_TAIL):
         if last is None or last.type == "do_block":
             return last is None
@@ -52,13 +52,13 @@ def count_branches(node: Node) -> int:
 
 def called_word(node: Node | None) -> str:
     """`word` of `word arguments`; empty for any other node."""
-    target = at(node, "target") if node is not None and node.type == "call" else None
+    target = find_field(node, "target") if node is not None and node.type == "call" else None
     return target.text.decode() if target is not None and target.type == "identifier" and target.text else ""
 
 
 def plain_arguments(call: Node | None) -> list[Node]:
     """The arguments of a call."""
-    return shown(child_of(call, "arguments"))
+    return code_children(child_of_type(call, "arguments"))
 
 
 def first_argument(call: Node | None) -> Node | None:
@@ -70,13 +70,13 @@ def keyword_value(call: Node, name: str) -> Node | None:
     """The value of `name: value` among the arguments of a call."""
     last = next(reversed(plain_arguments(call)), None)
     pairs = last.named_children if last is not None and last.type == "keywords" else ()
-    return next((at(pair, "value") for pair in pairs if raw_text(pair, "key") == f"{name}:"), None)
+    return next((find_field(pair, "value") for pair in pairs if raw_text(pair, "key") == f"{name}:"), None)
 
 
 def keys_of(node: Node, text: Text) -> Iterable[str]:
     """The keys of a keyword list."""
-    keywords = node if node.type == "keywords" else child_of(node, "keywords")
-    keys = (at(pair, "key") for pair in (keywords.named_children if keywords is not None else ()))
+    keywords = node if node.type == "keywords" else child_of_type(node, "keywords")
+    keys = (find_field(pair, "key") for pair in (keywords.named_children if keywords is not None else ()))
     return (text(key).removesuffix(":") for key in keys if key is not None)
 
 
@@ -92,21 +92,21 @@ def body_of(call: Node) -> Node | None:
     return children[number - 1] if number else children[number]
 
 
-def result(body: Node) -> Node | None:
+def result_of_body(body: Node) -> Node | None:
     """The value of a body: that of its last expression."""
     if body.type == "do_block":
-        last = [child for child in shown(body) if child.type not in SECTIONS]
+        last = [child for child in code_children(body) if child.type not in SECTIONS]
         return last[-1] if last and last[-1].type != "stab_clause" else None
-    keywords = body if body.type == "keywords" else next_of(body, is_named=True)
+    keywords = body if body.type == "keywords" else next_sibling_of(body, is_named=True)
     pairs = keywords.named_children if keywords is not None and keywords.type == "keywords" else ()
-    return next((at(pair, "value") for pair in pairs if raw_text(pair, "key") == "do:"), None)
+    return next((find_field(pair, "value") for pair in pairs if raw_text(pair, "key") == "do:"), None)
 
 
 def head_of(definition: Node) -> Node | None:
     """`name(arguments)` of `def name(arguments) when guard`."""
     head = first_argument(definition)
     while operator_of(head) == "when":
-        head = at(head, "left")
+        head = find_field(head, "left")
     return head
 
 
@@ -121,7 +121,11 @@ def arguments_of(head: Node | None) -> Sequence[Node]:
     """The parameters of a head."""
     if head is None or head.type == "identifier":
         return ()
-    return [child for child in shown(head) if child.type != "comment"] if operator_of(head) else plain_arguments(head)
+    return (
+        [child for child in code_children(head) if child.type != "comment"]
+        if operator_of(head)
+        else plain_arguments(head)
+    )
 
 
 def operator_of(node: Node | None) -> str:
@@ -146,17 +150,19 @@ def module_parts(name: str) -> tuple[str, ...]:
 
 def attribute_name(node: Node) -> str:
     """`name` of `@name value`; empty for any other node, and for a use of the attribute."""
-    return called_word(at(node, "operand")) if node.type == "unary_operator" and operator_of(node) == "@" else ""
+    return (
+        called_word(find_field(node, "operand")) if node.type == "unary_operator" and operator_of(node) == "@" else ""
+    )
 
 
 def attribute_value(node: Node | None) -> Node | None:
     """`value` of `@name value`."""
-    return first_argument(at(node, "operand"))
+    return first_argument(find_field(node, "operand"))
 
 
 def attribute_above(node: Node, name: str, between: frozenset[str]) -> Node | None:
     """The attribute of a name directly above a node, with others of some names between."""
-    for above in preceding(node, is_named=True):
+    for above in siblings_before(node, is_named=True):
         if not (above.is_extra or attribute_name(above) in between):
             break
         if attribute_name(above) == name:
@@ -168,7 +174,7 @@ def type_head(attribute: Node) -> Node | None:
     """`name(types)` of `@callback name(types) :: type when …`."""
     value = attribute_value(attribute)
     while operator_of(value) in ("when", "::"):
-        value = at(value, "left")
+        value = find_field(value, "left")
     return value
 
 
@@ -176,8 +182,8 @@ def string_value(node: Node | None) -> str:
     """What a string or a sigil says, without its quotes and its margin; empty for what is neither."""
     if node is None or node.type not in ("string", "sigil"):
         return ""
-    said = _SIGIL.sub("", node.text.decode("utf-8", "replace") if node.text else "")
+    literal = _SIGIL.sub("", node.text.decode("utf-8", "replace") if node.text else "")
     for quotes in ('"""', "'''"):
-        if said.startswith(quotes):
-            return dedent(said[3:].rstrip().removesuffix(quotes)).strip()
-    return said[1:-1].strip()
+        if literal.startswith(quotes):
+            return dedent(literal[3:].rstrip().removesuffix(quotes)).strip()
+    return literal[1:-1].strip()

@@ -9,30 +9,29 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.ground.model.symbol import Import, Parameter, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import (
     MAX_CHAIN,
     Code,
-    Declaration,
     DefinitionHead,
     ImportSyntax,
     Text,
     TypedName,
-    syntax_beside,
 )
 from codesum_pipeline.symbols.languages.hooks import (
-    at,
-    called,
-    child_of,
-    defines,
+    call_reader,
+    child_of_type,
+    definition_reader,
+    field_children,
     field_reader,
     field_text,
-    first_values,
-    inside,
-    names_in,
+    find_field,
+    first_values_reader,
     raw_text,
+    texts_of_fields,
 )
 from codesum_pipeline.symbols.languages.kin import parent_of
-from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join
+from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join_path
 from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
 
 _TEST_NAME = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
@@ -40,21 +39,25 @@ _TEST_NAME = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
 
 def _method(node: Node) -> DefinitionHead:
     """A method belongs to its receiver's type, wherever that is declared."""
-    type_ = at(next(iter(inside(node, "receiver")), None), "type")
+    type_ = find_field(next(iter(field_children(node, "receiver")), None), "type")
     while type_ is not None and type_.type in ("pointer_type", "generic_type", "parenthesized_type"):
         type_ = type_.child_by_field_name("type") or type_.named_children[0]
     owner = (raw_text(type_),) if type_ is not None else ()
-    return DefinitionHead((*owner, raw_text(node, "name")), SymbolType.FUNCTION, at(node, "body"))
+    return DefinitionHead((*owner, raw_text(node, "name")), SymbolType.FUNCTION, find_field(node, "body"))
 
 
 def _type(node: Node) -> DefinitionHead | None:
-    body = child_of(at(node, "type"), "field_declaration_list", "{")
-    return DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, body) if at(node, "type") is not None else None
+    body = child_of_type(find_field(node, "type"), "field_declaration_list", "{")
+    return (
+        DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, body)
+        if find_field(node, "type") is not None
+        else None
+    )
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     for field in ("receiver", "parameters"):
-        for declared in inside(node, field):
+        for declared in field_children(node, field):
             kind = "receiver" if field == "receiver" else "positional"
             kind = "var_positional" if declared.type == "variadic_parameter_declaration" else kind
             for name in declared.children_by_field_name("name"):
@@ -63,10 +66,10 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """Embedded fields of a struct, embedded interfaces of an interface."""
-    for child in inside(node, "type"):
+    for child in field_children(node, "type"):
         if child.type == "field_declaration_list":
             for declared in child.named_children:
-                if declared.type == "field_declaration" and at(declared, "name") is None:
+                if declared.type == "field_declaration" and find_field(declared, "name") is None:
                     yield field_text(declared, "type", text)
         elif child.type == "type_elem" and child.named_child_count == 1:
             yield text(child)
@@ -87,8 +90,8 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 
 def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
     """`x := T{…}`, `x := &T{…}` and `x := y.(T)` say their type."""
-    for name, value in zip(inside(node, "left"), inside(node, "right"), strict=False):
-        made = at(value, "operand") if value.type == "unary_expression" else value
+    for name, value in zip(field_children(node, "left"), field_children(node, "right"), strict=False):
+        made = find_field(value, "operand") if value.type == "unary_expression" else value
         is_typed = made is not None and made.type in ("composite_literal", "type_assertion_expression")
         if name.type == "identifier" and is_typed:
             yield TypedName(text(name), field_text(made, "type", text))
@@ -98,14 +101,14 @@ def _typed_case(node: Node, text: Text) -> Iterator[TypedName]:
     """The variable of a type switch in a case of one type."""
     types = node.children_by_field_name("type")
     if len(types) == 1:
-        yield from (TypedName(text(name), text(types[0])) for name in inside(parent_of(node), "alias"))
+        yield from (TypedName(text(name), text(types[0])) for name in field_children(parent_of(node), "alias"))
 
 
 def _items(node: Node, text: Text) -> Iterator[TypedName]:
     """The variables of a loop: the second is an element of what it goes through."""
-    right = at(node, "right")
+    right = find_field(node, "right")
     is_short = right is not None and right.end_byte - right.start_byte <= MAX_CHAIN
-    for number, name in enumerate(inside(node, "left")):
+    for number, name in enumerate(field_children(node, "left")):
         items = text(right) if number == 1 and is_short else ""
         yield TypedName(text(name), Code.of(f"{items}[0]", items, "[", "0", "]") if items else "")
 
@@ -118,14 +121,14 @@ def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Impor
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_go.language, tests={"is_test": _is_test}),
     definitions={
-        "function_declaration method_elem": defines(SymbolType.FUNCTION),
+        "function_declaration method_elem": definition_reader(SymbolType.FUNCTION),
         "method_declaration": _method,
         "type_spec type_alias": _type,
     },
     # A method is seen through its receiver alone.
     is_member=lambda node: node.type in ("method_declaration", "method_elem"),
     fields={"field_declaration": lambda node, text: (f"{one.name} {one.type}" for one in _typed(node, text))},
-    calls={"call_expression": called("function", "selector_expression operand . field")},
+    calls={"call_expression": call_reader("function", "selector_expression operand . field")},
     imports={"import_spec": _import},
     typed={
         "parameter_declaration field_declaration var_spec": _typed,
@@ -133,18 +136,20 @@ DECLARATION = Declaration(
         "type_case": _typed_case,
     },
     bound={
-        "short_var_declaration": first_values("left", "right"),
+        "short_var_declaration": first_values_reader("left", "right"),
         "range_clause": _items,
         # The variable of a type switch is no longer of the type that it had.
-        "type_switch_statement": lambda node, text: (TypedName(text(name), "") for name in inside(node, "alias")),
-        "var_spec": first_values("name", "value", unless="type"),
+        "type_switch_statement": lambda node, text: (
+            TypedName(text(name), "") for name in field_children(node, "alias")
+        ),
+        "var_spec": first_values_reader("name", "value", unless="type"),
     },
     parameters=_parameters,
     return_type=field_reader("result"),
     bases=_bases,
     is_public=lambda parts, modifiers: parts[-1][:1].isupper(),
     package={"package_clause": lambda node, text: text(next(iter(node.named_children), None))},
-    globals={"const_spec var_spec": names_in("name")},
+    globals={"const_spec var_spec": texts_of_fields("name")},
 )
 
 
@@ -177,7 +182,7 @@ class GoRules(Rules):
             if module[1] == _LIBRARY:
                 self._libraries.append(folder)
             for replaced in _REPLACE.finditer(text):
-                target = join(folder, replaced[2])
+                target = join_path(folder, replaced[2])
                 if target is not None:
                     self._modules.append((replaced[1], target))
         used = self._read_workspaces()
@@ -190,20 +195,20 @@ class GoRules(Rules):
         for path in self.projects.named("go.work"):
             folder, text = path.rpartition("/")[0], self.projects.texts[path]
             blocks = [block for found in _USE.finditer(text) for block in (found[1] or found[2]).split()]
-            used.update(filter(None, (join(folder, block.strip('"')) for block in blocks)))
+            used.update(filter(None, (join_path(folder, block.strip('"')) for block in blocks)))
             for replaced in _REPLACE.finditer(text):
-                if (target := join(folder, replaced[2])) is not None:
+                if (target := join_path(folder, replaced[2])) is not None:
                     self._modules.append((replaced[1], target))
                     used.add(target)
         return used
 
-    def use(self, tree: NameTree) -> None:
-        super().use(tree)
+    def use_tree(self, tree: NameTree) -> None:
+        super().use_tree(tree)
         for unit in sorted(tree.units):
             if len(unit) == 1:
                 self._packages[unit[0]] = tree.units[unit][0].package or ""
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         package = file.package or ""
         is_outer_test = package.endswith("_test") and file.path.endswith("_test.go")
         return (file.folder, package) if is_outer_test else (file.folder,)
@@ -227,11 +232,11 @@ class GoRules(Rules):
     def _folder(self, file: ScopedFile, path: str) -> str | None:
         for module, folder in self._modules:
             if path == module or path.startswith(f"{module}/"):
-                found = join(folder, path[len(module) + 1 :])
+                found = join_path(folder, path[len(module) + 1 :])
                 if found is not None and found in self._packages:
                     return found
         for library in self._libraries if path != _OF_COMPILER else ():
-            found = join(library, path)
+            found = join_path(library, path)
             if found is not None and found in self._packages:
                 return found
         for above in folders_above(file.folder):

@@ -10,37 +10,30 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.ground.model.symbol import Import, Parameter, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    DefinitionHead,
-    Extension,
-    ImportSyntax,
-    Text,
-    syntax_beside,
-)
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import (
-    at,
     call_of_path,
-    child_of,
+    child_of_type,
+    field_children,
     field_reader,
     field_text,
-    inside,
+    find_field,
     raw_text,
-    unknown_words,
+    unknown_words_reader,
 )
-from codesum_pipeline.symbols.languages.kin import following, grandparent_of, parent_of, preceding
-from codesum_pipeline.symbols.languages.plain_lines import directives, later_branches
+from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, siblings_after, siblings_before
+from codesum_pipeline.symbols.languages.plain_lines import directive_lines, later_branches
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_ASIDE = words("comment haddock pragma cpp")
+_ASIDE = split_words("comment haddock pragma cpp")
 # Operators that give the function on their left an argument.
-_APPLYING = words("$ $! <$> . =<< >>= >> <*> &")
+_APPLYING = split_words("$ $! <$> . =<< >>= >> <*> &")
 _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
 _TEST_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
 _TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
-_unknown = unknown_words(later_branches)
+_unknown = unknown_words_reader(later_branches)
 
 
 # So many comments and signatures may lie between a signature and its equations.
@@ -61,13 +54,13 @@ def _is_unguarded(match: Node) -> bool:
 
 def _is_head(where: Node) -> bool:
     """Whether the `where` of a module, class or type, which ends its line."""
-    after = next((sibling for sibling in following(where) if sibling.type not in _ASIDE), None)
+    after = next((sibling for sibling in siblings_after(where) if sibling.type not in _ASIDE), None)
     return after is None or after.type != "local_binds"
 
 
 def _ends_inline(word: Node) -> bool:
     """Whether the `in` of a `let` on one line."""
-    before = next((sibling for sibling in preceding(word) if sibling.type not in _ASIDE), None)
+    before = next((sibling for sibling in siblings_before(word) if sibling.type not in _ASIDE), None)
     return before is None or before.type != "local_binds" or _is_inline(before)
 
 
@@ -79,12 +72,12 @@ def _count_branches(node: Node) -> int:
 
 def _past(node: Node, kinds: frozenset[str]) -> Node | None:
     """The first sibling after a node that is of another kind."""
-    near = islice(following(node, is_named=True), _MOST_BETWEEN)
+    near = islice(siblings_after(node, is_named=True), _MOST_BETWEEN)
     return next((after for after in near if after.type not in kinds), None)
 
 
 def _shown(node: Node | None, *fields: str) -> list[Node]:
-    return [child for child in inside(node, *fields) if child.type not in _ASIDE]
+    return [child for child in field_children(node, *fields) if child.type not in _ASIDE]
 
 
 def _plain(node: Node | None) -> str:
@@ -94,9 +87,9 @@ def _plain(node: Node | None) -> str:
 
 def _name_of(node: Node) -> str:
     """`f` of `f x`, and of the infix ``x `f` y``; an operator without its parentheses."""
-    name, head = at(node, "name"), node
+    name, head = find_field(node, "name"), node
     while name is None and (inner := _infix_head(head)) is not None:
-        name, head = at(inner, "operator") or at(inner, "name"), inner
+        name, head = find_field(inner, "operator") or find_field(inner, "name"), inner
     return raw_text(name).strip("()` ")
 
 
@@ -105,16 +98,16 @@ def _infix_head(node: Node) -> Node | None:
 
 
 def _function(node: Node) -> DefinitionHead | None:
-    name, body = _name_of(node), child_of(node, "match")
+    name, body = _name_of(node), child_of_type(node, "match")
     return DefinitionHead((name,), SymbolType.FUNCTION, body) if body is not None else None
 
 
 def _bind(node: Node) -> DefinitionHead | None:
     """A name without arguments is a function, but in a function only one bound to a lambda."""
-    body = child_of(node, "match")
-    if at(node, "name") is None or body is None:
+    body = child_of_type(node, "match")
+    if find_field(node, "name") is None or body is None:
         return None
-    value = at(body, "expression")
+    value = find_field(body, "expression")
     is_lambda = value is not None and value.type in ("lambda", "lambda_case", "lambda_cases")
     around = parent_of(node)
     is_local = around is not None and around.type == "local_binds"
@@ -130,7 +123,7 @@ def _signature(node: Node) -> DefinitionHead | None:
     is_found, is_macro = around.type == "class_declarations", False
     if not is_found and (after is None or after.type not in ("function", "bind") or _name_of(after) != name):
         # A pattern that binds several names gives the body, or a macro, which looks like no definition.
-        pattern = at(_past(node, _ASIDE | {"signature"}), "pattern")
+        pattern = find_field(_past(node, _ASIDE | {"signature"}), "pattern")
         is_macro = pattern is None or name not in re.findall(r"[\w']+", raw_text(pattern))
         is_found = around.type == "declarations"
     elif not is_found and after is not None:
@@ -140,7 +133,7 @@ def _signature(node: Node) -> DefinitionHead | None:
 
 def _instance(node: Node) -> DefinitionHead:
     """What is in an instance belongs to the type."""
-    return DefinitionHead(tuple(raw_text(_head_of(pattern)) for pattern in inside(node, "patterns")[:1]), None)
+    return DefinitionHead(tuple(raw_text(_head_of(pattern)) for pattern in field_children(node, "patterns")[:1]), None)
 
 
 def _head_of(type_: Node) -> Node:
@@ -156,18 +149,21 @@ def _patterns(node: Node) -> list[Node]:
     if equation is None or equation.type != "function":
         return []
     infix = _infix_head(equation)
-    return [*filter(None, (at(infix, "left_operand"), at(infix, "right_operand"))), *_shown(equation, "patterns")]
+    return [
+        *filter(None, (find_field(infix, "left_operand"), find_field(infix, "right_operand"))),
+        *_shown(equation, "patterns"),
+    ]
 
 
 def _type_steps(node: Node) -> list[Node]:
     """The types of `a -> b -> c`."""
-    type_ = at(node, "signature", "type") if node.type == "foreign_import" else at(node, "type")
+    type_ = find_field(node, "signature", "type") if node.type == "foreign_import" else find_field(node, "type")
     while type_ is not None and type_.type in ("forall", "context"):
-        type_ = at(type_, "type")
+        type_ = find_field(type_, "type")
     steps = []
     while type_ is not None and type_.type == "function":
-        steps.append(at(type_, "parameter"))
-        type_ = at(type_, "result")
+        steps.append(find_field(type_, "parameter"))
+        type_ = find_field(type_, "result")
     return [*filter(None, [*steps, type_])]
 
 
@@ -186,8 +182,8 @@ def _return_type(node: Node, text: Text) -> str | None:
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """What a class asks of its types, and what a type derives."""
-    for asked in _shown(node, "context")[:1] if node.type == "class" else ():
-        for child in _shown(asked) if asked.type == "tuple" else [asked]:
+    for context in _shown(node, "context")[:1] if node.type == "class" else ():
+        for child in _shown(context) if context.type == "tuple" else [context]:
             if (head := _head_of(child)).type in ("name", "qualified"):
                 yield text(head)
     for derived in node.children_by_field_name("deriving"):
@@ -205,13 +201,13 @@ def _extension(node: Node, text: Text) -> Extension | None:
 
 def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """``x `f` y`` and `f $ x`, where that is not what is defined."""
-    operator = at(node, "operator")
+    operator = find_field(node, "operator")
     if operator is not None and operator.type == "infix_id":
         around = parent_of(node)
         if around is not None and around.type in ("function", "function_head_parens"):
             return None
         return call_of_path(text(operator).strip("`"))
-    return _called(at(node, "left_operand"), text) if text(operator) in _APPLYING else None
+    return _called(find_field(node, "left_operand"), text) if text(operator) in _APPLYING else None
 
 
 def _called(function: Node | None, text: Text) -> CallSyntax | None:
@@ -224,8 +220,8 @@ def _called(function: Node | None, text: Text) -> CallSyntax | None:
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     module, alias = field_text(node, "module", text), field_text(node, "alias", text) or None
-    is_qualified = child_of(node, "qualified") is not None
-    has_all = at(node, "names") is None or child_of(node, "hiding") is not None
+    is_qualified = child_of_type(node, "qualified") is not None
+    has_all = find_field(node, "names") is None or child_of_type(node, "hiding") is not None
     for name in _shown(node, "names") if not has_all else ():
         yield ImportSyntax(module, text(name).partition("(")[0].strip() or text(name).strip("()"), None)
     if alias or is_qualified or has_all:
@@ -234,8 +230,8 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def _export(node: Node, text: Text) -> Iterator[str]:
     for name in ("variable", "type", "operator"):
-        if said := field_text(node, name, text).strip("()"):
-            yield said
+        if exported := field_text(node, name, text).strip("()"):
+            yield exported
 
 
 def _listed(node: Node, text: Text) -> Iterator[str]:
@@ -246,7 +242,7 @@ def _listed(node: Node, text: Text) -> Iterator[str]:
             yield from "*" if field_text(child, "module", text) == own else ""
         elif child.type == "export":
             yield from _export(child, text)
-            for part in _shown(at(child, "children") or child):
+            for part in _shown(find_field(child, "children") or child):
                 all_names = f"{field_text(child, 'type', text)}(..)"
                 yield all_names if part.type == "all_names" else text(part).strip("()")
 
@@ -267,7 +263,7 @@ def _field(node: Node, text: Text) -> Iterator[str]:
 
 
 def _constructor(node: Node, text: Text) -> Iterator[str]:
-    inner = at(node, "constructor") or node
+    inner = find_field(node, "constructor") or node
     yield field_text(inner, "name", text) or field_text(inner, "operator", text)
 
 
@@ -310,23 +306,23 @@ DECLARATION = Declaration(
         "bind": _bind,
         "signature": _signature,
         # `foreign import … name :: type`.
-        "foreign_import": lambda node: DefinitionHead((_plain(at(node, "signature")),), SymbolType.FUNCTION),
+        "foreign_import": lambda node: DefinitionHead((_plain(find_field(node, "signature")),), SymbolType.FUNCTION),
         "data_type newtype class type_family": lambda node: DefinitionHead(
-            (_plain(node),), SymbolType.CLASS, child_of(node, "=", "where")
+            (_plain(node),), SymbolType.CLASS, child_of_type(node, "=", "where")
         ),
         "instance": _instance,
     },
-    hiding=lambda source, is_broken: (*directives(source), *_unknown(source, is_broken)),
+    hiding=lambda source, is_broken: (*directive_lines(source), *_unknown(source, is_broken)),
     fields={"field": _field, "data_constructor gadt_constructor": _constructor},
-    result=lambda match: at(match, "expression") if match.type == "match" else None,
-    calls={"apply": lambda node, text: _called(at(node, "function"), text), "infix": _infix_call},
+    result=lambda match: find_field(match, "expression") if match.type == "match" else None,
+    calls={"apply": lambda node, text: _called(find_field(node, "function"), text), "infix": _infix_call},
     imports={"import": _import},
     parameters=_parameters,
     return_type=_return_type,
     bases=_bases,
     extensions={"instance deriving_instance": _extension},
     # The lines after the first of a comment that the grammar takes for one.
-    plain_doc=lambda said: _LINE_MARK.sub("", said),
+    plain_doc=lambda comment: _LINE_MARK.sub("", comment),
     package={"header": field_reader("module")},
     exports={"export": _export},
     reexports={"exports": _exported_modules},
@@ -340,7 +336,7 @@ class HaskellRules(Rules):
 
     languages = frozenset({"haskell"})
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return (file.package or file.path,)
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:

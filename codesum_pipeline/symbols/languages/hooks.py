@@ -8,7 +8,7 @@ from typing import TypeVar
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
+from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
     Code,
     DefinitionHead,
@@ -17,15 +17,15 @@ from codesum_pipeline.symbols.languages.declaration import (
     TypedName,
 )
 from codesum_pipeline.symbols.languages.kin import grandparent_of
-from codesum_pipeline.symbols.languages.spec import Span, words
+from codesum_pipeline.symbols.languages.spec import Span, split_words
 
 T = TypeVar("T")
 # A longer text is no name, member or call whose class could be determined.
 MAX_VALUE = 300
-_NAMES = words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
+_NAMES = split_words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
 # Annotations that are inside of what they annotate: Java, C#, Kotlin, Scala.
-ANNOTATIONS = words("annotation marker_annotation attribute_list")
-TEST_ANNOTATIONS = words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
+ANNOTATIONS = split_words("annotation marker_annotation attribute_list")
+TEST_ANNOTATIONS = split_words("Test ParameterizedTest RepeatedTest TestFactory TestTemplate")
 # How texts and numbers are spelled.
 _QUOTED = re.compile(r"""(['"])(.*)\1""", re.DOTALL)
 _PLAIN = re.compile(r"""(['"])([^\\'"$#{]*)\1""", re.DOTALL)
@@ -33,7 +33,7 @@ _UNIT = re.compile(r"""\\.|["']""", re.DOTALL)
 _DECIMAL = re.compile(r"(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?")
 
 
-def at(node: Node | None, *fields: str) -> Node | None:
+def find_field(node: Node | None, *fields: str) -> Node | None:
     """The node that fields lead to, one in the other; None if one of them is not there."""
     for name in fields:
         if node is None:
@@ -42,25 +42,25 @@ def at(node: Node | None, *fields: str) -> Node | None:
     return node
 
 
-def inside(node: Node | None, *fields: str) -> list[Node]:
+def field_children(node: Node | None, *fields: str) -> list[Node]:
     """The named children of the node that fields lead to; none without it."""
-    held = at(node, *fields)
+    held = find_field(node, *fields)
     return held.named_children if held is not None else []
 
 
-def shown(node: Node | None, *fields: str) -> list[Node]:
+def code_children(node: Node | None, *fields: str) -> list[Node]:
     """The named children of the node that fields lead to, without comments."""
-    return [child for child in inside(node, *fields) if not child.is_extra]
+    return [child for child in field_children(node, *fields) if not child.is_extra]
 
 
-def first_shown(node: Node | None, *fields: str) -> Node | None:
+def first_code_child(node: Node | None, *fields: str) -> Node | None:
     """The first of those children; None without any."""
-    return next((child for child in inside(node, *fields) if not child.is_extra), None)
+    return next((child for child in field_children(node, *fields) if not child.is_extra), None)
 
 
-def only_shown(node: Node) -> Node | None:
+def only_code_child(node: Node) -> Node | None:
     """The only named child that is no comment; None if there are several, or none."""
-    held = shown(node)
+    held = code_children(node)
     return held[0] if len(held) == 1 else None
 
 
@@ -71,27 +71,29 @@ def field_text(node: Node | None, name: str, text: Text) -> Code:
 
 def raw_text(node: Node | None, *fields: str) -> str:
     """A node's own text, or that of the node that fields lead to, with blanks as one; empty without it."""
-    held = at(node, *fields) if fields else node
+    held = find_field(node, *fields) if fields else node
     return " ".join(held.text.decode("utf-8", "replace").split()) if held is not None and held.text else ""
 
 
 def short_text(node: Node | None, *fields: str) -> str:
     """The same of what may be a name; empty for what is longer than one, such as a chain of calls, each of whose links
     would be read again."""
-    held = at(node, *fields) if fields else node
+    held = find_field(node, *fields) if fields else node
     return raw_text(held) if held is not None and held.end_byte - held.start_byte <= MAX_VALUE else ""
 
 
-def child_of(node: Node | None, *types: str) -> Node | None:
+def child_of_type(node: Node | None, *types: str) -> Node | None:
     """The first child of one of some types; of none, none."""
     return next((child for child in node.children if child.type in types), None) if node is not None else None
 
 
-def defines(
+def definition_reader(
     type_: SymbolType | None, head: Callable[[Node], Node | None] = lambda node: None
 ) -> Callable[[Node], DefinitionHead]:
     """A hook for definitions with a field for the name, perhaps in backticks, and one for the body."""
-    return lambda node: DefinitionHead((raw_text(node, "name").strip("`"),), type_, at(node, "body"), head(node))
+    return lambda node: DefinitionHead(
+        (raw_text(node, "name").strip("`"),), type_, find_field(node, "body"), head(node)
+    )
 
 
 def field_reader(name: str) -> Callable[[Node, Text], str]:
@@ -99,17 +101,17 @@ def field_reader(name: str) -> Callable[[Node, Text], str]:
     return lambda node, text: field_text(node, name, text)
 
 
-def names_in(name: str) -> Callable[[Node, Text], Iterator[str]]:
+def texts_of_fields(name: str) -> Callable[[Node, Text], Iterator[str]]:
     """A hook that gives the texts of all fields of a name."""
     return lambda node, text: (text(named) for named in node.children_by_field_name(name))
 
 
-def texts_of(kind: str) -> Callable[[Node, Text], Iterator[str]]:
+def texts_of_children(kind: str) -> Callable[[Node, Text], Iterator[str]]:
     """A hook that gives the texts of the children of a kind."""
     return lambda node, text: (text(child) for child in node.named_children if child.type == kind)
 
 
-def called(field: str, members: str, *, around: str = "") -> Callable[[Node, Text], CallSyntax | None]:
+def call_reader(field: str, members: str, *, around: str = "") -> Callable[[Node, Text], CallSyntax | None]:
     """A hook for calls: the field with what is called, and of each kind of that which is a member the kind, the field
     with its owner, the mark between and the field with its name. A kind `around` what is called says only types."""
     parts = members.split()
@@ -132,15 +134,15 @@ def called(field: str, members: str, *, around: str = "") -> Callable[[Node, Tex
     return read
 
 
-def parameter(
+def read_parameter(
     node: Node, text: Text, kind: str = "positional", *, name: str = "name", default: str = "default_value"
 ) -> Parameter:
     """A parameter with fields for its name, its type and its default."""
-    type_, given = field_text(node, "type", text), field_text(node, default, text)
-    return Parameter(field_text(node, name, text), type_ or None, given or None, kind)
+    type_, default_text = field_text(node, "type", text), field_text(node, default, text)
+    return Parameter(field_text(node, name, text), type_ or None, default_text or None, kind)
 
 
-def typed_name(name: str = "name", type_: str = "type") -> Callable[[Node, Text], Iterator[TypedName]]:
+def typed_name_reader(name: str = "name", type_: str = "type") -> Callable[[Node, Text], Iterator[TypedName]]:
     """A hook for what has a field for its name, perhaps in backticks, and one for its type."""
     return lambda node, text: iter([TypedName(field_text(node, name, text).strip("`"), field_text(node, type_, text))])
 
@@ -155,17 +157,17 @@ def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Calla
     return hook
 
 
-def member(name: str, type_: str) -> str:
+def member_text(name: str, type_: str) -> str:
     """A member of a class as text: `name: type`, or the name alone."""
     return f"{name}: {type_}" if type_ else name
 
 
-def typed_member(node: Node, text: Text) -> Iterator[str]:
+def read_typed_member(node: Node, text: Text) -> Iterator[str]:
     """A member of a class that has a field for its name and one for its type."""
-    yield member(field_text(node, "name", text), field_text(node, "type", text))
+    yield member_text(field_text(node, "name", text), field_text(node, "type", text))
 
 
-def imported(path: str, mark: str, alias: str | None = None) -> ImportSyntax:
+def import_of_path(path: str, mark: str, alias: str | None = None) -> ImportSyntax:
     """The import of a path whose last part is the name; a path of one part is the module."""
     module, _, name = path.rpartition(mark)
     return ImportSyntax(module or name, name if module else None, alias or None)
@@ -183,7 +185,7 @@ def last_expression(body: Node, but: Iterable[str]) -> Node | None:
     return last if last is not None and last.type not in but else None
 
 
-def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
+def first_values_reader(name: str, value: str, *, unless: str = "") -> Callable[[Node, Text], Iterator[TypedName]]:
     """A hook for nodes with a field for the name, or a list of names, and one for the value.
 
     A node with the field `unless` says the type itself.
@@ -199,15 +201,15 @@ def first_values(name: str, value: str, *, unless: str = "") -> Callable[[Node, 
         variables = [left] if is_name else [child for child in left.named_children if child.type in _NAMES]
         for number, variable in enumerate(variables):
             # Of an unpacked value, only the first part has the class that the call says; the others are unknown.
-            given = values[number] if number < len(values) else None
-            is_short = given is not None and given.end_byte - given.start_byte <= MAX_VALUE
-            is_said = is_name or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
-            yield TypedName(text(variable), text(given) if is_short and is_said else "")
+            assigned = values[number] if number < len(values) else None
+            is_short = assigned is not None and assigned.end_byte - assigned.start_byte <= MAX_VALUE
+            is_known = is_name or (left.type.endswith("_list") and (number == 0 or len(values) > 1))
+            yield TypedName(text(variable), text(assigned) if is_short and is_known else "")
 
     return read
 
 
-def unknown_words(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, bool], Iterator[Sequence[Span]]]:
+def unknown_words_reader(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, bool], Iterator[Sequence[Span]]]:
     """A hook for `hiding`: what the grammar does not know, as one group, where a file does not parse."""
 
     def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
@@ -217,7 +219,9 @@ def unknown_words(read: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes, b
     return hiding
 
 
-def of_public(read: Callable[[Node, Text], Iterable[ImportSyntax]]) -> Callable[[Node, Text], Iterator[ImportSyntax]]:
+def public_imports_reader(
+    read: Callable[[Node, Text], Iterable[ImportSyntax]],
+) -> Callable[[Node, Text], Iterator[ImportSyntax]]:
     """A hook for the imports of a node that begins with `pub`."""
 
     def handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -227,7 +231,7 @@ def of_public(read: Callable[[Node, Text], Iterable[ImportSyntax]]) -> Callable[
     return handed_on
 
 
-def plain_text(tags: Sequence[tuple[re.Pattern[str], str]], *, keeps_margin: bool) -> Callable[[str], str]:
+def plain_text_reader(tags: Sequence[tuple[re.Pattern[str], str]], *, keeps_margin: bool) -> Callable[[str], str]:
     """A hook for the words of a comment written in markup: each tag is replaced, lines that hold nothing but tags go,
     and perhaps the blanks before others with tags."""
 
@@ -235,8 +239,8 @@ def plain_text(tags: Sequence[tuple[re.Pattern[str], str]], *, keeps_margin: boo
         lines = []
         for line in documentation.split("\n"):
             plain = line
-            for tag, said in tags:
-                plain = tag.sub(said, plain)
+            for tag, replacement in tags:
+                plain = tag.sub(replacement, plain)
             if plain.strip() or plain == line:
                 lines.append(unescape(plain.rstrip() if keeps_margin or plain == line else plain.strip()))
         return "\n".join(lines).strip("\n")
@@ -244,7 +248,7 @@ def plain_text(tags: Sequence[tuple[re.Pattern[str], str]], *, keeps_margin: boo
     return read
 
 
-def after_annotations(node: Node | None) -> Node | None:
+def node_after_annotations(node: Node | None) -> Node | None:
     """Where a definition begins that people would read aloud: its first word that is no annotation."""
     for child in node.children if node is not None else ():
         if child.type == "modifiers":
@@ -269,7 +273,7 @@ def annotations_and_words(node: Node) -> Iterator[Node]:
             yield child
 
 
-def words_before(node: Node, text: Text, tests: Container[str]) -> list[str]:
+def modifiers_before(node: Node, text: Text, tests: Container[str]) -> list[str]:
     """The modifiers of a definition; annotations, alone or in a list, are none but for those that mark a test."""
     words: list[str] = []
     for child in annotations_and_words(node):

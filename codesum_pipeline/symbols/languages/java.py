@@ -12,44 +12,43 @@ import tree_sitter_java
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
     Code,
-    Declaration,
     DefinitionHead,
     ImportSyntax,
     Text,
     TypedName,
-    syntax_beside,
 )
 from codesum_pipeline.symbols.languages.hooks import (
     TEST_ANNOTATIONS,
-    after_annotations,
-    at,
     call_of_path,
-    child_of,
-    defines,
+    child_of_type,
+    definition_reader,
     directly_in,
     field_reader,
     field_text,
-    imported,
-    member,
-    names_in,
-    plain_text,
+    find_field,
+    import_of_path,
+    member_text,
+    modifiers_before,
+    node_after_annotations,
+    plain_text_reader,
     raw_text,
-    typed_name,
-    words_before,
+    texts_of_fields,
+    typed_name_reader,
 )
 from codesum_pipeline.symbols.languages.kin import parent_of
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-ACCESS = words("public protected private")
+ACCESS = split_words("public protected private")
 _TAGS = (
     (re.compile(r"\{@\w+\s++([^{}]*)\}"), r"\1"),
     (re.compile(r"</?(?:p|code|pre|b|i|em|strong|tt|ul|ol|li|dl|dt|dd|br|a|blockquote|h[1-6])\b[^<>]*>", re.I), ""),
 )
-_TYPE = defines(SymbolType.CLASS, after_annotations)
-_FUNCTION = defines(SymbolType.FUNCTION, after_annotations)
+_TYPE = definition_reader(SymbolType.CLASS, node_after_annotations)
+_FUNCTION = definition_reader(SymbolType.FUNCTION, node_after_annotations)
 
 
 def _variable(node: Node) -> DefinitionHead | None:
@@ -57,17 +56,17 @@ def _variable(node: Node) -> DefinitionHead | None:
     name, value = raw_text(node, "name"), _bound(node)
     if not name or value is None:
         return None
-    head = after_annotations(parent_of(node))
+    head = node_after_annotations(parent_of(node))
     if value.type == "lambda_expression":
-        return DefinitionHead((name,), SymbolType.FUNCTION, at(value, "body"), head)
+        return DefinitionHead((name,), SymbolType.FUNCTION, find_field(value, "body"), head)
     return DefinitionHead((name,), SymbolType.CLASS, value.children[-1], head)
 
 
 def _bound(node: Node) -> Node | None:
     """The lambda or anonymous class that a variable holds, if need be after calls on it (`.nullSafe()`)."""
-    value = at(node, "value") if node.type == "variable_declarator" else None
+    value = find_field(node, "value") if node.type == "variable_declarator" else None
     while value is not None and value.type == "method_invocation":
-        value = at(value, "object")
+        value = find_field(value, "object")
     if value is None or value.type == "lambda_expression":
         return value
     is_class = value.type == "object_creation_expression" and value.children[-1].type == "class_body"
@@ -75,7 +74,7 @@ def _bound(node: Node) -> Node | None:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    parameters = at(_bound(node) or node, "parameters")
+    parameters = find_field(_bound(node) or node, "parameters")
     if parameters is None:
         return
     for child in [parameters] if parameters.type == "identifier" else parameters.named_children:
@@ -116,7 +115,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = parent_of(node) if node.type == "variable_declarator" else node
     if declared is None:
         return
-    words = words_before(declared, text, TEST_ANNOTATIONS)
+    words = modifiers_before(declared, text, TEST_ANNOTATIONS)
     if ACCESS.isdisjoint(words) and _is_in_interface(declared, words):
         yield "public"
     yield from words
@@ -124,7 +123,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _is_in_interface(node: Node, words: list[str]) -> bool:
     if node.type == "method_declaration" and "static" not in words:
-        is_without_body = at(node, "body") is None
+        is_without_body = find_field(node, "body") is None
         return "default" in words or (is_without_body and "abstract" not in words and "native" not in words)
     if node.type in ("constructor_declaration", "compact_constructor_declaration", "local_variable_declaration"):
         return False
@@ -153,11 +152,11 @@ def _reference(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    path = text(child_of(node, "scoped_identifier", "identifier"))
-    if child_of(node, "asterisk"):
+    path = text(child_of_type(node, "scoped_identifier", "identifier"))
+    if child_of_type(node, "asterisk"):
         yield ImportSyntax(path, "*")
     elif path:
-        yield imported(path, ".")
+        yield import_of_path(path, ".")
 
 
 def _variables(node: Node, text: Text) -> Iterator[tuple[str, str, str]]:
@@ -167,7 +166,7 @@ def _variables(node: Node, text: Text) -> Iterator[tuple[str, str, str]]:
 
 
 def _made_type(declarator: Node, text: Text) -> str:
-    value = at(declarator, "value")
+    value = find_field(declarator, "value")
     is_made = value is not None and value.type == "object_creation_expression"
     return field_text(value, "type", text) if is_made else ""
 
@@ -193,7 +192,7 @@ def _typed_pattern(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _caught(node: Node, text: Text) -> Iterator[TypedName]:
-    types = child_of(node, "catch_type")
+    types = child_of_type(node, "catch_type")
     for type_ in types.named_children if types else ():
         yield TypedName(field_text(node, "name", text), text(type_))
 
@@ -203,27 +202,29 @@ DECLARATION = Declaration(
     definitions={
         "class_declaration interface_declaration enum_declaration record_declaration": _TYPE,
         "annotation_type_declaration": _TYPE,
-        "enum_constant": lambda node: _TYPE(node) if at(node, "body") is not None else None,
+        "enum_constant": lambda node: _TYPE(node) if find_field(node, "body") is not None else None,
         "method_declaration constructor_declaration compact_constructor_declaration": _FUNCTION,
         "annotation_type_element_declaration": _FUNCTION,
         "variable_declarator": _variable,
     },
-    plain_doc=plain_text(_TAGS, keeps_margin=True),
+    plain_doc=plain_text_reader(_TAGS, keeps_margin=True),
     # The expression that a lambda without a block gives.
     result=lambda body: body if body.type not in ("block", "constructor_body") else None,
     fields={
         "field_declaration constant_declaration": lambda node, text: (
-            member(name, type_) for name, type_, _ in _variables(node, text)
+            member_text(name, type_) for name, type_, _ in _variables(node, text)
         ),
-        "enum_constant": names_in("name"),
+        "enum_constant": texts_of_fields("name"),
         # The components of a record, which are in its head, are its fields.
         "formal_parameter spread_parameter": directly_in(
-            ("record_declaration",), lambda node, text: [member(one.name, one.type) for one in _typed(node, text)]
+            ("record_declaration",), lambda node, text: [member_text(one.name, one.type) for one in _typed(node, text)]
         ),
     },
     calls={
         "method_invocation": _call,
-        "object_creation_expression": lambda node, text: call_of_path(_class_name(at(node, "type"), text), is_new=True),
+        "object_creation_expression": lambda node, text: call_of_path(
+            _class_name(find_field(node, "type"), text), is_new=True
+        ),
         "explicit_constructor_invocation": lambda node, text: CallSyntax("", field_text(node, "constructor", text)),
         "method_reference": _reference,
     },
@@ -234,11 +235,11 @@ DECLARATION = Declaration(
         "catch_formal_parameter": _caught,
         "type_pattern record_pattern_component": _typed_pattern,
         # `shape instanceof Circle c`.
-        "instanceof_expression": typed_name("name", "right"),
+        "instanceof_expression": typed_name_reader("name", "right"),
     },
     parameters=_parameters,
     return_type=field_reader("type"),
     bases=_bases,
     modifiers=_modifiers,
-    package={"package_declaration": lambda node, text: text(child_of(node, "scoped_identifier", "identifier"))},
+    package={"package_declaration": lambda node, text: text(child_of_type(node, "scoped_identifier", "identifier"))},
 )

@@ -19,7 +19,7 @@ class JvmRules(Rules):
     has_companions = True
     constructors = ("constructor", "<init>", "this")
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return tuple(file.package.split(".")) if file.package else ()
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
@@ -41,7 +41,7 @@ class JvmRules(Rules):
                 Outside(_package(target_key), ".".join(target_key[len(_parts(target_key)) :])), row.alias or name
             )
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a package."""
         if name in _STANDARD:
             return ExternalValue(name)

@@ -15,9 +15,12 @@ from tree_sitter import Node
 _LEVELS = 6
 
 
-class TreeWalk(threading.local):
-    """The walk that a thread is on, or was on last: `above` are the nodes around `node`, outermost first; `parents`
-    those that are asked for later, by the ids of their children."""
+class TreeWalk:
+    """What a walk over a tree knows of it: `above` are the nodes around `node`, outermost first; `parents` those that
+    hooks will ask for after the walk, by the ids of their children; `rows` the children of some nodes and their places.
+    """
+
+    __slots__ = ("above", "node", "parents", "rows")
 
     def __init__(self) -> None:
         self.above: list[Node] = []
@@ -42,7 +45,19 @@ class TreeWalk(threading.local):
             parents[above[-level].id] = above[-level - 1]
 
 
-WALK = TreeWalk()
+class _WalkOfThread(threading.local):
+    """A thread reads one file at a time: the walk that it is on, or was on last."""
+
+    def __init__(self) -> None:
+        self.walk = TreeWalk()
+
+
+_OF_THREAD = _WalkOfThread()
+
+
+def current_walk() -> TreeWalk:
+    """The walk that this thread is on, or was on last."""
+    return _OF_THREAD.walk
 
 
 @contextmanager
@@ -51,16 +66,17 @@ def own_walks() -> Iterator[None]:
     try:
         yield
     finally:
-        WALK.begin([])
+        current_walk().begin([])
 
 
 def parent_of(node: Node) -> Node | None:
     """The node around another; None for the root."""
-    id_, above = node.id, WALK.above
-    found = WALK.parents.get(id_)
+    walk = current_walk()
+    id_, above = node.id, walk.above
+    found = walk.parents.get(id_)
     if found is None and above:
         found = next((above[-k - 1] for k in range(1, min(len(above), _LEVELS)) if above[-k].id == id_), None)
-        if found is None and WALK.node is not None and WALK.node.id == id_:
+        if found is None and walk.node is not None and walk.node.id == id_:
             found = above[-1]
     if found is None:
         return node.parent
@@ -73,7 +89,7 @@ def grandparent_of(node: Node) -> Node | None:
     return parent_of(around) if around is not None else None
 
 
-def following(node: Node, *, is_named: bool = False) -> Iterator[Node]:
+def siblings_after(node: Node, *, is_named: bool = False) -> Iterator[Node]:
     """The siblings after a node, the next one first; perhaps only those with a name."""
     row, place = _place(node)
     for k in range(place + 1, len(row)):
@@ -81,7 +97,7 @@ def following(node: Node, *, is_named: bool = False) -> Iterator[Node]:
             yield row[k]
 
 
-def preceding(node: Node, *, is_named: bool = False) -> Iterator[Node]:
+def siblings_before(node: Node, *, is_named: bool = False) -> Iterator[Node]:
     """The siblings before a node, the last one first; perhaps only those with a name."""
     row, place = _place(node)
     for k in range(place - 1, -1, -1):
@@ -89,9 +105,9 @@ def preceding(node: Node, *, is_named: bool = False) -> Iterator[Node]:
             yield row[k]
 
 
-def next_of(node: Node, *, is_named: bool = False) -> Node | None:
+def next_sibling_of(node: Node, *, is_named: bool = False) -> Node | None:
     """The next sibling, perhaps the next one with a name."""
-    return next(following(node, is_named=is_named), None)
+    return next(siblings_after(node, is_named=is_named), None)
 
 
 def _place(node: Node) -> tuple[list[Node], int]:
@@ -99,8 +115,9 @@ def _place(node: Node) -> tuple[list[Node], int]:
     parent = parent_of(node)
     if parent is None:
         return [], 0
-    if parent.id not in WALK.rows:
+    rows = current_walk().rows
+    if parent.id not in rows:
         children = parent.children
-        WALK.rows[parent.id] = children, {child.id: k for k, child in enumerate(children)}
-    children, places = WALK.rows[parent.id]
+        rows[parent.id] = children, {child.id: k for k, child in enumerate(children)}
+    children, places = rows[parent.id]
     return children, places.get(node.id, len(children))

@@ -18,35 +18,29 @@ import tree_sitter_kotlin
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
-)
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
     ANNOTATIONS,
     TEST_ANNOTATIONS,
-    after_annotations,
     annotations_and_words,
-    at,
-    child_of,
+    child_of_type,
     field_text,
-    imported,
-    member,
+    find_field,
+    import_of_path,
+    member_text,
+    node_after_annotations,
     raw_text,
-    unknown_words,
+    unknown_words_reader,
 )
-from codesum_pipeline.symbols.languages.kin import following
-from codesum_pipeline.symbols.languages.spec import patterns_beside, words
+from codesum_pipeline.symbols.languages.kin import siblings_after
+from codesum_pipeline.symbols.languages.spec import split_words
+from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 BODIES = ("class_body", "enum_class_body")
-TYPE_NODES = words("user_type nullable_type function_type parenthesized_type non_nullable_type")
+TYPE_NODES = split_words("user_type nullable_type function_type parenthesized_type non_nullable_type")
 FUNCTION_VALUES = ("lambda_literal", "anonymous_function")
-_NO_RESULTS = words("""
+_NO_RESULTS = split_words("""
     property_declaration assignment for_statement while_statement do_while_statement block return_expression
 """)
 
@@ -77,7 +71,7 @@ def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
             yield spans
 
 
-@unknown_words
+@unknown_words_reader
 def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
     """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
     yield from (match.span("guard") for match in _PATTERNS["guard"].finditer(source))
@@ -90,27 +84,33 @@ def _name(node: Node | None) -> str:
 
 
 def _named(node: Node | None) -> str:
-    return _name(child_of(node, "identifier"))
+    return _name(child_of_type(node, "identifier"))
 
 
 def _type(node: Node) -> DefinitionHead | None:
-    name = _name(at(node, "name"))
-    return DefinitionHead((name,), SymbolType.CLASS, child_of(node, *BODIES), after_annotations(node)) if name else None
+    name = _name(find_field(node, "name"))
+    return (
+        DefinitionHead((name,), SymbolType.CLASS, child_of_type(node, *BODIES), node_after_annotations(node))
+        if name
+        else None
+    )
 
 
 def _entry_with_body(node: Node) -> DefinitionHead | None:
-    body = child_of(node, "class_body")
+    body = child_of_type(node, "class_body")
     return DefinitionHead((_named(node),), SymbolType.CLASS, body) if body is not None else None
 
 
 def _function(node: Node) -> DefinitionHead | None:
-    parts = (*_extended(node), _name(at(node, "name")))
-    body = child_of(node, "function_body")
-    return DefinitionHead(parts, SymbolType.FUNCTION, body, after_annotations(node)) if parts[-1] else None
+    parts = (*_extended(node), _name(find_field(node, "name")))
+    body = child_of_type(node, "function_body")
+    return DefinitionHead(parts, SymbolType.FUNCTION, body, node_after_annotations(node)) if parts[-1] else None
 
 
 def _constructor(node: Node) -> DefinitionHead:
-    return DefinitionHead(("constructor",), SymbolType.FUNCTION, child_of(node, "block"), after_annotations(node))
+    return DefinitionHead(
+        ("constructor",), SymbolType.FUNCTION, child_of_type(node, "block"), node_after_annotations(node)
+    )
 
 
 def _extended(node: Node) -> tuple[str, ...]:
@@ -127,17 +127,17 @@ def _extended(node: Node) -> tuple[str, ...]:
 
 
 def _property(node: Node) -> DefinitionHead | None:
-    name = _named(child_of(node, "variable_declaration"))
+    name = _named(child_of_type(node, "variable_declaration"))
     if not name:
         return None
-    head, value = after_annotations(node), _value(node)
+    head, value = node_after_annotations(node), _value(node)
     if value is not None and value.type == "object_literal":
-        return DefinitionHead((name,), SymbolType.CLASS, child_of(value, "class_body"), head)
+        return DefinitionHead((name,), SymbolType.CLASS, child_of_type(value, "class_body"), head)
     if value is not None and value.type in FUNCTION_VALUES:
-        body = child_of(value, "function_body") if value.type == "anonymous_function" else value
+        body = child_of_type(value, "function_body") if value.type == "anonymous_function" else value
         return DefinitionHead((name,), SymbolType.FUNCTION, body, head)
     accessors = [child for child in node.children if child.type in ("getter", "setter")]
-    has_code = any(child_of(accessor, "function_body") for accessor in accessors)
+    has_code = any(child_of_type(accessor, "function_body") for accessor in accessors)
     return DefinitionHead((*_extended(node), name), SymbolType.FUNCTION, accessors[0], head) if has_code else None
 
 
@@ -151,7 +151,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
         yield Parameter("this", receiver, None, "receiver")
     if node.type == "property_declaration" and (value := _value(node)) is not None:
         node = value
-    parameters = child_of(node, "function_value_parameters", "lambda_parameters")
+    parameters = child_of_type(node, "function_value_parameters", "lambda_parameters")
     words, children = "", [*parameters.children, None] if parameters is not None else []
     for child, after in pairwise(children):
         if child is None or child.type == "parameter_modifiers":
@@ -159,7 +159,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
         elif child.type in ("parameter", "variable_declaration"):
             kind = "var_positional" if "vararg" in words.split() else "positional"
             is_default = after is not None and after.type == "="
-            default = text(next(islice(following(child), 1, None), None)) if is_default else None
+            default = text(next(islice(siblings_after(child), 1, None), None)) if is_default else None
             yield Parameter(_named(child), _type_of(child, text) or None, default, kind)
             words = ""
 
@@ -174,15 +174,15 @@ def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
         value = _value(node)
         is_function = value is not None and value.type in FUNCTION_VALUES
-        return _type_of(value if is_function else child_of(node, "variable_declaration"), text)
+        return _type_of(value if is_function else child_of_type(node, "variable_declaration"), text)
     return _type_of(node, text) if node.type == "function_declaration" else None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
-    holder = child_of(_value(node) if node.type == "property_declaration" else node, "delegation_specifiers")
+    holder = child_of_type(_value(node) if node.type == "property_declaration" else node, "delegation_specifiers")
     for specifier in holder.named_children if holder is not None else ():
-        base = child_of(specifier, "constructor_invocation", "explicit_delegation") or specifier
-        if type_ := text(child_of(base, *TYPE_NODES)):
+        base = child_of_type(specifier, "constructor_invocation", "explicit_delegation") or specifier
+        if type_ := text(child_of_type(base, *TYPE_NODES)):
             yield type_
 
 
@@ -214,16 +214,16 @@ def _reference(node: Node, text: Text) -> CallSyntax | None:
 
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    path = text(child_of(node, "qualified_identifier"))
-    if child_of(node, "*") is not None:
+    path = text(child_of_type(node, "qualified_identifier"))
+    if child_of_type(node, "*") is not None:
         yield ImportSyntax(path, "*")
     elif path:
-        yield imported(path, ".", text(child_of(node, "identifier")))
+        yield import_of_path(path, ".", text(child_of_type(node, "identifier")))
 
 
 def _made(node: Node, text: Text) -> Iterator[TypedName]:
     """`val item = Item(…)`: what begins with a capital is a class."""
-    variable, value = child_of(node, "variable_declaration"), _value(node)
+    variable, value = child_of_type(node, "variable_declaration"), _value(node)
     if variable is not None and value is not None and value.type == "call_expression" and variable.child_count == 1:
         name = text(value.children[0])
         if name.rpartition(".")[2][:1].isupper() and name.replace(".", "").isidentifier():
@@ -231,28 +231,28 @@ def _made(node: Node, text: Text) -> Iterator[TypedName]:
 
 
 def _field(node: Node, text: Text) -> Iterator[str]:
-    variable = child_of(node, "variable_declaration")
+    variable = child_of_type(node, "variable_declaration")
     if (name := _named(variable)) and _property(node) is None:
-        yield member(name, _type_of(variable, text))
+        yield member_text(name, _type_of(variable, text))
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
     """The parameters of a class that are its properties."""
-    if (name := _named(node)) and child_of(node, "val", "var") is not None:
-        yield member(name, _type_of(node, text))
+    if (name := _named(node)) and child_of_type(node, "val", "var") is not None:
+        yield member_text(name, _type_of(node, text))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
     if node.type == "type_alias":
         yield field_text(node, "type", text)
-    elif (variable := child_of(node, "variable_declaration")) is not None and _property(node) is None:
+    elif (variable := child_of_type(node, "variable_declaration")) is not None and _property(node) is None:
         yield _named(variable)
 
 
 def _result(body: Node) -> Node | None:
     """The expression that a body is, or the last one of a lambda."""
     if body.type in ("getter", "setter"):
-        held = child_of(body, "function_body") if body.type == "getter" else None
+        held = child_of_type(body, "function_body") if body.type == "getter" else None
         return _result(held) if held is not None else None
     shown = [child for child in body.named_children if not child.is_extra and child.type != "lambda_parameters"]
     return shown[-1] if shown and body.type != "block" and shown[-1].type not in _NO_RESULTS else None
@@ -269,7 +269,7 @@ DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_kotlin.language),
     definitions={
         "class_declaration object_declaration": _type,
-        "companion_object": lambda node: _type(node) or DefinitionHead((), None, child_of(node, *BODIES)),
+        "companion_object": lambda node: _type(node) or DefinitionHead((), None, child_of_type(node, *BODIES)),
         "enum_entry": _entry_with_body,
         "function_declaration": _function,
         "secondary_constructor": _constructor,
@@ -300,7 +300,7 @@ DECLARATION = Declaration(
     return_type=_return_type,
     bases=_bases,
     modifiers=_modifiers,
-    package={"package_header": lambda node, text: text(child_of(node, "qualified_identifier", "identifier"))},
+    package={"package_header": lambda node, text: text(child_of_type(node, "qualified_identifier", "identifier"))},
     reexports={"type_alias": _aliased_type},
     globals={"property_declaration type_alias": _global},
 )

@@ -8,22 +8,24 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
+from codesum_pipeline.symbols.languages.hooks import (
+    call_reader,
+    child_of_type,
+    field_children,
+    field_text,
+    find_field,
+    raw_text,
+    spell_quoted,
 )
-from codesum_pipeline.symbols.languages.hooks import at, called, child_of, field_text, inside, raw_text, spell_quoted
 from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 # A call of one of these with a base, or of a class library, makes a class.
-_CLASS_MAKERS = words("setmetatable class Class extend subclass")
+_CLASS_MAKERS = split_words("setmetatable class Class extend subclass")
 _MEMBERS = ("dot_index_expression", "method_index_expression")
 
 
@@ -31,8 +33,8 @@ def _parts(node: Node | None) -> tuple[str, ...]:
     """`a.b:c` as its names; nothing for what has no fixed name."""
     parts: list[str] = []
     while node is not None and node.type in _MEMBERS:
-        parts.append(raw_text(at(node, "field") or at(node, "method")))
-        node = at(node, "table")
+        parts.append(raw_text(find_field(node, "field") or find_field(node, "method")))
+        node = find_field(node, "table")
     return (raw_text(node), *reversed(parts)) if node is not None and node.type == "identifier" else ()
 
 
@@ -44,7 +46,7 @@ def _assignment(node: Node) -> DefinitionHead | None:
         return None
     function = _wrapped_function(value) if len(parts) > 1 else value
     if function.type == "function_definition":
-        return DefinitionHead(parts, SymbolType.FUNCTION, at(function, "body"))
+        return DefinitionHead(parts, SymbolType.FUNCTION, find_field(function, "body"))
     is_class = parts[-1][:1].isupper() or parts[-1] == "_M"
     if value.type == "table_constructor":
         return DefinitionHead(parts, SymbolType.CLASS if is_class else None, value.children[0])
@@ -54,7 +56,7 @@ def _assignment(node: Node) -> DefinitionHead | None:
 
 def _wrapped_function(value: Node) -> Node:
     """The one function among a call's arguments (`M.f = wrap(function … end)`); any other value as it is."""
-    arguments = inside(value, "arguments") if value.type == "function_call" else ()
+    arguments = field_children(value, "arguments") if value.type == "function_call" else ()
     functions = [child for child in arguments if child.type == "function_definition"]
     return functions[0] if len(functions) == 1 else value
 
@@ -68,23 +70,23 @@ def _bound(node: Node | None) -> tuple[Node | None, Node | None]:
 
 def _callee(call: Node) -> Node | None:
     """The last name of what is called."""
-    return at(call, "name", "method") or at(call, "name", "field") or at(call, "name")
+    return find_field(call, "name", "method") or find_field(call, "name", "field") or find_field(call, "name")
 
 
 def _field(node: Node) -> DefinitionHead | None:
     """`name = function … end` and `["name"] = function … end` in a table."""
-    name, value = at(node, "name"), at(node, "value")
+    name, value = find_field(node, "name"), find_field(node, "value")
     if name is None or name.type not in ("identifier", "string") or value is None:
         return None
     function = _wrapped_function(value)
     key = raw_text(name, "content") if name.type == "string" else raw_text(name)
     is_function = function.type == "function_definition"
-    return DefinitionHead((key,), SymbolType.FUNCTION, at(function, "body")) if is_function else None
+    return DefinitionHead((key,), SymbolType.FUNCTION, find_field(function, "body")) if is_function else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    value = _bound(node)[1] if node.type == "assignment_statement" else at(node, "value")
-    for child in inside(_wrapped_function(value) if value is not None else node, "parameters"):
+    value = _bound(node)[1] if node.type == "assignment_statement" else find_field(node, "value")
+    for child in field_children(_wrapped_function(value) if value is not None else node, "parameters"):
         if child.type == "identifier":
             yield Parameter(text(child), None, None, "receiver" if text(child) == "self" else "positional")
         elif child.type == "vararg_expression":
@@ -96,9 +98,9 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
     value = _bound(node)[1]
     if value is None or value.type != "function_call":
         return
-    if owner := text(at(value, "name", "table")):
+    if owner := text(find_field(value, "name", "table")):
         yield owner
-    for argument in inside(value, "arguments")[1:]:
+    for argument in field_children(value, "arguments")[1:]:
         if argument.type == "table_constructor":
             for entry in argument.named_children:
                 if field_text(entry, "name", text) == "__index":
@@ -121,7 +123,7 @@ def _require(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`local name = require("path")`."""
     if field_text(node, "name", text) not in ("require", "dofile", "loadfile"):
         return
-    path = child_of(at(node, "arguments"), "string")
+    path = child_of_type(find_field(node, "arguments"), "string")
     if path is None:
         return
     assigned = grandparent_of(node)
@@ -131,22 +133,22 @@ def _require(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def _returned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`return { X = require("x"), y = y }` and `return require("x")`."""
-    values = inside(child_of(node, "expression_list"))
+    values = field_children(child_of_type(node, "expression_list"))
     if len(values) != 1:
         return
     if values[0].type == "function_call":
         yield from (ImportSyntax(path, "*") for path in _required(values[0], text))
     elif values[0].type == "table_constructor":
         for field in values[0].named_children:
-            name = at(field, "name")
+            name = find_field(field, "name")
             if name is not None and name.type == "identifier":
-                yield from _taken(text(name), at(field, "value"), text)
+                yield from _taken(text(name), find_field(field, "value"), text)
 
 
 def _assigned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`M.X = require("x")`."""
     name, value = _bound(node)
-    table = at(name, "table") if name is not None and name.type == "dot_index_expression" else None
+    table = find_field(name, "table") if name is not None and name.type == "dot_index_expression" else None
     if table is not None and table.type == "identifier":
         yield from _taken(field_text(name, "field", text), value, text)
 
@@ -154,7 +156,7 @@ def _assigned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
 def _taken(name: str, value: Node | None, text: Text) -> Iterator[ImportSyntax]:
     inner = None
     if value is not None and value.type == "dot_index_expression":
-        inner, value = field_text(value, "field", text), at(value, "table")
+        inner, value = field_text(value, "field", text), find_field(value, "table")
     if value is not None and value.type == "function_call":
         yield from (ImportSyntax(path, inner, name) for path in _required(value, text))
     elif value is not None and value.type == "identifier":
@@ -162,7 +164,7 @@ def _taken(name: str, value: Node | None, text: Text) -> Iterator[ImportSyntax]:
 
 
 def _required(call: Node, text: Text) -> Iterator[str]:
-    for path in inside(call, "arguments")[:1] if field_text(call, "name", text) == "require" else ():
+    for path in field_children(call, "arguments")[:1] if field_text(call, "name", text) == "require" else ():
         if path.type == "string":
             yield raw_text(path, "content")
 
@@ -172,11 +174,11 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     name, value = _bound(node)
     if value is None or value.type != "function_call":
         return
-    owner = at(value, "name")
+    owner = find_field(value, "name")
     if owner is not None and owner.type in _MEMBERS:
         if raw_text(_callee(value)) not in ("new", "create", "init"):
             return
-        owner = at(owner, "table")
+        owner = find_field(owner, "table")
     if text(owner).rpartition(".")[2][:1].isupper():
         yield TypedName(text(name), text(owner))
 
@@ -197,14 +199,16 @@ DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_lua.language, spec={"respelled": {"string": spell_quoted}}),
     definitions={
         "function_declaration": lambda node: DefinitionHead(
-            _parts(at(node, "name")), SymbolType.FUNCTION, at(node, "body")
+            _parts(find_field(node, "name")), SymbolType.FUNCTION, find_field(node, "body")
         ),
         "assignment_statement": _assignment,
         "field": _field,
     },
     fields={"field": _table_field},
     calls={
-        "function_call": called("name", "method_index_expression table : method  dot_index_expression table . field")
+        "function_call": call_reader(
+            "name", "method_index_expression table : method  dot_index_expression table . field"
+        )
     },
     imports={"function_call": _require},
     typed={"assignment_statement": _typed},
@@ -235,7 +239,7 @@ class LuaRules(Rules):
 
     def _file(self, file: ScopedFile, module: str) -> str | None:
         if module.endswith(".lua"):
-            near = join(file.folder, module)
+            near = join_path(file.folder, module)
             return near if near in self.projects.paths else None
         inner = module.replace(".", "/")
         found = [*self.projects.ending(f"{inner}.lua"), *self.projects.ending(f"{inner}/init.lua")]

@@ -9,73 +9,68 @@ from codesum_pipeline.ground.model.expression import ROOT
 from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Reason, Value
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
-)
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
-    at,
     call_of_path,
-    child_of,
-    defines,
+    child_of_type,
+    definition_reader,
+    field_children,
     field_reader,
     field_text,
-    imported,
-    inside,
-    member,
-    names_in,
-    parameter,
+    find_field,
+    import_of_path,
+    member_text,
     raw_text,
+    read_parameter,
     spell_plain,
+    texts_of_fields,
 )
-from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join, table, texts
+from codesum_pipeline.symbols.languages.projects import Projects, folders_above, inner_table, join_path, texts_in
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 _NAMES = ("name", "qualified_name")
 _TEST_ATTRIBUTES = ("Test", "DataProvider", "TestWith")
-_PARAMETERS = words("simple_parameter property_promotion_parameter variadic_parameter")
+_PARAMETERS = split_words("simple_parameter property_promotion_parameter variadic_parameter")
 
 
 def _bound_function(node: Node) -> DefinitionHead | None:
     """`$name = function (…) { … }`, and an anonymous class given to a variable."""
-    left, right = at(node, "left"), at(node, "right")
+    left, right = find_field(node, "left"), find_field(node, "right")
     if left is None or left.type != "variable_name" or right is None:
         return None
     name = raw_text(left).removeprefix("$")
     if right.type == "anonymous_function":
-        return DefinitionHead((name,), SymbolType.FUNCTION, at(right, "body"))
-    made = child_of(right, "anonymous_class") if right.type == "object_creation_expression" else None
-    return DefinitionHead((name,), SymbolType.CLASS, at(made, "body")) if made is not None else None
+        return DefinitionHead((name,), SymbolType.FUNCTION, find_field(right, "body"))
+    made = child_of_type(right, "anonymous_class") if right.type == "object_creation_expression" else None
+    return DefinitionHead((name,), SymbolType.CLASS, find_field(made, "body")) if made is not None else None
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
     """`namespace A { … }` is a scope without a part in names, like the namespace of a whole file."""
-    body = at(node, "body")
+    body = find_field(node, "body")
     return DefinitionHead((), None, body) if body is not None else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    for child in inside(at(node, "right") or node, "parameters"):
+    for child in field_children(find_field(node, "right") or node, "parameters"):
         if child.type in _PARAMETERS:
-            said = parameter(child, text, "var_positional" if child.type == "variadic_parameter" else "positional")
-            yield Parameter(said.name.removeprefix("$"), said.type, said.default, said.kind)
+            parameter = read_parameter(
+                child, text, "var_positional" if child.type == "variadic_parameter" else "positional"
+            )
+            yield Parameter(parameter.name.removeprefix("$"), parameter.type, parameter.default, parameter.kind)
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """What a class extends, implements and uses (traits)."""
     clauses = [child for child in node.named_children if child.type in ("base_clause", "class_interface_clause")]
-    clauses += [child for child in inside(node, "body") if child.type == "use_declaration"]
+    clauses += [child for child in field_children(node, "body") if child.type == "use_declaration"]
     yield from (text(child) for clause in clauses for child in clause.named_children if child.type in _NAMES)
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
-    for group in inside(node, "attributes"):
+    for group in field_children(node, "attributes"):
         for attribute in group.named_children:
             if attribute.named_children and text(attribute.named_children[0]).endswith(_TEST_ATTRIBUTES):
                 yield "test"
@@ -83,26 +78,26 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
-    function = at(node, "function")
+    function = find_field(node, "function")
     return call_of_path(text(function), "\\") if function is not None and function.type in _NAMES else None
 
 
 def _member_call(node: Node, text: Text) -> CallSyntax | None:
     """`$a->f()` and `A::f()`."""
-    name, owner = at(node, "name"), at(node, "object")
+    name, owner = find_field(node, "name"), find_field(node, "object")
     if name is None or name.type != "name":
         return None
-    return CallSyntax(text(owner or at(node, "scope")), text(name), mark="->" if owner is not None else "::")
+    return CallSyntax(text(owner or find_field(node, "scope")), text(name), mark="->" if owner is not None else "::")
 
 
 def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`use A\\B;`, `use function A\\f;`, `use A\\{B, C as D};`."""
-    prefix, group = text(child_of(node, "namespace_name")), at(node, "body")
+    prefix, group = text(child_of_type(node, "namespace_name")), find_field(node, "body")
     for clause in (group or node).named_children:
         named = [child for child in clause.named_children if child.type in ("namespace_name", *_NAMES)]
         if clause.type == "namespace_use_clause" and named:
             whole = f"{prefix}\\{text(named[0])}" if group is not None else text(named[0])
-            yield imported(whole.strip("\\"), "\\", text(named[1]) if len(named) > 1 else None)
+            yield import_of_path(whole.strip("\\"), "\\", text(named[1]) if len(named) > 1 else None)
 
 
 def _include(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -136,8 +131,8 @@ def _properties(node: Node, text: Text) -> Iterator[TypedName]:
 
 def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
     """`$x = new Foo(…)`, `$this->x = new Foo(…)`."""
-    left, right = at(node, "left"), at(node, "right")
-    made = child_of(right, *_NAMES) if right and right.type == "object_creation_expression" else None
+    left, right = find_field(node, "left"), find_field(node, "right")
+    made = child_of_type(right, *_NAMES) if right and right.type == "object_creation_expression" else None
     if left is not None and made is not None and left.type in ("variable_name", "member_access_expression"):
         yield TypedName(text(left), text(made))
 
@@ -153,20 +148,24 @@ DECLARATION = Declaration(
         __file__, tree_sitter_php.language_php, spec={"respelled": {"string encapsed_string": spell_plain}}
     ),
     definitions={
-        "function_definition method_declaration": defines(SymbolType.FUNCTION),
-        "class_declaration interface_declaration trait_declaration enum_declaration": defines(SymbolType.CLASS),
+        "function_definition method_declaration": definition_reader(SymbolType.FUNCTION),
+        "class_declaration interface_declaration trait_declaration enum_declaration": definition_reader(
+            SymbolType.CLASS
+        ),
         "assignment_expression": _bound_function,
         "namespace_definition": _namespace,
     },
     fields={
-        "property_declaration": lambda node, text: (member(one.name, one.type) for one in _properties(node, text)),
-        "enum_case": names_in("name"),
+        "property_declaration": lambda node, text: (member_text(one.name, one.type) for one in _properties(node, text)),
+        "enum_case": texts_of_fields("name"),
         "const_declaration": _constants,
     },
     calls={
         "function_call_expression": _call,
         "member_call_expression nullsafe_member_call_expression scoped_call_expression": _member_call,
-        "object_creation_expression": lambda node, text: CallSyntax("", text(child_of(node, *_NAMES)), is_new=True),
+        "object_creation_expression": lambda node, text: CallSyntax(
+            "", text(child_of_type(node, *_NAMES)), is_new=True
+        ),
     },
     imports={
         "namespace_use_declaration": _use,
@@ -178,7 +177,7 @@ DECLARATION = Declaration(
         "assignment_expression": _typed_by_value,
     },
     parameters=_parameters,
-    return_type=lambda node, text: field_text(at(node, "right") or node, "return_type", text),
+    return_type=lambda node, text: field_text(find_field(node, "right") or node, "return_type", text),
     bases=_bases,
     modifiers=_modifiers,
     package={"namespace_definition": field_reader("name")},
@@ -202,9 +201,9 @@ class PhpRules(Rules):
             self._autoload[folder] = [
                 (prefix.strip("\\"), whole)
                 for part in ("autoload", "autoload-dev")
-                for prefix, said in table(content, part, "psr-4").items()
-                for inner in ([said] if isinstance(said, str) else texts(said))
-                if (whole := join(folder, inner)) is not None
+                for prefix, folders in inner_table(content, part, "psr-4").items()
+                for inner in ([folders] if isinstance(folders, str) else texts_in(folders))
+                if (whole := join_path(folder, inner)) is not None
             ]
 
     def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
@@ -221,19 +220,19 @@ class PhpRules(Rules):
             if entry.key[: len(_parts(prefix))] == _parts(prefix)
         )
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         return _parts(file.package or "")
 
     def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
         return (file.unit, ())
 
-    def whole_name(self, names: Sequence[str]) -> Value:
+    def value_of_full_name(self, names: Sequence[str]) -> Value:
         """A name that begins with `\\` is no namespace's."""
         return ExternalValue(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if "/" in row.module or row.module.endswith(".php"):
-            path = join(file.folder, row.module.lstrip("/"))
+            path = join_path(file.folder, row.module.lstrip("/"))
             if path in self.projects.paths:
                 yield ResolvedImport(None, None, (path,))
             return

@@ -52,7 +52,7 @@ def later_branches(source: bytes) -> Iterator[tuple[int, int]]:
         yield match.span()
 
 
-def directives(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
+def directive_lines(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
     """All directives as one group, for a grammar that reads no branch but the first."""
     found = tuple(match.span() for match in _DIRECTIVE.finditer(source))
     if b"#else" in source or b"#elif" in source:

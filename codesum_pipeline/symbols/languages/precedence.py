@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.hooks import at, only_shown
+from codesum_pipeline.symbols.languages.hooks import find_field, only_code_child
 
 # The kind of the node around an expression, and the expression's field in it.
 Place = tuple[str, str | None]
@@ -21,14 +21,14 @@ class Precedence:
     """
 
     def __init__(self, module: str) -> None:
-        said = tomllib.loads(Path(module).with_suffix(".syntax.toml").read_text(encoding="utf-8"))
-        order = said["order"].split()
+        tables = tomllib.loads(Path(module).with_suffix(".syntax.toml").read_text(encoding="utf-8"))
+        order = tables["order"].split()
         self._numbers = {name: number for number, name in enumerate(order)}
         self.never = len(order)
-        self.kinds = dict(self._by_word(said["kinds"]))
-        self.operators = dict(self._by_word(said["operators"]))
-        self.places = {_place(word): number for word, number in self._by_word(said["places"])}
-        self.sets = {name: frozenset(map(_place, words.split())) for name, words in said["sets"].items()}
+        self.kinds = dict(self._by_word(tables["kinds"]))
+        self.operators = dict(self._by_word(tables["operators"]))
+        self.places = {_place(word): number for word, number in self._by_word(tables["places"])}
+        self.sets = {name: frozenset(map(_place, words.split())) for name, words in tables["sets"].items()}
 
     def levels(self, names: str) -> list[int]:
         """The numbers of some levels."""
@@ -45,15 +45,15 @@ class Precedence:
 
 def operator_of(node: Node | None) -> str:
     """The operator of an operation; empty for any other expression."""
-    operator = at(node, "operator")
+    operator = find_field(node, "operator")
     return operator.type if operator is not None else ""
 
 
 def held_in(node: Node, kind: str) -> Node | None:
     """What brackets of a kind hold, also where several are around each other; None if they hold several things."""
-    inner = only_shown(node)
+    inner = only_code_child(node)
     while inner is not None and inner.type == kind:
-        inner = only_shown(inner)
+        inner = only_code_child(inner)
     return inner
 
 

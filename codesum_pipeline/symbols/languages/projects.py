@@ -38,7 +38,7 @@ class Projects:
         text = _COMMENT.sub(lambda found: found[1] or " ", self.texts.get(path, ""))
         text = _TRAILING_COMMA.sub(lambda found: found[1] or "", text)
         try:
-            return table(json.loads(text))
+            return inner_table(json.loads(text))
         except (ValueError, RecursionError):
             return {}
 
@@ -50,7 +50,7 @@ class Projects:
             return {}
 
 
-def table(content: Any, *names: str) -> dict[str, Any]:
+def inner_table(content: Any, *names: str) -> dict[str, Any]:
     """A table inside of a project file; empty if there is none."""
     found = content
     for name in names:
@@ -58,18 +58,18 @@ def table(content: Any, *names: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def texts(content: Any) -> list[str]:
+def texts_in(content: Any) -> list[str]:
     """The texts in a list of a project file."""
     return [item for item in content if isinstance(item, str)] if isinstance(content, list) else []
 
 
-def text(content: Mapping[str, Any], name: str) -> str:
+def text_under(content: Mapping[str, Any], name: str) -> str:
     """A text of a project file; empty if there is none."""
     found = content.get(name)
     return found if isinstance(found, str) else ""
 
 
-def join(folder: str, path: str) -> str | None:
+def join_path(folder: str, path: str) -> str | None:
     """A path from a folder; None if it leads out of the repository."""
     parts = folder.split("/") if folder and not path.startswith("/") else []
     for part in path.split("/"):

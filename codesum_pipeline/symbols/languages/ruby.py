@@ -14,41 +14,40 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
-    Declaration,
     DefinitionHead,
     Extension,
     ImportSyntax,
     Text,
     TypedName,
-    syntax_beside,
 )
 from codesum_pipeline.symbols.languages.hooks import (
-    at,
+    field_children,
     field_text,
-    first_values,
-    inside,
+    find_field,
+    first_values_reader,
     raw_text,
     short_text,
     spell_plain,
 )
-from codesum_pipeline.symbols.languages.kin import following, grandparent_of, next_of, parent_of
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.kin import grandparent_of, next_sibling_of, parent_of, siblings_after
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_VISIBILITY = words("private protected public module_function")
-_DEFINING_CALLS = words("define_method define_singleton_method")
-_ATTRIBUTES = words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
-_IMPORTS = words("require require_relative load autoload")
-_MIXINS = words("include extend prepend")
-_MADE = words("Struct Class Module Data Concern")
+_VISIBILITY = split_words("private protected public module_function")
+_DEFINING_CALLS = split_words("define_method define_singleton_method")
+_ATTRIBUTES = split_words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
+_IMPORTS = split_words("require require_relative load autoload")
+_MIXINS = split_words("include extend prepend")
+_MADE = split_words("Struct Class Module Data Concern")
 _CONSTANTS = ("constant", "scope_resolution")
 # Calls that declare something, and so are no calls here.
 _DECLARING = _VISIBILITY | _DEFINING_CALLS | _MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
-_CLAUSES = words("rescue else ensure")
-_STATEMENTS = _CLAUSES | words("""
+_CLAUSES = split_words("rescue else ensure")
+_STATEMENTS = _CLAUSES | split_words("""
     return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
     until_modifier alias undef break next redo retry method singleton_method class module
 """)
@@ -87,16 +86,16 @@ def _path(node: Node | None) -> tuple[str, ...]:
 
 
 def _class(node: Node) -> DefinitionHead:
-    parts, body = _path(at(node, "name")), at(node, "body") or node.children[-1]
+    parts, body = _path(find_field(node, "name")), find_field(node, "body") or node.children[-1]
     return DefinitionHead(parts, SymbolType.CLASS, body, is_sectioned=False)
 
 
 def _method(node: Node) -> DefinitionHead:
-    name, body = raw_text(node, "name").replace(" ", ""), at(node, "body")
+    name, body = raw_text(node, "name").replace(" ", ""), find_field(node, "body")
     is_own = node.type == "singleton_method"
-    owner = _path(at(node, "object")) if is_own else ()
+    owner = _path(find_field(node, "object")) if is_own else ()
     around = grandparent_of(node)
-    if around is not None and around.type in ("class", "module") and owner == _path(at(around, "name")):
+    if around is not None and around.type in ("class", "module") and owner == _path(find_field(around, "name")):
         owner = ()
     tail = _here_document(node) if body is not None and body.type != "body_statement" else None
     parts, body = (*owner, name), body or node.children[-1]
@@ -104,12 +103,12 @@ def _method(node: Node) -> DefinitionHead:
 
 
 def _assignment(node: Node) -> DefinitionHead | None:
-    left, value = at(node, "left"), at(node, "right")
+    left, value = find_field(node, "left"), find_field(node, "right")
     if left is None or value is None or left.type not in ("identifier", *_CONSTANTS):
         return None
     parts = (raw_text(left),) if left.type == "identifier" else _path(left)
     is_class = left.type != "identifier" and _makes_class(value)
-    block = at(value, "block") if is_class else _value_block(value)
+    block = find_field(value, "block") if is_class else _value_block(value)
     if not parts or (block is None and not is_class):
         return None
     type_, tail = (SymbolType.CLASS, None) if is_class else (SymbolType.FUNCTION, _here_document(node))
@@ -118,7 +117,7 @@ def _assignment(node: Node) -> DefinitionHead | None:
 
 def _defining_call(node: Node) -> DefinitionHead | None:
     """`define_method(:name) { … }`."""
-    block = at(node, "block")
+    block = find_field(node, "block")
     if block is None or raw_text(node, "method") not in _DEFINING_CALLS:
         return None
     name = next(iter(_symbols(node)), "")
@@ -129,8 +128,8 @@ def _here_document(node: Node) -> Node | None:
     """The last of the texts after the line on which a node of one line ends."""
     around: Node | None = node
     while around is not None:
-        bodies = list(takewhile(lambda after: after.type == "heredoc_body", following(around)))
-        if bodies or next_of(around) is not None:
+        bodies = list(takewhile(lambda after: after.type == "heredoc_body", siblings_after(around)))
+        if bodies or next_sibling_of(around) is not None:
             return bodies[-1] if bodies else None
         parent = parent_of(around)
         around = parent if parent is not None and parent.type in ("call", "argument_list") else None
@@ -140,9 +139,9 @@ def _here_document(node: Node) -> Node | None:
 def _value_block(value: Node | None) -> Node | None:
     """The block of `-> {}`, `lambda {}`, `proc do end` and `Proc.new {}`."""
     if value is not None and value.type == "lambda":
-        return at(value, "body")
+        return find_field(value, "body")
     called = (short_text(value, "receiver"), raw_text(value, "method")) if value and value.type == "call" else None
-    return at(value, "block") if called in (("", "lambda"), ("", "proc"), ("Proc", "new")) else None
+    return find_field(value, "block") if called in (("", "lambda"), ("", "proc"), ("Proc", "new")) else None
 
 
 def _makes_class(value: Node | None) -> bool:
@@ -153,7 +152,7 @@ def _makes_class(value: Node | None) -> bool:
 
 def _symbols(call: Node) -> Iterator[str]:
     """The names that a call gets as symbols or texts."""
-    for argument in inside(call, "arguments"):
+    for argument in field_children(call, "arguments"):
         if argument.type == "simple_symbol":
             yield raw_text(argument).removeprefix(":")
         elif written := _literal(argument):
@@ -168,14 +167,14 @@ def _literal(node: Node) -> str:
 
 def _constants(call: Node | None) -> Iterator[str]:
     """The classes and modules among the arguments of a call."""
-    return (raw_text(argument) for argument in inside(call, "arguments") if argument.type in _CONSTANTS)
+    return (raw_text(argument) for argument in field_children(call, "arguments") if argument.type in _CONSTANTS)
 
 
 def _extension(node: Node, text: Text) -> Extension | None:
     """`Class.include(Module)`, and `Class.send(:include, Module)` of older code."""
     receiver, method = short_text(node, "receiver"), raw_text(node, "method")
     if method == "send":
-        method = raw_text(next(iter(inside(node, "arguments")), None)).lstrip(":")
+        method = raw_text(next(iter(field_children(node, "arguments")), None)).lstrip(":")
     is_mixed_in = method in _MIXINS and receiver[:1].isupper()
     return Extension(receiver, tuple(_constants(node))) if is_mixed_in else None
 
@@ -183,11 +182,11 @@ def _extension(node: Node, text: Text) -> Extension | None:
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     function: Node | None = node
     if node.type == "assignment":
-        value = at(node, "right")
+        value = find_field(node, "right")
         function = value if value is not None and value.type == "lambda" else _value_block(value)
     elif node.type == "call":
-        function = at(node, "block")
-    for child in inside(function, "parameters"):
+        function = find_field(node, "block")
+    for child in field_children(function, "parameters"):
         if child.type in _PARAMETERS:
             kind, nameless = _PARAMETERS[child.type]
             name: str = field_text(child, "name", text) or nameless
@@ -204,22 +203,22 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """The class above, then the modules mixed in, in the order written."""
     if node.type == "assignment":
-        value = at(node, "right")
+        value = find_field(node, "right")
         receiver = short_text(value, "receiver").removeprefix("::")
         yield from (receiver,) if receiver in ("Struct", "Data") else _constants(value)
-        members = inside(value, "block", "body")
+        members = field_children(value, "block", "body")
     else:
-        yield from (_base(above, text) for above in inside(node, "superclass")[:1])
-        members = inside(node, "body")
+        yield from (_base(above, text) for above in field_children(node, "superclass")[:1])
+        members = field_children(node, "body")
     for child in members:
-        if child.type == "call" and raw_text(child, "method") in _MIXINS and at(child, "receiver") is None:
+        if child.type == "call" and raw_text(child, "method") in _MIXINS and find_field(child, "receiver") is None:
             yield from _constants(child)
 
 
 def _base(node: Node, text: Text) -> str:
     """The class that `Struct.new(:x)` and `Base[5]` begin with."""
     while node.type in ("call", "element_reference"):
-        inner = at(node, "receiver") or at(node, "object")
+        inner = find_field(node, "receiver") or find_field(node, "object")
         if inner is None:
             break
         node = inner
@@ -230,7 +229,7 @@ def _wrapper_modifiers(wrapper: Node, text: Text) -> Iterator[str]:
     """The calls around a definition: `private def …`, `memoize def …`."""
     call: Node = wrapper
     while call.type == "call":
-        arguments, name = inside(call, "arguments"), raw_text(call, "method")
+        arguments, name = field_children(call, "arguments"), raw_text(call, "method")
         if name in _DEFINING_CALLS or not arguments:
             return
         yield name
@@ -238,13 +237,13 @@ def _wrapper_modifiers(wrapper: Node, text: Text) -> Iterator[str]:
 
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
-    method, receiver = at(node, "method"), field_text(node, "receiver", text)
+    method, receiver = find_field(node, "method"), field_text(node, "receiver", text)
     name = raw_text(method) if method is not None else "call"
     if method is not None and method.type not in ("identifier", "constant", "super", "operator"):
         return None
     if name in _DECLARING:
         return None
-    if name == "new" and (parts := _path(at(node, "receiver"))):
+    if name == "new" and (parts := _path(find_field(node, "receiver"))):
         return CallSyntax("::".join(parts[:-1]), parts[-1], is_new=True, mark="::")
     return CallSyntax(receiver, name, mark=raw_text(node, "operator") or ".")
 
@@ -259,7 +258,7 @@ def _bare_call(node: Node, text: Text) -> CallSyntax | None:
 def _is_variable(node: Node, name: str) -> bool:
     """Whether a name is a variable by the code before it in its block, or by the head of its method."""
     around = parent_of(node)
-    if around is None or next_of(node, is_named=True) is not None:
+    if around is None or next_sibling_of(node, is_named=True) is not None:
         return False
     for child in around.named_children:
         if name in raw_text(child, "left").replace("*", "").replace(",", " ").split():
@@ -272,8 +271,8 @@ def _is_variable(node: Node, name: str) -> bool:
 def _imports(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require "path"`; a path relative to this file is one level up from it; `autoload :Name, "path"`."""
     name = raw_text(node, "method")
-    if name in _IMPORTS and at(node, "receiver") is None:
-        path = next(filter(None, map(_literal, inside(node, "arguments"))), "")
+    if name in _IMPORTS and find_field(node, "receiver") is None:
+        path = next(filter(None, map(_literal, field_children(node, "arguments"))), "")
         symbol = next(iter(_symbols(node)), "") if name == "autoload" else ""
         if path:
             yield ImportSyntax(path, symbol or None, level=int(name == "require_relative"))
@@ -281,18 +280,18 @@ def _imports(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
     """`x = Foo.new` says its class."""
-    left, value = at(node, "left"), at(node, "right")
+    left, value = find_field(node, "left"), find_field(node, "right")
     if left is None or left.type not in ("identifier", "instance_variable", "class_variable", "constant"):
         return
     is_call = value is not None and value.type == "call" and raw_text(value, "method") == "new"
-    if is_call and not _makes_class(value) and (parts := _path(at(value, "receiver"))):
+    if is_call and not _makes_class(value) and (parts := _path(find_field(value, "receiver"))):
         yield TypedName(text(left), "::".join(parts))
 
 
 def _attributes(node: Node, text: Text) -> Iterator[str]:
     """What `attr_accessor :a` and the like name, the members of a `Struct.new(:a)`, and the other names of methods."""
     name = raw_text(node, "method")
-    if (name in _ATTRIBUTES and at(node, "receiver") is None) or _makes_class(node):
+    if (name in _ATTRIBUTES and find_field(node, "receiver") is None) or _makes_class(node):
         yield from _symbols(node)
     elif name == "alias_method":
         names = [*_symbols(node)]
@@ -306,29 +305,29 @@ def _alias(node: Node, text: Text) -> Iterator[str]:
 
 def _assigned_fields(node: Node, text: Text) -> Iterator[str]:
     """Constants and variables of a class."""
-    left = at(node, "left")
+    left = find_field(node, "left")
     is_field = left is not None and left.type in ("constant", "class_variable", "instance_variable")
-    if is_field and not _makes_class(at(node, "right")):
+    if is_field and not _makes_class(find_field(node, "right")):
         yield text(left)
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
-    left = at(node, "left")
+    left = find_field(node, "left")
     is_global = left is not None and left.type in ("constant", "global_variable")
-    if is_global and not _makes_class(at(node, "right")):
+    if is_global and not _makes_class(find_field(node, "right")):
         yield text(left)
 
 
 def _result(body: Node) -> Node | None:
     """The last expression of a method is what it returns."""
     if body.type in ("block", "do_block"):
-        body = at(body, "body") or body
+        body = find_field(body, "body") or body
     if body.type not in ("body_statement", "block_body"):
         return body if body.is_named and body.type not in _STATEMENTS else None
     shown = [child for child in body.named_children if not child.is_extra and child.type not in _CLAUSES]
     last = shown[-1] if shown else None
     is_value = last is not None and last.type not in _STATEMENTS
-    return last if is_value and raw_text(at(last, "method") or last) not in ("raise", "fail") else None
+    return last if is_value and raw_text(find_field(last, "method") or last) not in ("raise", "fail") else None
 
 
 DECLARATION = Declaration(
@@ -340,7 +339,7 @@ DECLARATION = Declaration(
     definitions={
         "class module": _class,
         # `class << self` adds to what contains it.
-        "singleton_class": lambda node: DefinitionHead((), None, at(node, "body"), is_sectioned=False),
+        "singleton_class": lambda node: DefinitionHead((), None, find_field(node, "body"), is_sectioned=False),
         "method singleton_method": _method,
         "assignment": _assignment,
         "call": _defining_call,
@@ -350,7 +349,7 @@ DECLARATION = Declaration(
     calls={"call": _call, "identifier": _bare_call},
     imports={"call": _imports},
     typed={"assignment": _typed},
-    bound={"assignment operator_assignment": first_values("left", "right")},
+    bound={"assignment operator_assignment": first_values_reader("left", "right")},
     parameters=_parameters,
     bases=_bases,
     extensions={"call": _extension},
@@ -372,7 +371,7 @@ class RubyRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         name = row.module if row.module.endswith(".rb") else f"{row.module}.rb"
-        near = join(file.folder, name) if row.level or row.module.startswith(".") else None
+        near = join_path(file.folder, name) if row.level or row.module.startswith(".") else None
         found = [near] if near is not None and near in self.projects.paths else self._on_load_path(name)
         if len(found) == 1:
             yield ResolvedImport(None, None, (found[0],))

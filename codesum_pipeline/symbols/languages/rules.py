@@ -103,8 +103,8 @@ class NameTree:
         for name, bindings in definition.names.items():
             own = name if definition.is_class else self.own_name(name)
             if own is not None:
-                said = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
-                self._fields[owner, own].extend(said)
+                fields = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
+                self._fields[owner, own].extend(fields)
 
     @staticmethod
     def own_name(name: str) -> str | None:
@@ -178,7 +178,7 @@ class Rules:
         self.telling = TellingNames(8, _TWO_WORDS, methods)
         self.words_for_owner = self.own_words | self.class_words | self.super_words
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         """Where a file's top-level names belong: by default to the file."""
         return () if self.is_one_space else (file.path,)
 
@@ -187,7 +187,7 @@ class Rules:
         found = {entry.file.path for entry in self.tree.entries.get(key, ())}
         return tuple(found) if len(found) == 1 else ()
 
-    def use(self, tree: NameTree) -> None:
+    def use_tree(self, tree: NameTree) -> None:
         """Keep the names of all files, and prepare what is looked up in them."""
         self.tree = tree
 
@@ -208,7 +208,7 @@ class Rules:
         """The scope in which the names of a class's bases are looked up."""
         return class_.parent or class_.file.top
 
-    def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def visible_from(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """The definitions of one name that are visible in a file."""
         return definitions
 
@@ -228,7 +228,7 @@ class Rules:
         """Whether what a definition says of fields can be meant of a class of its key."""
         return True
 
-    def keeps(self, key: Key, name: str) -> bool:
+    def has_variable(self, key: Key, name: str) -> bool:
         """Whether a module has a variable of a name, or a member of what it gives as a whole."""
         return False
 
@@ -236,11 +236,11 @@ class Rules:
         """A member of what a module gives as a whole, as the module writes it."""
         return name
 
-    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def importable_among(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """The definitions of one name that other files can import."""
         return definitions
 
-    def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def preferred_among(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """The preferred ones among several definitions that fit a call."""
         return definitions
 
@@ -248,19 +248,19 @@ class Rules:
         """The key of the definition that a module or package offers under a name."""
         return (*key, name)
 
-    def called(self, module: Key) -> Member | None:
+    def callee_of(self, module: Key) -> Member | None:
         """What is called where a module itself is called."""
         return None
 
-    def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
+    def value_of_called(self, file: ScopedFile, name: str, count: int) -> Value:
         """The meaning of a called plain name that nothing else explains."""
         return UNKNOWN
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         """The meaning of a name that nothing else explains: the beginning of a path, a class that is always visible."""
         return UNKNOWN
 
-    def whole_name(self, names: Sequence[str]) -> Value:
+    def value_of_full_name(self, names: Sequence[str]) -> Value:
         """The value of a type outside the repository, if its full name is written."""
         return UNKNOWN
 
@@ -268,7 +268,7 @@ class Rules:
         """The name of something outside."""
         return self.separator.join(part for part in parts if part)
 
-    def pick(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
+    def pick_value(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
         """Several definitions of one key as a value; AMBIGUOUS for too many functions."""
         if len(found) > MAX_NAMESAKES and not found[0].is_class:
             return AMBIGUOUS

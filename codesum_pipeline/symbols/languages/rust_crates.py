@@ -5,7 +5,7 @@ from typing import Any
 
 from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join, table, text
+from codesum_pipeline.symbols.languages.projects import Projects, folders_above, inner_table, join_path, text_under
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 
 _ROOTS = frozenset({"lib", "main"})
@@ -31,32 +31,36 @@ class RustRules(Rules):
 
     def _add_crate(self, folder: str, path: str) -> None:
         content = self.projects.toml(path)
-        name = text(table(content, "package"), "name")
+        name = text_under(inner_table(content, "package"), "name")
         if not name:
             return
         self._folders.add(folder)
         self._add_roots(folder, content)
-        root = text(table(content, "lib"), "path") or "src/lib.rs"
-        known = text(table(content, "lib"), "name") or name
-        self._crates.setdefault(known.replace("-", "_"), set()).add((join(folder, root) or "",))
+        root = text_under(inner_table(content, "lib"), "path") or "src/lib.rs"
+        known = text_under(inner_table(content, "lib"), "name") or name
+        self._crates.setdefault(known.replace("-", "_"), set()).add((join_path(folder, root) or "",))
         renamed = {}
         for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
-            for alias, said in table(content, kind).items():
-                package = text(said, "package") if isinstance(said, dict) else ""
+            for alias, dependency in inner_table(content, kind).items():
+                package = text_under(dependency, "package") if isinstance(dependency, dict) else ""
                 renamed[alias.replace("-", "_")] = (package or alias).replace("-", "_")
         self._dependencies[folder] = renamed
 
     def _add_roots(self, folder: str, content: dict[str, Any]) -> None:
         """The folders that hold a crate's modules where `Cargo.toml` says so."""
         bins = content.get("bin")
-        said = [text(table(content, "lib"), "path")]
-        said += [text(target, "path") for target in bins if isinstance(target, dict)] if isinstance(bins, list) else []
-        for path in said:
-            whole = join(folder, path) if path else None
+        paths = [text_under(inner_table(content, "lib"), "path")]
+        paths += (
+            [text_under(target, "path") for target in bins if isinstance(target, dict)]
+            if isinstance(bins, list)
+            else []
+        )
+        for path in paths:
+            whole = join_path(folder, path) if path else None
             if whole is not None and "/" in whole and not whole.startswith(f"{folder}/src/" if folder else "src/"):
                 self._roots.setdefault(whole.rpartition("/")[0], whole)
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         """The crate's root file, then the modules on the way to a file."""
         above_root = next((above for above in folders_above(file.folder) if above in self._roots), None)
         if above_root is not None:
@@ -148,7 +152,7 @@ class RustRules(Rules):
         roots = self._crates.get(name, set())
         return next(iter(roots)) if len(roots) == 1 else None
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         """The first name of a path may be a crate, or a word that says where the path begins."""
         if name in ("crate", "super"):
             unit = scope.file.unit

@@ -10,7 +10,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from codesum_pipeline.symbols.languages.spec import Span, patterns_beside
+from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
 # The code that a Rust macro writes is text that belongs to the macro. So is code quoted in it.

@@ -12,36 +12,29 @@ import tree_sitter_scala
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    CallSyntax,
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
-)
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
-    after_annotations,
-    at,
     call_of_path,
-    called,
-    child_of,
-    defines,
+    call_reader,
+    child_of_type,
+    definition_reader,
     directly_in,
     field_reader,
     field_text,
+    find_field,
     last_expression,
-    member,
+    member_text,
+    modifiers_before,
+    node_after_annotations,
     raw_text,
-    typed_name,
-    words_before,
+    typed_name_reader,
 )
-from codesum_pipeline.symbols.languages.kin import next_of, parent_of
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.kin import next_sibling_of, parent_of
+from codesum_pipeline.symbols.languages.spec import split_words
 
-TYPES = words("class_definition trait_definition object_definition enum_definition package_object")
-VALUES = words("val_definition var_definition val_declaration var_declaration")
+TYPES = split_words("class_definition trait_definition object_definition enum_definition package_object")
+VALUES = split_words("val_definition var_definition val_declaration var_declaration")
 BLOCKS = ("block", "indented_block")
 FUNCTION_VALUES = ("lambda_expression", "case_block")
 
@@ -60,7 +53,7 @@ def _lone_child(block: Node) -> Node | None:
 
 def _bound(node: Node, field: str = "value") -> Node | None:
     """What a definition is bound to, on whatever line that is."""
-    value = at(node, field)
+    value = find_field(node, field)
     return (_lone_child(value) or value) if value is not None and value.type == "indented_block" else value
 
 
@@ -71,7 +64,7 @@ def _name(node: Node | None, *fields: str) -> str:
 
 def _value(node: Node) -> DefinitionHead | None:
     """A value bound to a function, or to an object of a class without a name."""
-    pattern, value = at(node, "pattern"), _bound(node)
+    pattern, value = find_field(node, "pattern"), _bound(node)
     if pattern is None or value is None or pattern.type not in ("identifier", "operator_identifier"):
         return None
     is_function = value.type in FUNCTION_VALUES
@@ -80,7 +73,7 @@ def _value(node: Node) -> DefinitionHead | None:
         body = value if value.type == "case_block" else value.children[-1]
     type_ = SymbolType.FUNCTION if is_function else SymbolType.CLASS
     name = _name(pattern)
-    return DefinitionHead((name,), type_, body, after_annotations(node)) if name and body is not None else None
+    return DefinitionHead((name,), type_, body, node_after_annotations(node)) if name and body is not None else None
 
 
 def _class_body(value: Node) -> Node | None:
@@ -89,15 +82,15 @@ def _class_body(value: Node) -> Node | None:
     return last if last is not None and last.type == "template_body" else None
 
 
-def _given(node: Node) -> DefinitionHead | None:
+def _given_definition(node: Node) -> DefinitionHead | None:
     """A given with a body is a class, one with a value a function; without a name, Scala calls it by its type."""
     body = _bound(node, "body")
     if body is None:
         return None
-    name = _name(node, "name") or "_".join(["given", *_type_names(at(node, "return_type"))])
-    made_body = (child_of(node, "with") or body) if body.type == "with_template_body" else _class_body(body)
+    name = _name(node, "name") or "_".join(["given", *_type_names(find_field(node, "return_type"))])
+    made_body = (child_of_type(node, "with") or body) if body.type == "with_template_body" else _class_body(body)
     type_ = SymbolType.FUNCTION if made_body is None else SymbolType.CLASS
-    return DefinitionHead((name,), type_, made_body or body, after_annotations(node))
+    return DefinitionHead((name,), type_, made_body or body, node_after_annotations(node))
 
 
 def _type_names(type_: Node | None) -> Iterator[str]:
@@ -112,7 +105,7 @@ def _type_names(type_: Node | None) -> Iterator[str]:
 def _extension(node: Node) -> DefinitionHead | None:
     for parameters in node.children_by_field_name("parameters"):
         for parameter in parameters.named_children if parameters.type == "parameters" else ():
-            for name in _type_names(at(parameter, "type")):
+            for name in _type_names(find_field(parameter, "type")):
                 return DefinitionHead((name,), None)
     return None
 
@@ -125,7 +118,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             yield Parameter(text(parameters), None, None, "positional")
         for child in parameters.named_children:
             if child.type in ("parameter", "binding"):
-                type_ = at(child, "type")
+                type_ = find_field(child, "type")
                 is_open = type_ is not None and type_.type == "repeated_parameter_type"
                 kind = "var_positional" if is_open else "positional"
                 default = field_text(child, "default_value", text) or None
@@ -140,19 +133,19 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
     if value is not None and value.named_children:
         type_ = value.named_children[0]
         yield from map(text, type_.named_children if type_.type == "compound_type" else [type_])
-    extends = at(node, "extend")
+    extends = find_field(node, "extend")
     yield from (text(base) for base in (extends.children_by_field_name("type") if extends else ()) if base.is_named)
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
-    yield from words_before(node, text, ("Test",))
-    if child_of(node, "case"):
+    yield from modifiers_before(node, text, ("Test",))
+    if child_of_type(node, "case"):
         yield "case"
 
 
 def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """`items map price`; symbols are mostly those of numbers and lists."""
-    operator = at(node, "operator")
+    operator = find_field(node, "operator")
     is_name = operator is not None and operator.type == "identifier"
     return CallSyntax(field_text(node, "left", text), text(operator)) if is_name else None
 
@@ -161,7 +154,7 @@ def _made(creation: Node, text: Text) -> str:
     """The class of a new object, without what is mixed in."""
     type_ = creation.named_children[0] if creation.named_children else None
     if type_ is not None and type_.type == "compound_type":
-        type_ = at(type_, "base")
+        type_ = find_field(type_, "base")
     return text(type_) if type_ is not None and "type" in type_.type else ""
 
 
@@ -199,7 +192,7 @@ def _package(node: Node, text: Text) -> str:
     clause: Node | None = node
     while clause is not None and clause.type == "package_clause":
         names.append(field_text(clause, "name", text))
-        clause = next_of(clause, is_named=True)
+        clause = next_sibling_of(clause, is_named=True)
     return ".".join(names)
 
 
@@ -211,19 +204,19 @@ def _typed_value(node: Node, text: Text) -> Iterator[TypedName]:
     elif value.type == "instance_expression":
         yield TypedName(_value_name(node), _made(value, text))
     else:
-        function = at(value, "function")
-        said = text(function) if function and function.type in ("identifier", "field_expression") else ""
-        is_class = said.rpartition(".")[2][:1].isupper() and said.replace(".", "").isidentifier()
-        yield TypedName(_value_name(node), said if is_class else "")
+        function = find_field(value, "function")
+        name = text(function) if function and function.type in ("identifier", "field_expression") else ""
+        is_class = name.rpartition(".")[2][:1].isupper() and name.replace(".", "").isidentifier()
+        yield TypedName(_value_name(node), name if is_class else "")
 
 
 def _value_name(node: Node) -> str:
-    pattern = at(node, "pattern") or at(node, "name")
+    pattern = find_field(node, "pattern") or find_field(node, "name")
     return _name(pattern) if pattern is not None and "identifier" in pattern.type else ""
 
 
 def _field(node: Node, text: Text) -> Iterator[str]:
-    yield from (member(name, field_text(node, "type", text)) for name in _global(node, text))
+    yield from (member_text(name, field_text(node, "type", text)) for name in _global(node, text))
 
 
 def _member(node: Node, text: Text) -> list[str]:
@@ -248,10 +241,10 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_scala.language, spec={"flat": {"indented_block": _is_alone}}),
     definitions={
-        **dict.fromkeys(TYPES, defines(SymbolType.CLASS, after_annotations)),
-        "function_definition function_declaration": defines(SymbolType.FUNCTION, after_annotations),
+        **dict.fromkeys(TYPES, definition_reader(SymbolType.CLASS, node_after_annotations)),
+        "function_definition function_declaration": definition_reader(SymbolType.FUNCTION, node_after_annotations),
         "val_definition var_definition": _value,
-        "given_definition": _given,
+        "given_definition": _given_definition,
         "extension_definition": _extension,
     },
     result=_result,
@@ -264,7 +257,7 @@ DECLARATION = Declaration(
         "simple_enum_case full_enum_case type_definition": _member,
     },
     calls={
-        "call_expression": called("function", "field_expression value . field", around="generic_function"),
+        "call_expression": call_reader("function", "field_expression value . field", around="generic_function"),
         "infix_expression": _infix_call,
         "instance_expression": lambda node, text: call_of_path(_made(node, text).partition("[")[0], is_new=True),
     },
@@ -272,8 +265,8 @@ DECLARATION = Declaration(
     reexports={"export_declaration": _import},
     typed={
         **dict.fromkeys(VALUES, _typed_value),
-        "parameter class_parameter binding": typed_name(),
-        "typed_pattern": typed_name("pattern"),
+        "parameter class_parameter binding": typed_name_reader(),
+        "typed_pattern": typed_name_reader("pattern"),
     },
     parameters=_parameters,
     return_type=field_reader("return_type"),

@@ -8,32 +8,32 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
-    Declaration,
     DefinitionHead,
     Extension,
     ImportSyntax,
     Text,
     TypedName,
-    syntax_beside,
 )
 from codesum_pipeline.symbols.languages.hooks import (
-    at,
-    child_of,
+    child_of_type,
+    field_children,
     field_text,
-    inside,
-    member,
+    find_field,
+    member_text,
     raw_text,
-    texts_of,
-    unknown_words,
+    texts_of_children,
+    unknown_words_reader,
 )
 from codesum_pipeline.symbols.languages.kin import parent_of
 from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import patterns_beside, words
+from codesum_pipeline.symbols.languages.spec import split_words
+from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
-_PARTS = words("struct class enum protocol func let var")
+_PARTS = split_words("struct class enum protocol func let var")
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
@@ -44,7 +44,7 @@ def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
 
 def _function(node: Node) -> DefinitionHead:
     name = _MEMBERS.get(node.type) or raw_text(node, "name")
-    body = at(node, "body") or child_of(node, "computed_property")
+    body = find_field(node, "body") or child_of_type(node, "computed_property")
     return DefinitionHead((name,), SymbolType.FUNCTION, body)
 
 
@@ -54,7 +54,7 @@ def _is_extension(node: Node) -> bool:
 
 def _type(node: Node) -> DefinitionHead:
     """A class, struct, enum, actor or protocol; what an extension holds belongs to the type it extends."""
-    name, body = raw_text(node, "name"), at(node, "body")
+    name, body = raw_text(node, "name"), find_field(node, "body")
     if _is_extension(node):
         return DefinitionHead(tuple(name.partition("<")[0].split(".")), None, body)
     return DefinitionHead((name,), SymbolType.CLASS, body)
@@ -62,27 +62,27 @@ def _type(node: Node) -> DefinitionHead:
 
 def _property(node: Node) -> DefinitionHead | None:
     """A computed property, or a variable that holds a closure."""
-    name, body = at(node, "name"), at(node, "computed_value") or at(node, "value")
+    name, body = find_field(node, "name"), find_field(node, "computed_value") or find_field(node, "value")
     if name is None or body is None or body.type not in ("computed_property", "lambda_literal"):
         return None
     return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body)
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    holder = at(node, "value") if node.type == "property_declaration" else node
+    holder = find_field(node, "value") if node.type == "property_declaration" else node
     if holder is None or holder.type == "lambda_literal":
         return
     found: list[Parameter] = []
     for number, child in enumerate(holder.children):
         if child.type == "parameter":
-            kind = "var_positional" if child_of(child, "...") else "positional"
-            found.append(Parameter(field_text(child, "name", text), _said_type(child, text), None, kind))
+            kind = "var_positional" if child_of_type(child, "...") else "positional"
+            found.append(Parameter(field_text(child, "name", text), _stated_type(child, text), None, kind))
         elif found and holder.field_name_for_child(number) == "default_value":
             found[-1] = Parameter(found[-1].name, found[-1].type, text(child), found[-1].kind)
     yield from found
 
 
-def _said_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
+def _stated_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
     """The type after the first colon, or after another mark."""
     children = node.children if node is not None else []
     marks = [number for number, child in enumerate(children) if child.type == mark]
@@ -93,8 +93,8 @@ def _said_type(node: Node | None, text: Text, mark: str = ":") -> str | None:
 
 def _return_type(node: Node, text: Text) -> str | None:
     if node.type == "property_declaration":
-        return _said_type(child_of(node, "type_annotation"), text)
-    return _said_type(node, text, "->")
+        return _stated_type(child_of_type(node, "type_annotation"), text)
+    return _stated_type(node, text, "->")
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
             for word in child.named_children:
                 if word.type != "attribute":
                     yield text(word)
-                elif text(child_of(word, "user_type")) == "Test":
+                elif text(child_of_type(word, "user_type")) == "Test":
                     yield "test"
         elif child.type in ("async", "throws"):
             yield child.type
@@ -123,7 +123,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 def _call(node: Node, text: Text) -> CallSyntax | None:
     """`f()`, `Type()`, `a.b()`; `a[0]` is one to the grammar, but calls nothing that has a name."""
     function = node.named_children[0] if node.named_children else None
-    arguments = child_of(child_of(node, "call_suffix"), "value_arguments")
+    arguments = child_of_type(child_of_type(node, "call_suffix"), "value_arguments")
     if function is None or (arguments is not None and arguments.children[0].type == "["):
         return None
     if function.type == "navigation_expression":
@@ -134,50 +134,50 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`import A` takes a module, `import struct A.B` one name of it."""
-    path = text(child_of(node, "identifier"))
+    path = text(child_of_type(node, "identifier"))
     module, _, name = path.rpartition(".")
     if path:
-        yield ImportSyntax(module, name) if module and child_of(node, *_PARTS) else ImportSyntax(path)
+        yield ImportSyntax(module, name) if module and child_of_type(node, *_PARTS) else ImportSyntax(path)
 
 
 def _exported_module(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`@_exported import X`."""
-    path = text(child_of(node, "identifier"))
+    path = text(child_of_type(node, "identifier"))
     if path and "@_exported" in raw_text(node.named_children[0]):
         yield ImportSyntax(path, "*")
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    if type_ := _said_type(node, text):
+    if type_ := _stated_type(node, text):
         yield TypedName(field_text(node, "name", text), type_)
 
 
 def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
     """`var x: T`, and `let x = T(…)`."""
-    name, value = field_text(node, "name", text), at(node, "value")
-    said = _said_type(child_of(node, "type_annotation"), text)
+    name, value = field_text(node, "name", text), find_field(node, "value")
+    type_ = _stated_type(child_of_type(node, "type_annotation"), text)
     made = _call(value, text) if value is not None and value.type == "call_expression" else None
-    if name and (said or (made is not None and made.is_new)):
-        yield TypedName(name, said or (made.name if made else ""))
+    if name and (type_ or (made is not None and made.is_new)):
+        yield TypedName(name, type_ or (made.name if made else ""))
 
 
 def _stored(node: Node, text: Text) -> Iterator[str]:
     """The stored properties that a declaration names."""
-    if at(node, "computed_value") is None:
-        said = _return_type(node, text)
-        yield from (member(text(name), said or "") for name in node.children_by_field_name("name"))
+    if find_field(node, "computed_value") is None:
+        type_ = _return_type(node, text)
+        yield from (member_text(text(name), type_ or "") for name in node.children_by_field_name("name"))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
-    if at(node, "computed_value") is None and _property(node) is None:
+    if find_field(node, "computed_value") is None and _property(node) is None:
         yield from (text(name) for name in node.children_by_field_name("name"))
 
 
 def _result(body: Node) -> Node | None:
     """The one expression of a body is its value, if there is to be one."""
-    if body.type == "function_body" and child_of(parent_of(body), "->") is None:
+    if body.type == "function_body" and child_of_type(parent_of(body), "->") is None:
         return None
-    statements = inside(child_of(body, "statements"))
+    statements = field_children(child_of_type(body, "statements"))
     is_expression = len(statements) == 1 and not statements[0].type.endswith(("_statement", "_declaration"))
     return statements[0] if is_expression and statements[0].type != "assignment" else None
 
@@ -190,8 +190,11 @@ DECLARATION = Declaration(
         "class_declaration protocol_declaration": _type,
         "property_declaration": _property,
     },
-    hiding=unknown_words(_unknown),
-    fields={"property_declaration protocol_property_declaration": _stored, "enum_entry": texts_of("simple_identifier")},
+    hiding=unknown_words_reader(_unknown),
+    fields={
+        "property_declaration protocol_property_declaration": _stored,
+        "enum_entry": texts_of_children("simple_identifier"),
+    },
     result=_result,
     calls={"call_expression": _call},
     imports={"import_declaration": _import},
@@ -215,7 +218,7 @@ class SwiftRules(Rules):
     has_overloads = True
     constructors = ("init",)
 
-    def unit(self, file: ScopedFile) -> Key:
+    def unit_of(self, file: ScopedFile) -> Key:
         parts = file.folder.split("/")
         for marker in ("Sources", "Tests"):
             if marker in parts and parts.index(marker) + 1 < len(parts):

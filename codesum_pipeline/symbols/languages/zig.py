@@ -8,40 +8,36 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.possible_values import ModuleValue
 from codesum_pipeline.ground.model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.declaration import (
-    Declaration,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-    syntax_beside,
-)
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
-    at,
-    called,
-    child_of,
-    defines,
+    call_reader,
+    child_of_type,
+    definition_reader,
     field_reader,
     field_text,
-    member,
-    of_public,
-    parameter,
+    find_field,
+    member_text,
+    public_imports_reader,
     raw_text,
-    texts_of,
+    read_parameter,
+    texts_of_children,
 )
-from codesum_pipeline.symbols.languages.projects import join
+from codesum_pipeline.symbols.languages.projects import join_path
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-CONTAINERS = words("struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration")
+CONTAINERS = split_words(
+    "struct_declaration enum_declaration union_declaration opaque_declaration error_set_declaration"
+)
 # Nodes that enclose a function's return type or a variable's type.
-_AROUND_TYPES = words("labeled_type_expression parenthesized_expression")
+_AROUND_TYPES = split_words("labeled_type_expression parenthesized_expression")
 
 
 def _test(node: Node) -> DefinitionHead:
     """`test "name"`: a function by the text of its name."""
-    name = raw_text(child_of(node, "string", "identifier")).strip('"')
-    return DefinitionHead((f"test {name}" if name else "test",), SymbolType.FUNCTION, child_of(node, "block"))
+    name = raw_text(child_of_type(node, "string", "identifier")).strip('"')
+    return DefinitionHead((f"test {name}" if name else "test",), SymbolType.FUNCTION, child_of_type(node, "block"))
 
 
 def _variable(node: Node) -> DefinitionHead | None:
@@ -50,7 +46,7 @@ def _variable(node: Node) -> DefinitionHead | None:
     type_ = _container(value)
     if declared is None or type_ is None:
         return None
-    return DefinitionHead((raw_text(declared),), SymbolType.CLASS, child_of(type_, "{"))
+    return DefinitionHead((raw_text(declared),), SymbolType.CLASS, child_of_type(type_, "{"))
 
 
 def _container(value: Node | None) -> Node | None:
@@ -84,11 +80,11 @@ def _declared(node: Node) -> tuple[Node | None, Node | None]:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    listed = child_of(node, "parameters")
+    listed = child_of_type(node, "parameters")
     for number, child in enumerate(listed.named_children if listed is not None else ()):
         if child.type == "parameter":
             is_receiver = not number and field_text(child, "name", text) in ("self", "this")
-            yield parameter(child, text, "receiver" if is_receiver else "positional")
+            yield read_parameter(child, text, "receiver" if is_receiver else "positional")
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -107,21 +103,21 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     inner: list[str] = []
     while value is not None and value.type == "field_expression":
         inner.append(field_text(value, "member", text))
-        value = at(value, "object")
+        value = find_field(value, "object")
     path = _imported_path(value, text)
     if declared is not None and path:
         yield ImportSyntax(path, ".".join(reversed(inner)) or None, text(declared))
 
 
 def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    if path := _imported_path(child_of(node, "builtin_function"), text):
+    if path := _imported_path(child_of_type(node, "builtin_function"), text):
         yield ImportSyntax(path, "*")
 
 
 def _imported_path(node: Node | None, text: Text) -> str:
-    if node is None or node.type != "builtin_function" or text(child_of(node, "builtin_identifier")) != "@import":
+    if node is None or node.type != "builtin_function" or text(child_of_type(node, "builtin_identifier")) != "@import":
         return ""
-    return text(child_of(child_of(node, "arguments"), "string")).strip('"')
+    return text(child_of_type(child_of_type(node, "arguments"), "string")).strip('"')
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
@@ -140,7 +136,7 @@ def _typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
 
 def _made(value: Node | None, text: Text) -> str:
     if value is not None and value.type == "try_expression":
-        value = child_of(value, "call_expression")
+        value = child_of_type(value, "call_expression")
     if value is None or not value.named_children:
         return ""
     first = value.named_children[0]
@@ -154,8 +150,8 @@ def _made(value: Node | None, text: Text) -> str:
 
 def _field(node: Node, text: Text) -> Iterator[str]:
     type_ = field_text(node, "type", text)
-    name = field_text(node, "name", text) or text(child_of(node, "identifier"))
-    yield member(name, type_ if type_ != name else "")
+    name = field_text(node, "name", text) or text(child_of_type(node, "identifier"))
+    yield member_text(name, type_ if type_ != name else "")
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
@@ -176,18 +172,18 @@ def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_zig.language),
     definitions={
-        "function_declaration": defines(SymbolType.FUNCTION),
+        "function_declaration": definition_reader(SymbolType.FUNCTION),
         "variable_declaration": _variable,
         "test_declaration": _test,
     },
-    fields={"container_field": _field, "error_set_declaration": texts_of("identifier")},
-    calls={"call_expression": called("function", "field_expression object . member")},
+    fields={"container_field": _field, "error_set_declaration": texts_of_children("identifier")},
+    calls={"call_expression": call_reader("function", "field_expression object . member")},
     imports={"variable_declaration": _import, "using_namespace_declaration": _using},
     typed={"parameter container_field": _typed, "variable_declaration": _typed_variable},
     parameters=_parameters,
     return_type=field_reader("type"),
     modifiers=_modifiers,
-    reexports={"variable_declaration": of_public(_handed_on)},
+    reexports={"variable_declaration": public_imports_reader(_handed_on)},
     globals={"variable_declaration": _global},
 )
 
@@ -201,7 +197,7 @@ class ZigRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         if row.module.endswith(".zig"):
-            path = join(file.folder, row.module)
+            path = join_path(file.folder, row.module)
             if path is None or path not in self.projects.paths:
                 return
             if row.name == "*":

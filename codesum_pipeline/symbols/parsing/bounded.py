@@ -12,7 +12,7 @@ from typing import Self
 from tree_sitter import Parser, Point, Tree
 
 from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has, profile_of
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.ground.workers.limits import Meter, TooMuchHere, WorkLimits
 
 # Raise it with what is counted, and how: it decides which files are read.
@@ -119,7 +119,7 @@ def may_take_gigabytes(source: bytes, language: str) -> bool:
             begun.pop()
     if begun and len(code) - begun[0] > LONGEST_OPEN:
         return True
-    return has(language, Trait.SEMICOLONS) and max(map(len, _STATEMENT_MARKS.split(code))) > LONGEST_UNENDED
+    return has_trait(language, Trait.SEMICOLONS) and max(map(len, _STATEMENT_MARKS.split(code))) > LONGEST_UNENDED
 
 
 def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:

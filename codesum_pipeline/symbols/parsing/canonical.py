@@ -20,9 +20,9 @@ from itertools import accumulate, chain
 
 from msgspec import Struct
 
-from codesum_pipeline.symbols.languages.declaration import NAMELESS, References
+from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References
 from codesum_pipeline.symbols.parsing.directives import BLANKS, OUTER_BLANKS
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 INDENT = "    "
 # 10,000 blocks in each other would take 200 MB of blanks.
@@ -41,8 +41,8 @@ class DocComment(Struct, frozen=True):
     lines: tuple[tuple[str, int], ...]
 
 
-class Canonical(Struct, frozen=True):
-    """A file's canonical lines.
+class Canonical(Struct):
+    """A file's canonical lines, added one after the other by `lay_out`.
 
     For each line: its text without indent, its depth (`IN_LITERAL`: never
     indented), and the first byte of the source that it shows. `row_ends` are

@@ -174,14 +174,14 @@ def _prefix(signs: Sequence[str], at: int) -> int:
 def _cast(signs: list[str]) -> ExpressionStep | None:
     """A cast in brackets: `(Type) value` or `value as Type`."""
     end = _end_of(signs, 0) if signs[:1] == ["("] else -1
-    said: Sequence[str] = ()
+    type_signs: Sequence[str] = ()
     if 0 < end < len(signs) and signs[end] not in _CASTS:
         rest = signs[end:]
         is_value = _steps(rest, is_new=False) or (rest[0] == "(" and _end_of(rest, 0) == len(rest))
-        said = signs[1 : end - 1] if is_value else ()
+        type_signs = signs[1 : end - 1] if is_value else ()
     elif (last := max((at for at, sign in enumerate(signs) if sign in _CASTS), default=0)) > 0:
-        said = signs[last + 1 :]
-    type_ = _type(said, _MAX_DEPTH) if said else None
+        type_signs = signs[last + 1 :]
+    type_ = _type(type_signs, _MAX_DEPTH) if type_signs else None
     return ExpressionStep(CAST, type=type_) if type_ is not None else None
 
 
@@ -306,8 +306,8 @@ def _named_type(signs: Sequence[str], depth: int) -> TypeName | None:
         if signs[at] == "[" and (not inner or "".join(inner).isdigit()):
             lists += 1
         else:
-            given = [part for part in _split(inner, ",", of_types=True) if part[0][0] != "'"]
-            arguments = tuple([_type(part, depth - 1) for part in given])
+            written_arguments = [part for part in _split(inner, ",", of_types=True) if part[0][0] != "'"]
+            arguments = tuple([_type(part, depth - 1) for part in written_arguments])
         at = end
     if names == ("map",) and at < len(signs):
         arguments, at = (*arguments, _type(signs[at:], depth - 1)), len(signs)

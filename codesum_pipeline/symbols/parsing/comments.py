@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.parsing.canonical import DocComment
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
 _CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
@@ -90,15 +90,15 @@ class Comments:
         first = next(heads, self._tokens.offsets[0] if self._tokens.offsets else len(self._text))
         leading = [node for node in free if node.start_byte < first and not _DIRECTIVE.match(self._raw(node))]
         for run in self._runs(leading):
-            said = doc_text([self._raw(node) for node in run])
-            if said and not _LEGAL.search(said) and not self._raw(run[0]).startswith("#!"):
+            comment = doc_text([self._raw(node) for node in run])
+            if comment and not _LEGAL.search(comment) and not self._raw(run[0]).startswith("#!"):
                 return tuple(run)
         return ()
 
     def text_of(self, docs: Sequence[Node]) -> str | None:
         """What comments say; None if that is nothing."""
-        said = self._tokens.decoded(doc_text([self._raw(node) for node in docs]))
-        return self._declaration.plain_doc(said) or None
+        comment = self._tokens.decoded(doc_text([self._raw(node) for node in docs]))
+        return self._declaration.plain_doc(comment) or None
 
     def canonical(self, node: Node, *, stands_apart: bool = False) -> DocComment:
         """A comment's lines without margin; a blank line after it, if it must not document what follows."""

@@ -23,7 +23,7 @@ from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
 from codesum_pipeline.symbols.parsing.compiled_symbols import Matches, match_definitions, symbols_lacking
 from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, ParsedFile
-from codesum_pipeline.symbols.scip.comparing import IndexComparison, IndexReference, compare
+from codesum_pipeline.symbols.scip.comparing import IndexComparison, IndexReference, compare_with_text
 from codesum_pipeline.symbols.scip.symbol_names import Suffix, is_module, parse_symbol
 
 COMPILED_VERSION = 1
@@ -49,7 +49,7 @@ def with_compiler(
     parsed: ParsedFile, documents: Sequence[OfferedDocument], text: str, policy: HashPolicy, *, digest: str
 ) -> tuple[ParsedFile, CompilerFile]:
     """The file with the symbols that it lacks, and what the first document says that counts for its text."""
-    found = [compare(document.content, text) for document in documents]
+    found = [compare_with_text(document.content, text) for document in documents]
     for document, comparison in zip(documents, found, strict=True):
         if not comparison.problem:
             return _read(parsed, comparison, text, policy, digest=digest, tool=document.tool)

@@ -5,7 +5,7 @@ A directive gets its own line wherever it occurs in the syntax, and so does what
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.parsing.grammar import NodeRole
+from codesum_pipeline.symbols.parsing.node_roles import NodeRole
 
 # How comments begin in the languages that have directives.
 COMMENT_MARKS = ("//", "/*")
@@ -53,7 +53,7 @@ def _line_end(text: str, start: int) -> int:
     return end if end >= 0 else len(text)
 
 
-def folded(text: str) -> str:
+def fold_lines(text: str) -> str:
     """A text on one line: line ends and the blanks around them are one blank, and none at its ends."""
     first, *others = text.split("\n")
     if not others:
@@ -63,7 +63,7 @@ def folded(text: str) -> str:
     return " ".join(filter(None, pieces))
 
 
-def written(text: str, shown: str, start: int, end: int) -> str:
+def replaced_text(text: str, shown: str, start: int, end: int) -> str:
     """What a token was shown in place of, with what was shown as blanks after it; none if it is as shown."""
     if text[start:end] == shown[start:end]:
         return ""

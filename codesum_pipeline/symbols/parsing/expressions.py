@@ -14,7 +14,7 @@ from typing import Self
 from msgspec import Struct
 
 from codesum_pipeline.ground.model.symbol import Form, Parameter
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # Part of the parsers' versions: a change reads every file again.
 EXPRESSIONS_VERSION = 1
@@ -46,11 +46,11 @@ _CONSTANTS = {
 
 
 class Expression(Struct, frozen=True):
-    """`names` are those of the chain it is, outermost first; `said` is the first text in it."""
+    """`names` are those of the chain it is, outermost first; `first_text` is the first text in it."""
 
     names: tuple[str, ...] = ()
     form: Form = Form.OTHER
-    said: str = ""
+    first_text: str = ""
 
 
 def expression_at(tokens: Tokens, start: int, end: int) -> Expression:
@@ -142,21 +142,21 @@ def _attributes(tokens: Tokens) -> Iterator[tuple[int, str, str]]:
 
 def read_expression(pieces: Sequence[str]) -> Expression:
     """What some tokens are together."""
-    flat, said = _flattened(pieces)
+    flat, first_text = _flattened(pieces)
     is_negated = bool(flat) and flat[0] in ("!", "not")
     if not _CHOICES.isdisjoint(flat):
-        return Expression(said=said)
+        return Expression(first_text=first_text)
     if is_negated or not _COMPARISONS.isdisjoint(flat):
-        return Expression(form=Form.TRUTH, said=said)
+        return Expression(form=Form.TRUTH, first_text=first_text)
     while flat and flat[0] in _PREFIXES:
         flat = flat[1:]
     if not flat:
-        return Expression(said=said)
+        return Expression(first_text=first_text)
     first = flat[0]
     if form := _literal_form(first, flat[1:]):
-        return Expression(form=form, said=said)
+        return Expression(form=form, first_text=first_text)
     names, form = _chain(flat)
-    return Expression(names, form, said)
+    return Expression(names, form, first_text)
 
 
 def _literal_form(first: str, rest: Sequence[str]) -> Form | None:
@@ -198,7 +198,7 @@ def _flattened(pieces: Sequence[str]) -> tuple[list[str], str]:
     """The tokens outside of brackets, and the first text wherever it is. A pair of brackets becomes one token that
     names its content (`{:}` for a mapping), and a text becomes `""`."""
     flat: list[str] = []
-    said, depth, position = "", 0, 0
+    first_text, depth, position = "", 0, 0
     while position < len(pieces):
         piece = pieces[position].strip()
         position += 1
@@ -206,7 +206,7 @@ def _flattened(pieces: Sequence[str]) -> tuple[list[str], str]:
             continue
         if is_text(piece):
             content, position = text_at(pieces, position - 1)
-            said = said or content
+            first_text = first_text or content
             if not depth and flat[-1:] != ['""']:
                 flat.append('""')
         elif piece in _OPENING:
@@ -220,7 +220,7 @@ def _flattened(pieces: Sequence[str]) -> tuple[list[str], str]:
             flat.extend([shown] if shown else [])
         elif depth == 1 and piece == ":" and flat[-1:] == ["{}"]:
             flat[-1] = "{:}"
-    return flat, said
+    return flat, first_text
 
 
 def _type_arguments(pieces: Sequence[str], position: int) -> tuple[int, str]:

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Fact, Form, SymbolFacts, SymbolType
-from codesum_pipeline.symbols.languages.declaration import CallSyntax, Declaration, Text
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Text
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.canonical import Canonical
 from codesum_pipeline.symbols.parsing.expressions import (
@@ -21,8 +22,8 @@ from codesum_pipeline.symbols.parsing.expressions import (
     pieces_between,
     read_expression,
 )
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition
-from codesum_pipeline.symbols.parsing.walk import Tokens
 
 # Distinct texts, each with the bytes that say it first.
 Found = dict[str, tuple[int, int]]
@@ -87,19 +88,19 @@ class FactReader:
 
         def facts(texts: Found) -> tuple[Fact, ...]:
             """Each text with its line, and the structure of what lies between its bytes."""
-            told = []
+            facts_of_texts = []
             for text, (start, end) in texts.items():
                 read = expression_at(self._tokens, start, end)
                 line = self._canonical.line_at(start) - first_line + 1
-                told.append(Fact(text, line, read.names, read.form, read.said))
-            return tuple(told)
+                facts_of_texts.append(Fact(text, line, read.names, read.form, read.first_text))
+            return tuple(facts_of_texts)
 
         node = definition.nodes[0]
         parameters = () if is_class else tuple(declaration.parameters(node, self._text))
         if parameters and parameters[0].kind == "receiver" and declaration.unbound in words:
             parameters = (replace(parameters[0], kind="positional"), *parameters[1:])
         # Where a docstring ends, or the first line of the signature does.
-        said_end = (definition.docstring or node.children[0]).end_byte if declaration.docstrings else 0
+        docstring_end = (definition.docstring or node.children[0]).end_byte if declaration.docstrings else 0
         start, end = definition.start_byte, definition.end_byte
         return SymbolFacts(
             parameters=parameters,
@@ -112,7 +113,7 @@ class FactReader:
             literals=() if is_class else self._texts.literals_in(start, end),
             attributes=() if is_class else self._texts.attributes_in(start, end, parameters),
             signature_line=self._canonical.line_at(signature_start) - first_line + 1,
-            docstring_line=self._canonical.lines_between(0, said_end)[1] - first_line if said_end else 1,
+            docstring_line=self._canonical.lines_between(0, docstring_end)[1] - first_line if docstring_end else 1,
             is_generator=found.is_generator and not is_class,
             is_async="async" in words,
         )
@@ -139,7 +140,7 @@ class FactReader:
                 self._add(found.returned, *self._value_at(mark))
             if kind in rules.raises:
                 self._add(found.raises, *self._value_at(mark))
-            if kind in rules.outer:
+            if kind in rules.outer_names:
                 found.outer.update(self._text(name) for name in mark.named_children)
             if (field := rules.assignments.get(kind)) is not None:
                 # What an assignment or a step (`i++`) assigns.
@@ -194,8 +195,8 @@ class FactReader:
         name = found.names.get(fact.text)
         if name is None:
             return fact
-        given = read_expression([*first_argument(pieces_between(self._tokens, *found.raises[fact.text]))]).names
-        return replace(fact, names=given if given and given[-1][:1].isupper() else (name,), form=Form.CALL)
+        names = read_expression([*first_argument(pieces_between(self._tokens, *found.raises[fact.text]))]).names
+        return replace(fact, names=names if names and names[-1][:1].isupper() else (name,), form=Form.CALL)
 
     def _short(self, start: int, end: int) -> str:
         return self._tokens.text(start, end, max_tokens=MAX_TEXT + 1) if start < end else ""

@@ -8,12 +8,14 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.hashing import HashPolicy
 from codesum_pipeline.ground.model.symbol import FileFacts, Import, Reexport, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import Declaration, ImportSyntax, References, Text
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, References, Text
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts
 from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, find_definitions
 from codesum_pipeline.symbols.parsing.node_texts import NodeTexts
 from codesum_pipeline.symbols.parsing.overloads import ids_of
@@ -22,7 +24,6 @@ from codesum_pipeline.symbols.parsing.reference_facts import ReferenceReader, re
 from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
 from codesum_pipeline.symbols.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
-from codesum_pipeline.symbols.parsing.walk import Tokens
 
 _start_byte = attrgetter("start_byte")
 # Build tags are in a file's head.
@@ -88,9 +89,9 @@ class FileReader:
         imports = read_imports(declaration, outline, ids, self._text, canonical)
         exports = self._exports
         globals_ = tuple(read_names(declaration.globals, outline, self._text))
-        tests = judge_tests(symbols, self._told(symbols, imports))
-        if declaration.handed_on:
-            reexports = declaration.handed_on(self._path, imports, exports)
+        tests = judge_tests(symbols, self._evidence(symbols, imports))
+        if declaration.reexports_of_file:
+            reexports = declaration.reexports_of_file(self._path, imports, exports)
         else:
             readers = declaration.reexports
             handed_on = (
@@ -139,7 +140,7 @@ class FileReader:
         reader = ReferenceReader(self._declaration, self._outline, self._text, self._calls, structures)
         return reader.read(symbols, self._path, CalleeNames(self._source))
 
-    def _told(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
+    def _evidence(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
         """What the file says about tests besides its definitions."""
         declaration, outside = self._declaration, self._outline.outside
         rules = declaration.tests
@@ -186,20 +187,10 @@ class FileReader:
             end_line = first + 1
         last_byte = tokens.last_byte(end)
         source = canonical.source(first, end_line)
-        words = tuple(declaration.modifiers(node, definition.preambles, self._text))
-        words = (definition.section, *words) if definition.section else words
-        if definition.wrapper is not None:
-            words = (*declaration.wrapper_modifiers(definition.wrapper, self._text), *words)
+        words, signature_start = self._modifiers(definition), self._signature_start(definition)
         docstring, doc_lines = self._docstring(definition)
         # Each clause of a definition has a body that it chooses from.
         bodies = max(1, sum(body is not None for body in definition.bodies))
-        # It is shown without the annotations at its beginning.
-        outer = definition.head or definition.wrapper or node
-        signature_start = outer.start_byte
-        for child in outer.children if declaration.preambles else ():
-            if child.type not in declaration.preambles:
-                break
-            signature_start = child.end_byte
         token = bisect_left(tokens.offsets, signature_start)
         return Symbol(
             id=id_,
@@ -231,20 +222,38 @@ class FileReader:
             or is_cut(self._blanked, start, end),
         )
 
+    def _modifiers(self, definition: Definition) -> tuple[str, ...]:
+        """The words before a definition: its wrapper's, the section's that it is in, and its own."""
+        words = tuple(self._declaration.modifiers(definition.nodes[0], definition.preambles, self._text))
+        words = (definition.section, *words) if definition.section else words
+        if definition.wrapper is not None:
+            words = (*self._declaration.wrapper_modifiers(definition.wrapper, self._text), *words)
+        return words
+
+    def _signature_start(self, definition: Definition) -> int:
+        """The byte from which on a definition's head is shown: without the annotations at its beginning."""
+        outer, preambles = definition.head or definition.wrapper or definition.nodes[0], self._declaration.preambles
+        start = outer.start_byte
+        for child in outer.children if preambles else ():
+            if child.type not in preambles:
+                break
+            start = child.end_byte
+        return start
+
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""
-        said = [self._comments.text_of(definition.docs)] if definition.docs else []
+        docs = [self._comments.text_of(definition.docs)] if definition.docs else []
         lines = sum(len(self._comments.canonical(node).lines) for node in definition.docs)
         inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
         if inner is not None:
             held, text = inner
             first, end = self._canonical.lines_between(held.start_byte, held.end_byte)
-            said.append(text)
+            docs.append(text)
             lines += end - first
         if (node := definition.docstring) is not None:
-            said.append(self._docstring_text(node))
+            docs.append(self._docstring_text(node))
             lines += self._canonical.lines_between(0, node.end_byte)[1] - self._canonical.line_at(node.start_byte)
-        return "\n\n".join(filter(None, said)) or None, lines
+        return "\n\n".join(filter(None, docs)) or None, lines
 
     def _docstring_text(self, node: Node | None) -> str | None:
         """What a docstring says."""
@@ -271,7 +280,7 @@ class FileReader:
     def _head(self, definition: Definition) -> str:
         """The head of a definition with its attributes; for clauses, each of which has a head, what they have in
         common."""
-        kept = self._declaration.shown_marks | self._declaration.telling_marks
+        kept = self._declaration.shown_marks | self._declaration.distinguishing_marks
         return definition.clause or self._text_before_body(definition, definition.code_start, kept)
 
     def _source_of(self, definition: Definition) -> str:
@@ -316,7 +325,7 @@ def _reexports(
     of an import among what it exports: names, or `a as b`.
     """
     bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
-    found = [*(_stated(said, bound) for said in handed_on), *(_listed(name, bound) for name in exports)]
+    found = [*(_stated(statement, bound) for statement in handed_on), *(_listed(name, bound) for name in exports)]
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
@@ -335,19 +344,19 @@ def _bound_name(imported: Import) -> str:
     return imported.alias or ("" if imported.name in (None, _ALL) else imported.name or "")
 
 
-def _stated(said: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
-    if said.module:
-        called = bound.get(said.module)
-        is_alias = said.name == _ALL and called is not None and called.name in (None, _ALL)
-        source = called.module if called is not None and is_alias else said.module
-        name = said.alias or said.name or source.rpartition("::")[2].rpartition("/")[2]
-        return Reexport(name, said.name, source) if name else None
-    first, _, inner = (said.name or "").partition(".")
+def _stated(statement: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
+    if statement.module:
+        called = bound.get(statement.module)
+        is_alias = statement.name == _ALL and called is not None and called.name in (None, _ALL)
+        source = called.module if called is not None and is_alias else statement.module
+        name = statement.alias or statement.name or source.rpartition("::")[2].rpartition("/")[2]
+        return Reexport(name, statement.name, source) if name else None
+    first, _, inner = (statement.name or "").partition(".")
     found = bound.get(first)
     if found is None:
         return None
     module = f"{found.module}.{found.name}" if found.name and inner else found.module
-    return Reexport(said.alias or first, inner or found.name, module)
+    return Reexport(statement.alias or first, inner or found.name, module)
 
 
 def _listed(export: str, bound: dict[str, Import]) -> Reexport | None:

@@ -7,34 +7,13 @@ from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.symbols.languages.hooks import is_longer_than_one
-from codesum_pipeline.symbols.languages.spec import (
-    OPERANDS,
-    Holds,
-    LanguageSpec,
-    Spell,
-    TokenSpacing,
-    is_spaced,
-    settle,
-)
+from codesum_pipeline.symbols.languages.spec import Holds, LanguageSpec, Spell
+from codesum_pipeline.symbols.languages.token_spacing import OPERANDS, TokenSpacing, is_spaced, settle_spacing
+from codesum_pipeline.symbols.parsing.node_roles import LAID_OUT, NodeRole
 
 T = TypeVar("T")
 # The kind id that tree-sitter gives what it could not parse.
 ERROR_KIND = 65535
-
-
-class NodeRole:
-    """Bits that say what the walk does with a node; 0 is one that it only passes through or writes down.
-
-    `FIXED` is a token with one spelling; `BRACE` and `PAREN` open or close what is `BRACED` or `PARENED`, `CLOSING`
-    closes it; `DEFINING` asks the language whether it defines something; what is `FLEXIBLE` may be laid out flat, or be
-    hollow, what is `ENCLOSED` may be bare, or merged. The others are named as in `LanguageSpec`.
-    """
-
-    (LINE, BLOCK, ATOM, DROPPED, MARKED, BRANCH, ERROR, FIXED, COMMENT, BRACED, BRACE, CONTAINER, DEFINING, WRAPPER,
-     PARENED, PAREN, HANGING, ROWS, DIRECTIVE, DIRECTIVE_TEXT, RESTART, FOLDED, OUTDENTED, FLEXIBLE, TRIMMED, CLOSING,
-     LOWERED, SEPARATOR, TRAILING, DEEP, ROW_MARK, GLUED, ENCLOSED, RESPELLED, TERMINATED,
-    ) = (1 << number for number in range(35))  # fmt: skip
-    LAID_OUT = LINE | BLOCK | BRACED | PARENED | HANGING | ROWS | RESTART | OUTDENTED | FLEXIBLE
 
 
 # Added to the kind of a node that is laid out flat.
@@ -57,11 +36,12 @@ Follow = dict[int, Step | None]
 Define = Callable[[Node], object | None]
 
 
-class Grammar(Struct, frozen=True):
+class Grammar(Struct):
     """A `LanguageSpec` in the grammar's own numbers, so that a token costs one look-up.
 
     `follow` is indexed by the class of the token before; `follow_in` has the
-    steps that depend on the parent, by (class before, parent, kind).
+    steps that depend on the parent, by (class before, parent, kind). It
+    remembers those that files have needed; nothing else in a grammar changes.
     """
 
     language: Language
@@ -76,6 +56,7 @@ class Grammar(Struct, frozen=True):
     respelled: Mapping[int, Spell] = field(default_factory=dict)
     lists: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
     terminated: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
+    headed: Mapping[int, Callable[[Node], Node | None]] = field(default_factory=dict)
 
     def parser(self) -> Parser:
         """A new parser; parsers are not shared between threads."""
@@ -125,6 +106,7 @@ def compile_grammar(
         respelled=kinds.keyed(spec.respelled),
         lists=kinds.keyed(lists),
         terminated=kinds.keyed(terminated),
+        headed=kinds.keyed(spec.headed),
     )
 
 
@@ -198,35 +180,38 @@ class _Kinds:
 
 def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
     roles = {kind: NodeRole.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
+    # What has a head is laid out like what is braced, from its head on.
+    braced, rows = spec.braced.union(spec.headed), spec.rows.union(spec.headed)
     braces, parens = ("{}" if spec.braced else ""), ("()" if spec.parened else "")
     # What is a matter of tokens, even where a node type has their name (Ruby's `begin`).
     by_token = {
-        NodeRole.BRACE: (spec.openers | spec.closers if spec.braced else frozenset()).union(braces),
+        NodeRole.BRACE: (spec.openers | spec.closers if braced else frozenset()).union(braces),
         NodeRole.PAREN: frozenset(parens),
         NodeRole.CLOSING: spec.closers.union(braces[1:], parens[1:]),
     }
     by_type = {
         NodeRole.LINE: spec.lines, NodeRole.BLOCK: spec.blocks, NodeRole.ATOM: spec.atoms,
-        NodeRole.DROPPED: spec.dropped | spec.comments, NodeRole.COMMENT: spec.comments, NodeRole.BRACED: spec.braced,
+        NodeRole.DROPPED: spec.dropped | spec.comments, NodeRole.COMMENT: spec.comments, NodeRole.BRACED: braced,
         NodeRole.PARENED: spec.parened, NodeRole.HANGING: spec.hanging, NodeRole.OUTDENTED: spec.outdented,
         NodeRole.FLEXIBLE: {*spec.flat, *spec.hollow}, NodeRole.TRIMMED: spec.trimmed, NodeRole.LOWERED: spec.lowered,
         NodeRole.SEPARATOR: spec.separators, NodeRole.TRAILING: spec.trailing, NodeRole.DEEP: spec.deep,
-        NodeRole.ROW_MARK: spec.row_marks, NodeRole.GLUED: spec.glued, NodeRole.ROWS: spec.rows,
+        NodeRole.ROW_MARK: spec.row_marks, NodeRole.GLUED: spec.glued, NodeRole.ROWS: rows,
         NodeRole.RESTART: spec.restarts, NodeRole.FOLDED: spec.folded, NodeRole.DIRECTIVE: spec.directives,
         NodeRole.DIRECTIVE_TEXT: spec.directive_texts, NodeRole.CONTAINER: spec.containers | spec.blocks,
         NodeRole.DEFINING: defining, NodeRole.WRAPPER: spec.wrappers, NodeRole.MARKED: marked | spec.wrappers,
         NodeRole.BRANCH: spec.branches, NodeRole.ENCLOSED: {*spec.bare, *spec.merged},
         NodeRole.RESPELLED: spec.respelled, NodeRole.TERMINATED: {*spec.ended, *spec.terminated},
+        NodeRole.HEADED: spec.headed,
     }  # fmt: skip
     for table, kinds_of in ((by_token, kinds.tokens), (by_type, kinds.node_types)):
         for bit, names in table.items():
             for name in names:
                 for kind in kinds_of(name):
                     roles[kind] |= bit
-    if not (spec.containers or spec.braced or spec.rows):
+    if not (spec.containers or braced or rows):
         roles = {kind: role if role & NodeRole.FIXED else role | NodeRole.CONTAINER for kind, role in roles.items()}
     roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER
-    roles.update({kind + FLAT: role & ~NodeRole.LAID_OUT for kind, role in roles.items() if role & NodeRole.FLEXIBLE})
+    roles.update({kind + FLAT: role & ~LAID_OUT for kind, role in roles.items() if role & NodeRole.FLEXIBLE})
     roles.update({kind + FLAT: NodeRole.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
     for name in spec.bare:
         roles.update({kind + BARE: roles[kind] for kind in kinds.node_types(name)})
@@ -250,7 +235,7 @@ def _step(before: TokenSpacing, token: TokenSpacing, spelling: str) -> Step:
         if before not in OPERANDS:
             return ("", int(before))
         token = TokenSpacing.INFIX
-    settled = settle(before, token)
+    settled = settle_spacing(before, token)
     if token is TokenSpacing.LED and before not in (TokenSpacing.COMMA, TokenSpacing.START):
         return (f"; {spelling}", int(settled))
     return ((" " if is_spaced(before, settled) else "") + spelling, int(settled))

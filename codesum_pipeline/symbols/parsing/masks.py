@@ -71,8 +71,8 @@ def _masked_row(row: Any, masks: _Masks) -> Any:
         if not isinstance(row, _ROWS):
             changed[name] = _masked(value, masks, masks.text)
         elif name == "references" or (name == "facts" and isinstance(value, str)):
-            told = _masked(json.loads(value), masks, masks.name)
-            changed[name] = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+            masked = _masked(json.loads(value), masks, masks.name)
+            changed[name] = json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
         elif name not in _PLACES:
             changed[name] = _masked(value, masks, masks.name if name in _NAMES else masks.text)
     return replace(row, **changed)
@@ -103,10 +103,10 @@ def _mask_of_texts(kinds: Mapping[str, str], *, few: int) -> Mask:
     replaced = _replacing(masks, few=few)
 
     def mask(text: str) -> str:
-        told = replaced(text)
-        if told.endswith(_CUT) and len(masks) <= few:
-            told = _without_beginning(told, masks)
-        return mask_secrets(told).text
+        masked = replaced(text)
+        if masked.endswith(_CUT) and len(masks) <= few:
+            masked = _without_beginning(masked, masks)
+        return mask_secrets(masked).text
 
     return mask
 
@@ -144,11 +144,11 @@ def _mask_of_word(word: re.Match[str], *, masks: Mapping[str, str]) -> str:
 
 def _without_beginning(text: str, masks: Mapping[str, str]) -> str:
     """A text that was cut within a secret, without the secret's beginning."""
-    said = text.removesuffix(_CUT)
+    uncut = text.removesuffix(_CUT)
     for value, mask in masks.items():
-        for length in range(min(len(value), len(said)), _LEAST_BEGINNING - 1, -1):
-            if said.endswith(value[:length]):
-                return f"{said[:-length]}{mask}{_CUT}"
+        for length in range(min(len(value), len(uncut)), _LEAST_BEGINNING - 1, -1):
+            if uncut.endswith(value[:length]):
+                return f"{uncut[:-length]}{mask}{_CUT}"
     return text
 
 

@@ -9,12 +9,13 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.ids import SEPARATOR
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.symbols.languages.declaration import Declaration, DefinitionHead
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.hooks import raw_text
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.canonical import DEEPEST_INDENT, INDENT
 from codesum_pipeline.symbols.parsing.comments import Comments
-from codesum_pipeline.symbols.parsing.walk import DefinitionNode, Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import DefinitionNode, Tokens
 
 # Deeper definitions belong to the one around them. CPython refuses deeper blocks; without a bound, the
 # canonical sources of definitions nested in each other would grow with the square of a file.
@@ -205,7 +206,7 @@ def _id_part(name: str) -> str:
 def _continued(scopes: Sequence[Definition], new: Definition, declaration: Declaration) -> int | None:
     """The number of the previous definition, if the new one is another clause of it."""
     kind = new.nodes[0].type
-    if not scopes or not (declaration.heads or kind in declaration.clauses):
+    if not scopes or not (declaration.overload_heads or kind in declaration.clauses):
         return None
     first = 0 if new.parent is None else new.parent + 1
     siblings = (number for number in range(len(scopes) - 1, first - 1, -1) if scopes[number].parent == new.parent)
@@ -214,7 +215,7 @@ def _continued(scopes: Sequence[Definition], new: Definition, declaration: Decla
         return None
     last = scopes[number].nodes[-1].type
     is_clause = kind in declaration.clauses and kind == last and scopes[number].clause == new.clause
-    return number if (is_clause and new.type is SymbolType.FUNCTION) or last in declaration.heads else None
+    return number if (is_clause and new.type is SymbolType.FUNCTION) or last in declaration.overload_heads else None
 
 
 def _symbols_alone(scopes: Sequence[Definition], outline: FileOutline) -> FileOutline:

@@ -6,8 +6,8 @@ a chain of calls is called on, or of functions in each other. Real files ask for
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.declaration import Code
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.languages.hook_values import Code
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # A text of more bytes in the source is a long one, and so many times the bytes of the file are given of all long ones.
 # What is longer is given cut to so many characters after that, which is too long for a name, a type or a chain.

@@ -52,8 +52,8 @@ def ids_of(
             places.append((head[0], len(head[1]), head[1], "" if parent is None else ids[parent], text, number))
         taken: set[str] = set()
         counts: defaultdict[str, count[int]] = defaultdict(lambda: count(2))
-        for place, (least, _, said, _, text, number) in enumerate(sorted(places)):
-            head_text = f"{least}\n{said}"
+        for place, (least, _, signature_text, _, text, number) in enumerate(sorted(places)):
+            head_text = f"{least}\n{signature_text}"
             by_signature, by_source = _short_hash(head_text), _short_hash(f"{head_text}\n{text}")
             suffix = ""
             if place:

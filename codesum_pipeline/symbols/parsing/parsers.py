@@ -13,8 +13,9 @@ from codesum_pipeline.ground.workers.limits import WorkLimits
 from codesum_pipeline.source.files.content import decode_text
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
-from codesum_pipeline.symbols.languages.declaration import Declaration, DefinitionHead
-from codesum_pipeline.symbols.languages.kin import WALK, own_walks
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
+from codesum_pipeline.symbols.languages.kin import current_walk, own_walks
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spans import is_inside
 from codesum_pipeline.symbols.languages.spec import Span
@@ -30,6 +31,7 @@ from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
 from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader
+from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import (
@@ -42,7 +44,7 @@ from codesum_pipeline.symbols.parsing.recovery import (
 )
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
 from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
-from codesum_pipeline.symbols.parsing.walk import bytes_as_characters, read_tokens
+from codesum_pipeline.symbols.parsing.walk import read_tokens
 
 
 class NothingParsed(Exception):
@@ -101,15 +103,15 @@ class LanguageParser:
         """The reader of one file's symbols and facts, and the tree that it reads; raises as `parse`."""
         grammar = self._grammar()
         shown, tree = self._tree(source, grammar, budget)
-        given, read = self._recovered(source, file_path, shown, tree, budget)
+        recovered, read = self._recovered(source, file_path, shown, tree, budget)
         budget.spend(NODE_STEPS * read.root_node.descendant_count)
         is_mended = read is not tree
         characters = bytes_as_characters(source)
-        mask = bytes_as_characters(given) if given is not source else None
-        tokens = read_tokens(read, characters, grammar, shown=mask, is_mended=is_mended)
+        masked = bytes_as_characters(recovered) if recovered is not source else None
+        tokens = read_tokens(read, characters, grammar, masked=masked, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
-        blanked = changed_spans(shown, given) if is_mended else ()
+        blanked = changed_spans(shown, recovered) if is_mended else ()
         roots = (tree.root_node, read.root_node)
         reader = FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
         return reader, read
@@ -186,11 +188,11 @@ def _counted_parse(parser: Parser, shown: bytes, *, budget: WorkBudget) -> Tree:
 
 def _nodes_of(root: Node, kinds: Container[str]) -> Iterator[Node]:
     """The nodes of some kinds. A query takes time that grows with the square of a node's children."""
-    cursor, above = root.walk(), [root]
-    WALK.begin(above)
+    cursor, above, walk = root.walk(), [root], current_walk()
+    walk.begin(above)
     while (node := cursor.node) is not None:
         if node.is_named and node.type in kinds:
-            WALK.note(node, above)
+            walk.note(node, above)
             yield node
         if cursor.goto_first_child():
             above.append(node)

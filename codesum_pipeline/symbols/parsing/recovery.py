@@ -23,8 +23,8 @@ from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine, definition_lines
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import TooMuchWork
+from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.text import ParsedFile
-from codesum_pipeline.symbols.parsing.walk import bytes_as_characters
 
 # Raise it with anything here, or with a language's patterns of definition lines: it decides what is read.
 RECOVERY_VERSION = "recovery/5"

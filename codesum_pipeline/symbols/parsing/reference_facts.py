@@ -25,7 +25,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.ground.model.expression import CAST, OBJECT
 from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import MAX_CHAIN, MAX_TYPE, Code, Declaration, References, Text
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, References, Text
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.blocks import BlockScopes, NameRow, ScopedNames
 from codesum_pipeline.symbols.parsing.canonical import Canonical
@@ -70,13 +71,13 @@ class ReferenceReader:
             **{group: [] for group in ("imports", "typed", "bound", "calls", "counts", "blocks", "around", "results")},
         }  # fmt: skip
         self._add_documented(symbols)
-        told = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
+        kinds = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
         marks = list(_all_marks(outline))
         blocks = BlockScopes(declaration, outline, marks)
         assigned: list[NameRow] = []
         for number, mark in marks:
             kind, start, node = mark
-            if kind not in told:
+            if kind not in kinds:
                 continue
             scope = blocks.scope(number, start)
             outer = blocks.scope(number, start, is_hoisted=True) if blocks.is_hoisted(start) else scope
@@ -84,9 +85,9 @@ class ReferenceReader:
                 content["imports"].extend(
                     [outer, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
                 )
-            for group, name, said in self._named_in(kind, node):
+            for group, name, structure in self._named_in(kind, node):
                 # A field is of the symbol around.
-                row = [number if "." in name else outer, name, said]
+                row = [number if "." in name else outer, name, structure]
                 content[group].append(row)
                 if kind in declaration.assigned and "." not in name:
                     assigned.append(row)
@@ -106,8 +107,8 @@ class ReferenceReader:
     def _package(self) -> str | None:
         """The package that the file says it belongs to."""
         readers = self._declaration.package
-        said = (readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers)
-        return next(said, None) or None
+        packages = (readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers)
+        return next(packages, None) or None
 
     def _types(self, symbol: Symbol, definition: Definition) -> tuple[list[Any], list[Any] | None]:
         """The bases of a class; the type that a function returns."""
@@ -117,8 +118,8 @@ class ReferenceReader:
         returned = self._declaration.return_type(node, self._text)
         return [], self._structures.type(returned) if returned else None
 
-    def _short_type(self, said: str) -> list[Any] | None:
-        return self._structures.type(said) if len(said) <= MAX_TYPE else None
+    def _short_type(self, written_type: str) -> list[Any] | None:
+        return self._structures.type(written_type) if len(written_type) <= MAX_TYPE else None
 
     def _extensions(self) -> Iterator[list[Any]]:
         for around, node in self._outline.extensions:
@@ -153,29 +154,29 @@ class ReferenceReader:
 
     def _results(self, blocks: BlockScopes) -> Iterator[list[Any]]:
         """The values that functions return which do not state their return type."""
-        given_back = self._declaration.given_back
-        for number, definition in enumerate(self._outline.definitions if given_back is not None else ()):
+        values_of = self._declaration.returned_values
+        for number, definition in enumerate(self._outline.definitions if values_of is not None else ()):
             if definition.type is SymbolType.FUNCTION and self._content["symbols"][number][-1] is None:
-                nodes = list(self._given_back(given_back, number, definition, blocks))
-                rows = [[scope, self._given_value(node)] for scope, node in nodes[: MAX_RESULTS + 1]]
+                nodes = list(self._returned(values_of, number, definition, blocks))
+                rows = [[scope, self._returned_value(node)] for scope, node in nodes[: MAX_RESULTS + 1]]
                 if rows and len(rows) <= MAX_RESULTS and all(value for _, value in rows):
                     yield from rows
 
-    def _given_back(
-        self, given_back: Any, number: int, definition: Definition, blocks: BlockScopes
+    def _returned(
+        self, values_of: Any, number: int, definition: Definition, blocks: BlockScopes
     ) -> Iterator[tuple[int, Node]]:
         """The expressions that a function returns, each with its scope; none for a generator."""
         declaration, body = self._declaration, definition.bodies[0]
         if not declaration.yields.isdisjoint(kind for kind, _, _ in definition.marks):
             return
         if body is not None and (result := declaration.result(body)) is not None:
-            yield from ((number, node) for node in given_back(result))
+            yield from ((number, node) for node in values_of(result))
         for kind, start, statement in definition.marks:
             if kind in declaration.returns and blocks.scope(number, start, is_hoisted=True) == number:
                 scope = blocks.scope(number, start)
-                yield from ((scope, node) for child in statement.named_children[:1] for node in given_back(child))
+                yield from ((scope, node) for child in statement.named_children[:1] for node in values_of(child))
 
-    def _given_value(self, node: Node) -> list[Any] | None:
+    def _returned_value(self, node: Node) -> list[Any] | None:
         declaration, text = self._declaration, self._text
         if declaration.is_object(node):
             return [OBJECT]
@@ -183,8 +184,8 @@ class ReferenceReader:
             type_ = self._short_type(cast)
             return [[CAST, type_]] if type_ is not None else None
         is_short = node.end_byte - node.start_byte <= MAX_CHAIN
-        said = text(node) if is_short else declaration.shortened(node, text, self._shortened)
-        return self._structures.chain(said) or None
+        expression = text(node) if is_short else declaration.shortened(node, text, self._shortened)
+        return self._structures.chain(expression) or None
 
     def _place(self, blocks: BlockScopes, assigned: Sequence[NameRow]) -> None:
         """Write into each row the scope that declares its name."""
@@ -197,15 +198,18 @@ class ReferenceReader:
             [around, definition.parts[-1]]
             for around, definition in zip(blocks.around_symbols, self._outline.definitions, strict=True)
         ]
-        given = [node.type in declaration.assigned for node in nodes]
+        assigns = [node.type in declaration.assigned for node in nodes]
         members = [declaration.is_member(node) for node in nodes]
-        names.declare(row for row, *others in zip(rows, given, members, strict=True) if not any(others))
-        for row in (*assigned, *(row for row, is_given in zip(rows, given, strict=True) if is_given)):
+        names.declare(row for row, *others in zip(rows, assigns, members, strict=True) if not any(others))
+        for row in (
+            *assigned,
+            *(row for row, is_assigned_later in zip(rows, assigns, strict=True) if is_assigned_later),
+        ):
             declared = names.declaring(row[0], row[1])
             row[0] = row[0] if declared is None else declared
         content["around"] = [
-            [scope, int(is_member or (is_given and names.is_parameter(scope, name)))]
-            for (scope, name), is_given, is_member in zip(rows, given, members, strict=True)
+            [scope, int(is_member or (is_assigned_later and names.is_parameter(scope, name)))]
+            for (scope, name), is_assigned_later, is_member in zip(rows, assigns, members, strict=True)
         ]
         content["blocks"] = names.written(content, [scope for scope, _ in rows])
 

@@ -12,18 +12,18 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.expression import chain_to_json, type_to_json
-from codesum_pipeline.symbols.languages.declaration import MAX_CHAIN, NAMELESS, CallSyntax, Code
+from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, NAMELESS, CallSyntax, Code
 from codesum_pipeline.symbols.languages.hooks import raw_text
 from codesum_pipeline.symbols.languages.kin import parent_of
 from codesum_pipeline.symbols.parsing.chains import read_chain, read_type
 from codesum_pipeline.symbols.parsing.expressions import pieces_between
-from codesum_pipeline.symbols.parsing.walk import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 _MAX_TOKENS = 1_000
 # The fields of grammars that hold a callee; in a call without any of them it may be anywhere before what is given.
 _FIELDS = ("method", "function", "macro", "constructor", "name", "type", "operator", "left_operand")
 # What a call is given besides arguments of values and of types.
-_GIVEN = frozenset({"call_suffix", "initializer_expression", "template_body"})
+_BESIDE_ARGUMENTS = frozenset({"call_suffix", "initializer_expression", "template_body"})
 # Names with their paths have fewer.
 _MOST_NODES = 100
 
@@ -39,38 +39,38 @@ class Structures:
         self._chains: dict[str, list[Any] | None] = {"": []}
         self._types: dict[str, list[Any] | None] = {}
 
-    def receiver(self, said: str) -> int:
+    def receiver(self, expression: str) -> int:
         """The number in `receivers` of what a call is called on: each is written down once."""
-        if said not in self._numbers:
-            self._numbers[said] = len(self.receivers)
-            self.receivers.append(self.chain(said))
-        return self._numbers[said]
+        if expression not in self._numbers:
+            self._numbers[expression] = len(self.receivers)
+            self.receivers.append(self.chain(expression))
+        return self._numbers[expression]
 
-    def chain(self, said: str) -> list[Any] | None:
+    def chain(self, expression: str) -> list[Any] | None:
         """The steps of an expression; no steps for an empty text, None for what is no chain of names."""
-        if said not in self._chains:
-            self._chains[said] = (
-                chain_to_json(read_chain(tuple(self._pieces(said)))) if len(said) <= MAX_CHAIN else None
+        if expression not in self._chains:
+            self._chains[expression] = (
+                chain_to_json(read_chain(tuple(self._pieces(expression)))) if len(expression) <= MAX_CHAIN else None
             )
-        return self._chains[said]
+        return self._chains[expression]
 
-    def type(self, said: str) -> list[Any] | None:
+    def type(self, written_type: str) -> list[Any] | None:
         """The names and arguments of a type; None for what has no name."""
-        if said not in self._types:
-            self._types[said] = type_to_json(read_type(tuple(self._pieces(said))))
-        return self._types[said]
+        if written_type not in self._types:
+            self._types[written_type] = type_to_json(read_type(tuple(self._pieces(written_type))))
+        return self._types[written_type]
 
-    def types(self, said: Iterable[str]) -> list[list[Any]]:
+    def types(self, written_types: Iterable[str]) -> list[list[Any]]:
         """The types among some texts that have a name."""
-        return [type_ for one in said if (type_ := self.type(one)) is not None]
+        return [type_ for one in written_types if (type_ := self.type(one)) is not None]
 
-    def _pieces(self, said: str) -> list[str]:
-        if not isinstance(said, Code) or said.isidentifier():
-            return [said]
-        if said.span is None:
-            return [piece for part in said.parts for piece in self._pieces(part)]
-        pieces = pieces_between(self._tokens, *said.span, most=_MAX_TOKENS)
-        return pieces or _leaves(self._root.descendant_for_byte_range(*said.span))
+    def _pieces(self, code: str) -> list[str]:
+        if not isinstance(code, Code) or code.isidentifier():
+            return [code]
+        if code.span is None:
+            return [piece for part in code.parts for piece in self._pieces(part)]
+        pieces = pieces_between(self._tokens, *code.span, most=_MAX_TOKENS)
+        return pieces or _leaves(self._root.descendant_for_byte_range(*code.span))
 
 
 def _leaves(node: Node | None) -> list[str]:
@@ -114,7 +114,7 @@ class CalleeNames:
             if text == spellings[0] or (text in spellings and not node.child_count):
                 return node
             others = (child for child in node.children if "argument" not in child.type)
-            waiting.extend(child for child in others if child.type not in _GIVEN)
+            waiting.extend(child for child in others if child.type not in _BESIDE_ARGUMENTS)
         return None
 
 

@@ -17,8 +17,8 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.ids import SEPARATOR
 from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.symbols.languages.declaration import TEST, FrameworkRules, is_called_test
-from codesum_pipeline.symbols.languages.spec import Mark, words
+from codesum_pipeline.symbols.languages.framework_rules import TEST, FrameworkRules, is_called_test
+from codesum_pipeline.symbols.languages.spec import Mark, split_words
 from codesum_pipeline.symbols.parsing.facts import CallReader
 
 _TEST_BASE = re.compile(
@@ -26,8 +26,8 @@ _TEST_BASE = re.compile(
     r"|ExUnit\.Case|testing::Test|testing::TestWithParam(?:<.*>)?)$"
 )
 # What is tested, as the first argument: its name or a word on it.
-_TOLD = words("argument constant scope_resolution")
-_VARIANTS = words("concurrent each only serial skip")
+_TITLES = split_words("argument constant scope_resolution")
+_VARIANTS = split_words("concurrent each only serial skip")
 
 
 class FileEvidence(Struct, frozen=True):
@@ -49,7 +49,7 @@ class FileTesting(Struct, frozen=True):
     ids: frozenset[str]
 
 
-def judge_tests(symbols: Sequence[Symbol], told: FileEvidence) -> FileTesting:
+def judge_tests(symbols: Sequence[Symbol], evidence: FileEvidence) -> FileTesting:
     """Judge one file by its content; `symbols` come before those inside of them."""
     children: dict[str, list[Symbol]] = {}
     for symbol in symbols:
@@ -57,10 +57,10 @@ def judge_tests(symbols: Sequence[Symbol], told: FileEvidence) -> FileTesting:
             children.setdefault(symbol.parent_id, []).append(symbol)
     found: set[str] = set()
     for symbol in symbols:
-        if symbol.parent_id in found or _is_test(symbol, children.get(symbol.id, ()), told):
+        if symbol.parent_id in found or _is_test(symbol, children.get(symbol.id, ()), evidence):
             found.add(symbol.id)
     top = [symbol.id for symbol in symbols if symbol.parent_id is None]
-    return FileTesting(_is_test_file(symbols, top, found, told), frozenset(found))
+    return FileTesting(_is_test_file(symbols, top, found, evidence), frozenset(found))
 
 
 def with_tests(symbols: Sequence[Symbol], verdict: FileTesting) -> tuple[Symbol, ...]:
@@ -68,12 +68,12 @@ def with_tests(symbols: Sequence[Symbol], verdict: FileTesting) -> tuple[Symbol,
     return tuple([replace(symbol, is_test=symbol.id in verdict.ids) for symbol in symbols])
 
 
-def _is_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> bool:
+def _is_test(symbol: Symbol, children: Sequence[Symbol], evidence: FileEvidence) -> bool:
     """Whether a definition is a test, if nothing around it is one."""
-    rules = told.rules
+    rules = evidence.rules
     if rules.is_test is not None:
-        return rules.is_test(symbol, children, told.imports)
-    if TEST in symbol.modifiers or told.is_in_tests(symbol):
+        return rules.is_test(symbol, children, evidence.imports)
+    if TEST in symbol.modifiers or evidence.is_in_tests(symbol):
         return True
     if rules.signatures is not None and rules.signatures.match(symbol.signature):
         return True
@@ -88,11 +88,13 @@ def _is_test(symbol: Symbol, children: Sequence[Symbol], told: FileEvidence) -> 
     return rules.methods_decide and any(TEST in child.modifiers for child in children)
 
 
-def _is_test_file(symbols: Sequence[Symbol], top: Sequence[str], found: Collection[str], told: FileEvidence) -> bool:
-    rules = told.rules
-    if told.calls_tests or (rules.tag is not None and rules.tag.search(told.head)):
+def _is_test_file(
+    symbols: Sequence[Symbol], top: Sequence[str], found: Collection[str], evidence: FileEvidence
+) -> bool:
+    rules = evidence.rules
+    if evidence.calls_tests or (rules.tag is not None and rules.tag.search(evidence.head)):
         return True
-    if rules.is_test_file(told.path, told.imports, symbols):
+    if rules.is_test_file(evidence.path, evidence.imports, symbols):
         return True
     tests = sum(id_ in found for id_ in top)
     if rules.stands_beside:
@@ -115,7 +117,7 @@ def has_test_calls(outside: Sequence[Mark], kinds: Collection[str], calls: CallR
 def _tells(call: Node) -> bool:
     arguments = call.child_by_field_name("arguments")
     first = next((child for child in arguments.named_children if not child.is_extra), None) if arguments else None
-    return first is not None and (first.type in _TOLD or "string" in first.type)
+    return first is not None and (first.type in _TITLES or "string" in first.type)
 
 
 def read_tests(tables: TableStore, key: str) -> frozenset[str]:
@@ -128,7 +130,7 @@ def read_tests_in_code(tables: TableStore, key: str) -> list[str]:
     return [*_flagged(tables, key, "file_facts", "file_path"), *_flagged(tables, key, "symbols", "id")]
 
 
-def is_among(tests: Collection[str], id_: str) -> bool:
+def is_among_tests(tests: Collection[str], id_: str) -> bool:
     """Whether a document is a test: by its id, or since its file is one."""
     return id_ in tests or id_.partition(SEPARATOR)[0] in tests
 

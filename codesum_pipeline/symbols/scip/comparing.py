@@ -141,7 +141,7 @@ class IndexComparison(Struct):
     information: dict[str, Any] = field(default_factory=dict)
 
 
-def compare(content: bytes, text: str) -> IndexComparison:
+def compare_with_text(content: bytes, text: str) -> IndexComparison:
     r"""A document beside the text of its file, whose lines end by `\n`."""
     try:
         document = read_message("Document", content)

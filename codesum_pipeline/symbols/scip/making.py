@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -35,7 +34,7 @@ _INDEX_FILE, _RECORD_FILE = "made.scip", "made.json"
 _ROOM_PREFIX = "codesum-scip-"
 _LONGEST_COMMAND = 80
 # How much of a command's output is kept to find the cause of a failure.
-_SAID_LINES, _LONGEST_SAID = 4, 400
+_PRINTED_LINES, _LONGEST_PRINTED = 4, 400
 # Shorter ones may be in any text.
 _SHORTEST_SECRET = 6
 _MB = 1024 * 1024
@@ -74,7 +73,7 @@ class _NotMade(Exception):
     """There is no new index, for a reason that another try does not change."""
 
 
-def made_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress = no_progress) -> MadeIndex | None:
+def make_index(ws: Workspace, mirror: Mirror, commit: str, *, progress: Progress = no_progress) -> MadeIndex | None:
     """The index that the entry's command makes of a commit, made now if it was not; None if there is no command.
 
     Whatever goes wrong is its `problem`.
@@ -101,17 +100,12 @@ def drop_made(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-class _IndexMaker(Struct, frozen=True, dict=True):
-    """The command of one entry, and the folder in which its index is kept."""
+class _IndexMaker:
+    """The command of one entry, and the folder in which its index is kept; `shown` is the command as people read it."""
 
-    ws: Workspace
-    mirror: Mirror
-    folder: Path
-
-    @cached_property
-    def shown(self) -> str:
-        """The command line as people read it."""
-        return shortened(one_line(with_shown_locations(self.ws.entry.scip_command)), _LONGEST_COMMAND)
+    def __init__(self, ws: Workspace, mirror: Mirror, folder: Path) -> None:
+        self.ws, self.mirror, self.folder = ws, mirror, folder
+        self.shown = shortened(one_line(with_shown_locations(ws.entry.scip_command)), _LONGEST_COMMAND)
 
     def last(self) -> _Attempt | None:
         """None if nothing is known of an earlier attempt."""
@@ -177,7 +171,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
         elif ran.signal:
             why = f"it was ended by signal {ran.signal}"
         if why:
-            raise _NotMade(f"{self.shown}: {why}{_said(ran, secrets)}")
+            raise _NotMade(f"{self.shown}: {why}{_printed_lines(ran, secrets)}")
         try:
             with _opened(root, below) as file, replacing(self.folder / _INDEX_FILE) as kept:
                 copied = 0
@@ -189,7 +183,7 @@ class _IndexMaker(Struct, frozen=True, dict=True):
                 if not copied:
                     raise _NotMade("its index is empty")
         except _NotMade as error:
-            raise _NotMade(f"{self.shown}: {error}{_said(ran, secrets)}") from error
+            raise _NotMade(f"{self.shown}: {error}{_printed_lines(ran, secrets)}") from error
 
     def _record(self, attempt: _Attempt) -> None:
         write_json_atomically(self.folder / _RECORD_FILE, attempt)
@@ -221,16 +215,16 @@ def _opened(root: Path, below: PurePosixPath) -> Iterator[BinaryIO]:
         yield file
 
 
-def _said(ran: Ran, secrets: list[str]) -> str:
+def _printed_lines(ran: Ran, secrets: list[str]) -> str:
     """The last lines that a command printed, without those of a stack trace."""
     text = ran.tail.decode("utf-8", "replace")
     for secret in secrets:
         text = text.replace(secret, "***")
     lines = [one_line(with_shown_locations(line)) for line in text.replace("\r", "\n").split("\n")]
     telling = [line for line in lines if line and not line.startswith(("at ", "Node.js v"))]
-    said = " / ".join(telling[-_SAID_LINES:])
-    shortened = said if len(said) <= _LONGEST_SAID else f"…{said[1 - _LONGEST_SAID :]}"
-    return f"; it said: {shortened}" if said else ""
+    printed = " / ".join(telling[-_PRINTED_LINES:])
+    shortened = printed if len(printed) <= _LONGEST_PRINTED else f"…{printed[1 - _LONGEST_PRINTED :]}"
+    return f"; it said: {shortened}" if printed else ""
 
 
 @contextmanager

@@ -75,10 +75,10 @@ def _pool() -> "DescriptorPool":
     for line in _MESSAGES.replace(",\n ", ",").strip().splitlines():
         message, _, fields = line.partition(": ")
         added = described.message_type.add(name=message)
-        for number, name, said in (field.split() for field in fields.split(", ")):
-            kind = said.removeprefix("*")
+        for number, name, type_name in (field.split() for field in fields.split(", ")):
+            kind = type_name.removeprefix("*")
             field = added.field.add(name=name, number=int(number), type=scalars.get(kind, kinds.TYPE_MESSAGE))
-            field.label = kinds.LABEL_OPTIONAL if kind == said else kinds.LABEL_REPEATED
+            field.label = kinds.LABEL_OPTIONAL if kind == type_name else kinds.LABEL_REPEATED
             if kind not in scalars:
                 field.type_name = f".{_PACKAGE}.{kind}"
     pool = DescriptorPool()
@@ -123,7 +123,7 @@ class OversizedDocument(Struct, frozen=True):
     length: int
 
 
-def look_through(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
+def read_index_parts(index: Path) -> Iterator[IndexerIdentity | DocumentPlace | OversizedDocument]:
     """What an index holds, in its order. Raises `RefusedIndex` if it is no SCIP index, or is not whole."""
     size = index.stat().st_size
     documents = 0
@@ -244,8 +244,8 @@ def find_offers(files: Sequence[IndexFile], folder: Path, paths: Collection[str]
         shared = sorted(path for path in found if path in by_path)
         if shared:
             first = f"{shared[0]} in that of {by_path[shared[0]][0].origin}"
-            told = f"{len(shared):,} of its files are in another index, too ({first}): "
-            problems.append((file.origin, f"{told}of each file the first document counts that fits its text"))
+            sentence = f"{len(shared):,} of its files are in another index, too ({first}): "
+            problems.append((file.origin, f"{sentence}of each file the first document counts that fits its text"))
         for path, offers in found.items():
             by_path[path].extend(offers[: MOST_OFFERS - len(by_path[path])])
     return Offers(by_path, tuple(problems))
@@ -278,7 +278,7 @@ class _Content(Struct):
     @classmethod
     def of(cls, index: Path, names: Collection[str]) -> Self:
         content = cls()
-        for found in look_through(index):
+        for found in read_index_parts(index):
             match found:
                 case IndexerIdentity(name, version):
                     content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()

@@ -273,8 +273,8 @@ class Sandbox(Struct, frozen=True):
             return f"bubblewrap does not work here: {error}: {_WAYS_OUT}"
         if done.returncode == _NOT_THERE:
             return self._not_found(program)
-        said = one_line(done.stderr.decode("utf-8", "replace"))[:200]
-        return f"bubblewrap does not work here: {said or done.returncode}: {_WAYS_OUT}" if done.returncode else ""
+        printed = one_line(done.stderr.decode("utf-8", "replace"))[:200]
+        return f"bubblewrap does not work here: {printed or done.returncode}: {_WAYS_OUT}" if done.returncode else ""
 
     def _not_found(self, program: str) -> str:
         looked = self._path

@@ -162,7 +162,7 @@ class Spelling:
             or (last.suffix is Suffix.META and name.startswith(bare) and name[len(bare) :].lstrip(_QUOTES).isdigit())
             # A call of a class spells the class, and means its constructor.
             or (last.name in _CONSTRUCTORS and [bare] == [one.name for one in symbol.descriptors[-2:-1]])
-            or bare in self._given(name)
+            or bare in self._aliases_of(name)
         )
 
     def _names_module(self, symbol: SymbolName, token: str) -> bool:
@@ -174,9 +174,9 @@ class Spelling:
         if symbol.last.suffix is Suffix.NAMESPACE and "." not in token:
             return True
         name = module.rpartition(".")[2]
-        return token.strip(".").rpartition(".")[2] in ("", name) or token in self._given(name)
+        return token.strip(".").rpartition(".")[2] in ("", name) or token in self._aliases_of(name)
 
-    def _given(self, name: str) -> set[str]:
+    def _aliases_of(self, name: str) -> set[str]:
         """Other names that the file gives to what has this name."""
         if self._aliases is None:
             self._aliases = defaultdict(set)

@@ -33,7 +33,7 @@ from codesum_pipeline.source.git.locations import IndexPlace, is_url
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.source.git.remote import is_git_repository
 from codesum_pipeline.source.git.trees import SYMLINK_MODE
-from codesum_pipeline.symbols.scip.making import MADE_BY, drop_made, made_index
+from codesum_pipeline.symbols.scip.making import MADE_BY, drop_made, make_index
 
 NAMES = ("index.scip", "index.scip.gz")
 # Nobody has an index for each of so many folders; a hostile tree has a million.
@@ -341,7 +341,7 @@ def take_indexes(ws: Workspace, commit: str, *, progress: Progress = no_progress
 def _made(ws: Workspace, commit: str, progress: Progress) -> list[FoundIndex]:
     """The index of the entry's command, and why there is no newer one, if so."""
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.settings.git_timeout_s)
-    made = made_index(ws, mirror, commit, progress=progress)
+    made = make_index(ws, mirror, commit, progress=progress)
     if made is None:
         return []
     index = [on_disk(made.path, made.origin, ws.entry.subdir, ws.layout)] if made.path else []

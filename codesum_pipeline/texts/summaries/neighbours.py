@@ -14,7 +14,7 @@ from codesum_pipeline.ground.model.document import WrittenText
 from codesum_pipeline.ground.model.edge import EdgeKind
 from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.ground.store.rows import lists_of_field
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
@@ -150,7 +150,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
                 qualified_name=qualified, signature=signature, parameters=parameters, attributes=attributes
             )
             names_by_id[id_].head = (
-                None if has(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
+                None if has_trait(language, Trait.UNNAMED_PARAMETERS) else names_in(signature, *parameters)
             )
             names_by_id[id_].receivers = tuple(
                 name

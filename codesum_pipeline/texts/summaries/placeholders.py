@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from codesum_pipeline.ground.model.document import Level, WrittenText
 from codesum_pipeline.ground.model.patterns import any_of
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.ground.settings.stage_settings import FilterSettings
 from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
 from codesum_pipeline.texts.summaries.documentation.docstrings import docstring_of, opening_of
@@ -106,7 +106,7 @@ def _stands_for(class_: ClassInput) -> str:
         if sign == "=" and not depth and not rest.startswith("=>", place):
             return make_printable(rest[place + 1 :])
         depth += {"<": 1, "[": 1, "]": -1}.get(sign, 0) - (sign == ">" and not rest.endswith("=", 0, place))
-    type_written = rest.removeprefix(class_.name) if has(class_.language, Trait.TYPE_FOLLOWS_NAME) else ""
+    type_written = rest.removeprefix(class_.name) if has_trait(class_.language, Trait.TYPE_FOLLOWS_NAME) else ""
     return (
         make_printable(type_written).removesuffix("{}").rstrip()
         if type_written.strip() not in ("", "struct{}", "struct {}")

@@ -96,8 +96,8 @@ def _section(declaration: Declaration) -> str:
         ("globals from", _code(declaration.globals)),
         ("inheritance from elsewhere", _code(declaration.extensions)),
         ("public by the list", _code(declaration.listed)),
-        ("inheritance", "bases" if _is_said(declaration, "bases") else ""),
-        ("documentation that is code", "yes" if _is_said(declaration, "inner_doc") else ""),
+        ("inheritance", "bases" if _has_hook(declaration, "bases") else ""),
+        ("documentation that is code", "yes" if _has_hook(declaration, "inner_doc") else ""),
     ]
     shown = "".join(f"- {name}: {value}\n" for name, value in lines if value)
     return f"## {profile_of(declaration.spec.name).title}\n\n{shown}"
@@ -107,7 +107,7 @@ def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(set(names)))
 
 
-def _is_said(declaration: Declaration, hook: str) -> bool:
+def _has_hook(declaration: Declaration, hook: str) -> bool:
     default: Callable[..., object] = next(field.default for field in fields(Declaration) if field.name == hook)
     return getattr(declaration, hook) is not default
 

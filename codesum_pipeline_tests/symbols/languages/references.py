@@ -34,11 +34,11 @@ def _chain(steps: list[Any] | None) -> str:
     return ".".join(step if isinstance(step, str) else f"{step[0]}({step[1]})" for step in steps).replace(".[]", "[]")
 
 
-def _type(said: list[Any] | None) -> str:
-    if said is None:
+def _type(structure: list[Any] | None) -> str:
+    if structure is None:
         return "?"
-    if said[0] == "[]":
-        return f"{_type(said[1])}[]"
-    names = [part for part in said if isinstance(part, str)]
-    arguments = ", ".join(map(_type, said[len(names) :]))
+    if structure[0] == "[]":
+        return f"{_type(structure[1])}[]"
+    names = [part for part in structure if isinstance(part, str)]
+    arguments = ", ".join(map(_type, structure[len(names) :]))
     return ".".join(names) + (f"<{arguments}>" if arguments else "")

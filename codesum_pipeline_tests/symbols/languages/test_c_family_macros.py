@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.symbols.languages.c_family.macros import masked
+from codesum_pipeline.symbols.languages.c_family.macros import mask_macros
 from codesum_pipeline_tests.symbols.languages.cases import parse
 
 
@@ -60,11 +60,11 @@ def test_ordinary_code_is_shown_to_the_grammar_as_it_is() -> None:
         b"enum { RED,\n  GREEN\n};\nint *p = FOO\n  + 1;\n#if A\nint x;\n#else\nint y;\n#endif\n"
     )
 
-    assert masked(source, True) == source
+    assert mask_macros(source, True) == source
 
 
 @pytest.mark.parametrize("piece", [b"/*", b'R"(', b"class A B<>", b"#if x\n", b"A(", b"EXPORT_IT a<b ", b"{", b"\\\n"])
 def test_a_masked_source_is_as_long_even_where_nothing_is_ever_closed(piece: bytes) -> None:
     source = piece * 20_000
 
-    assert len(masked(source, True)) == len(source)
+    assert len(mask_macros(source, True)) == len(source)

@@ -5,9 +5,17 @@ from collections.abc import Iterator
 import pytest
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.kin import WALK, following, grandparent_of, own_walks, parent_of, preceding
+from codesum_pipeline.symbols.languages.kin import (
+    current_walk,
+    grandparent_of,
+    own_walks,
+    parent_of,
+    siblings_after,
+    siblings_before,
+)
+from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
-from codesum_pipeline.symbols.parsing.walk import bytes_as_characters, read_tokens
+from codesum_pipeline.symbols.parsing.walk import read_tokens
 from codesum_pipeline_tests.symbols.languages.cases import LanguageCase, all_cases
 
 
@@ -37,12 +45,12 @@ def test_kin_are_those_of_the_tree(case: LanguageCase) -> None:
     tree = grammar.parser().parse(source)
     with own_walks():
         read_tokens(tree, bytes_as_characters(source), grammar)
-        noted = set(WALK.parents)
+        noted = set(current_walk().parents)
         for node in all_nodes(tree.root_node):
             assert parent_of(node) == node.parent
             assert grandparent_of(node) == (node.parent.parent if node.parent else None)
             # tree-sitter passes over siblings without a width.
-            assert next(filter(has_width, following(node)), None) == first(node.next_sibling)
-            assert next(filter(has_width, preceding(node)), None) == first(node.prev_sibling, is_before=True)
+            assert next(filter(has_width, siblings_after(node)), None) == first(node.next_sibling)
+            assert next(filter(has_width, siblings_before(node)), None) == first(node.prev_sibling, is_before=True)
     assert noted
-    assert WALK.parents == {}
+    assert current_walk().parents == {}

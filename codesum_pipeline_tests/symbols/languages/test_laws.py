@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
-from codesum_pipeline.symbols.languages.spec import TokenSpacing
+from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

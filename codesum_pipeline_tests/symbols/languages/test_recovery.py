@@ -243,9 +243,9 @@ def test_a_macro_around_items_is_no_syntax_error() -> None:
 
 
 def test_what_is_lost_all_the_same_is_estimated() -> None:
-    said = '"""\nclass E:\n"""\n# class F:\n'
+    no_code = '"""\nclass E:\n"""\n# class F:\n'
 
-    assert parse("python", f"def b(x:\n    return (\n\n\n{said}").facts.lost_definitions == 1
+    assert parse("python", f"def b(x:\n    return (\n\n\n{no_code}").facts.lost_definitions == 1
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,20 @@
 """A language is what stands in `languages`: to add one is to add a module, a table of names and a case."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+import tree_sitter_lua
 
 import codesum_pipeline
 from codesum_pipeline.ground.model.hashing import HashPolicy
 from codesum_pipeline.ground.profiles.language_profiles import Trait, profiles
 from codesum_pipeline.symbols import languages
+from codesum_pipeline.symbols.languages.declaration import syntax_beside
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.parsing.parsers import LanguageParser
 
@@ -20,31 +24,18 @@ ROOMS = ("evaluation", "indexes", "overlays", "overviews", "parsing", "retrieval
 OF_ECOSYSTEMS = ("overviews/manifests/", "overviews/frameworks/")
 # `c` is a letter, `go` a word, and `tsx` an ending of files too.
 NAMES = {declaration.spec.name for declaration in declarations()} - {"c"}
-NEW_LANGUAGE = """
-import tree_sitter_lua
+FIRST_LINE = re.compile(r"^    # (moonlet[\w.]*)\n", re.MULTILINE)
 
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hooks import defines
-from codesum_pipeline.symbols.languages.spec import LanguageSpec, words
-from codesum_pipeline.ground.model.symbol import SymbolType
 
-SPEC = LanguageSpec(
-    name="moonlet",
-    version=1,
-    grammar=tree_sitter_lua.language,
-    lines=frozenset(),
-    blocks=words("chunk block"),
-    rows=words("chunk block"),
-    atoms=words("string"),
-    branches=words("if_statement"),
-    comments=words("comment"),
-)
-DECLARATION = Declaration(spec=SPEC, definitions={"function_declaration": defines(SymbolType.FUNCTION)})
-"""
+def example_of_the_page() -> dict[str, str]:
+    """The files of the language that the package's docstring shows, by name."""
+    _, *parts = FIRST_LINE.split(languages.__doc__ or "")
+    return {name: dedent(content) for name, content in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def test_a_module_with_a_declaration_is_a_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "moonlet.py").write_text(NEW_LANGUAGE)
+    for name, content in example_of_the_page().items():
+        (tmp_path / name).write_text(content)
     monkeypatch.setattr(languages, "__path__", [*languages.__path__, str(tmp_path)])
     declarations.cache_clear()
     try:
@@ -53,9 +44,44 @@ def test_a_module_with_a_declaration_is_a_language(tmp_path: Path, monkeypatch: 
         declarations.cache_clear()
         sys.modules.pop("codesum_pipeline.symbols.languages.moonlet", None)
 
-    source = b"-- Adds.\nfunction add(a, b)\n  if a then return b end\nend\n"
+    source = b"-- Adds.\nfunction add(a, b)\n  if a then return log.info('b', b); end\nend\n"
     (symbol,) = LanguageParser(found).parse(source, "a.moon", hash_policy=HashPolicy.CANONICAL).symbols
     assert (symbol.id, symbol.language, symbol.docstring, symbol.complexity) == ("a.moon::add", "moonlet", "Adds.", 2)
+    assert [call.text for call in symbol.facts.calls] == ["log.info"]
+    assert symbol.canonical_source.split("\n") == [
+        "-- Adds.",
+        "function add(a, b)",
+        "    if a then",
+        '        return log.info("b", b)',
+        "    end",
+        "end",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ('[spec]\nname = "a"\nversion = 1\nlnes = "b"', "[spec] has no key 'lnes'; LanguageSpec has name, version"),
+        ('[spec]\nname = "a"', "[spec] has no key 'version', which every language needs"),
+        ('[specs]\nname = "a"', "there is no table [specs]; there are spec, declaration, tests"),
+        ('[spec]\nname = "a"\nversion = 1\n[declaration]\nreturn = "b"', "[declaration] has no key 'return'"),
+    ],
+    ids=["an unknown key", "a missing key", "an unknown table", "an unknown key of the declaration"],
+)
+def test_a_wrong_table_says_which_file_and_key_it_is(table: str, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "moonlet.syntax.toml"
+    file.write_text(table)
+
+    with pytest.raises(ValueError, match=re.escape(f"{file}: {problem}")):
+        syntax_beside(str(tmp_path / "moonlet.py"), tree_sitter_lua.language)
+
+
+def test_a_wrong_key_is_one_of_the_file_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "shared.syntax.toml").write_text('[spec]\nlnes = "b"')
+    (tmp_path / "moonlet.syntax.toml").write_text('[spec]\nextends = "shared"\nname = "a"\nversion = 1')
+
+    with pytest.raises(ValueError, match=r"shared\.syntax\.toml: \[spec\] has no key 'lnes'"):
+        syntax_beside(str(tmp_path / "moonlet.py"), tree_sitter_lua.language)
 
 
 def test_every_language_with_a_grammar_has_a_table_of_its_names() -> None:

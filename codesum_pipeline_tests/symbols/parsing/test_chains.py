@@ -204,9 +204,9 @@ TYPED = {
 def test_a_type_is_structure_in_each_language(language):
     source, names = TYPED[language]
 
-    said = {name.lstrip("$"): type_ for _, name, type_ in references(source, language)["typed"]}
+    types = {name.lstrip("$"): type_ for _, name, type_ in references(source, language)["typed"]}
 
-    assert said["items"] == names
+    assert types["items"] == names
 
 
 def test_bases_and_results_are_structure():

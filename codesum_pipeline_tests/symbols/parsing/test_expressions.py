@@ -26,15 +26,15 @@ EXPRESSIONS = {
     "an object of a struct": ("& Settings { depth : 1 }", Expression(("Settings",), Form.CALL)),
     "a call with type arguments": ("Vec < u8 > :: new ( )", Expression(("Vec", "new"), Form.CALL)),
     "an item": ("self . rows [ 0 ]", Expression(("self", "rows"), Form.ITEM)),
-    "a text": ('"no rows"', Expression(form=Form.TEXT, said="no rows")),
-    "texts put together": ('"no " + name', Expression(form=Form.TEXT, said="no ")),
+    "a text": ('"no rows"', Expression(form=Form.TEXT, first_text="no rows")),
+    "texts put together": ('"no " + name', Expression(form=Form.TEXT, first_text="no ")),
     "a number": ("12", Expression(form=Form.NUMBER)),
     "true": ("true", Expression(form=Form.TRUTH)),
     "a comparison": ("a . size == 0", Expression(form=Form.TRUTH)),
     "a negation": ("! a . ready ( )", Expression(form=Form.TRUTH)),
     "nothing": ("nil", Expression(form=Form.NOTHING)),
     "a list": ("[ a , b ]", Expression(form=Form.LIST)),
-    "a mapping": ('{ "a" : 1 }', Expression(form=Form.MAPPING, said="a")),
+    "a mapping": ('{ "a" : 1 }', Expression(form=Form.MAPPING, first_text="a")),
     "a sum is no chain": ("a + b", Expression()),
     "an order is no chain": ("a < b", Expression()),
     "a choice is no chain": ("a if b == c else d", Expression()),
@@ -76,11 +76,11 @@ RAISED = {
 
 @pytest.mark.parametrize("language", RAISED)
 def test_an_error_is_known_by_its_class_and_its_message(language):
-    source, names, said = RAISED[language]
+    source, names, first_text = RAISED[language]
 
     (fact,) = function(source, language).facts.raises
 
-    assert (fact.names, fact.said) == (names, said)
+    assert (fact.names, fact.said) == (names, first_text)
 
 
 # One call each, with what it is called on.

@@ -301,8 +301,8 @@ DOCUMENTED = {
 
 @pytest.mark.parametrize("language", DOCUMENTED)
 def test_what_documents_them_is_no_part_of_ids(language: str) -> None:
-    source, said = DOCUMENTED[language]
-    found = {tuple(one.id for one in symbols(language, source.format(*three))) for three in product(said, repeat=3)}
+    source, comments = DOCUMENTED[language]
+    found = {tuple(one.id for one in symbols(language, source.format(*three))) for three in product(comments, repeat=3)}
 
     assert [sum("#" in id_ for id_ in ids) for ids in found] == [2]
 

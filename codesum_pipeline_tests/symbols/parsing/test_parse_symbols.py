@@ -189,12 +189,12 @@ def test_sources_in_other_encodings_and_line_ends_are_read(git_repo: MakeRepo, m
 
 
 def test_progress_tells_how_many_files_are_read(workspace: Workspace) -> None:
-    told: list[tuple[str, int, int]] = []
+    reports: list[tuple[str, int, int]] = []
     take_snapshot(workspace)
 
-    parse_symbols(workspace, progress=lambda doing, done, total: told.append((doing, done, total)))
+    parse_symbols(workspace, progress=lambda doing, done, total: reports.append((doing, done, total)))
 
-    assert told == [("parsing", 4, 4)]
+    assert reports == [("parsing", 4, 4)]
 
 
 def test_the_parser_version_names_every_part_that_decides_the_rows() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.symbols.scip.making import MadeIndex, made_index
+from codesum_pipeline.symbols.scip.making import MadeIndex, make_index
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -47,6 +47,6 @@ class Shop(Struct, frozen=True):
         home.registry.add(entry)
         ws = replace(workspace_of(home, entry), force=force)
         mirror = Mirror(ws.layout.mirror("shop"))
-        made = made_index(ws, mirror, mirror.update(ws.entry).commit)
+        made = make_index(ws, mirror, mirror.update(ws.entry).commit)
         assert made is not None
         return made

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.symbols.scip.comparing import IndexComparison, PositionEncoding, compare
+from codesum_pipeline.symbols.scip.comparing import IndexComparison, PositionEncoding, compare_with_text
 from codesum_pipeline.symbols.scip.offering import message_class
 from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
@@ -41,7 +41,7 @@ def _index(source: str = _SOURCE) -> HandMadeIndex:
 
 def _compared(index: HandMadeIndex, text: str) -> IndexComparison:
     (document,) = index.message().documents
-    return compare(document.SerializeToString(), text)
+    return compare_with_text(document.SerializeToString(), text)
 
 
 def test_a_document_counts_for_the_text_that_it_was_made_from() -> None:
@@ -137,7 +137,7 @@ def test_a_symbol_is_spelled_as_languages_spell_it(spelled: str, symbol: str, is
     document = message_class("Document")()
     document.occurrences.add(range=[2, 2, 2 + len(spelled)], symbol=f"s m p 1 {symbol}")
 
-    found = compare(document.SerializeToString(), text)
+    found = compare_with_text(document.SerializeToString(), text)
 
     assert (found.problem, len(found.references), found.misnamed.total()) == ("", int(is_spelled), int(not is_spelled))
 
@@ -152,7 +152,7 @@ def test_columns_are_bytes_of_utf8_whatever_an_index_counts(encoding: PositionEn
     document = message_class("Document")(position_encoding=encoding)
     document.occurrences.add(range=[0, start, start + 5], symbol="s m p 1 total().")
 
-    (found,) = compare(document.SerializeToString(), text).references
+    (found,) = compare_with_text(document.SerializeToString(), text).references
 
     assert text.encode()[found.span.start : found.span.end] == b"total"
 
@@ -177,7 +177,7 @@ def test_a_place_that_the_text_does_not_have_is_the_mark_of_another_text(range_:
     document = message_class("Document")()
     document.occurrences.add(range=range_, symbol="s m p 1 x().")
 
-    assert compare(document.SerializeToString(), "x()\ny()\n").problem
+    assert compare_with_text(document.SerializeToString(), "x()\ny()\n").problem
 
 
 def test_typed_ranges_are_read_like_plain_ones() -> None:
@@ -186,13 +186,13 @@ def test_typed_ranges_are_read_like_plain_ones() -> None:
     one.single_line_range.line, one.single_line_range.end_character = 0, 1
     one.multi_line_enclosing_range.end_line = 1
 
-    (found,) = compare(document.SerializeToString(), "x(\n)\n").definitions
+    (found,) = compare_with_text(document.SerializeToString(), "x(\n)\n").definitions
 
     assert (found.first_line, found.last_line) == (1, 2)
 
 
 def test_a_document_of_broken_bytes_is_named() -> None:
-    assert "cannot be read" in compare(b"\x12\x05\xff\xff\xff\xff\xff", "x\n").problem
+    assert "cannot be read" in compare_with_text(b"\x12\x05\xff\xff\xff\xff\xff", "x\n").problem
 
 
 def test_messages_within_messages_without_end_are_refused() -> None:
@@ -201,4 +201,4 @@ def test_messages_within_messages_without_end_are_refused() -> None:
         # A group within a group, which a parser would have to follow.
         signature = b"\x0b" + signature + b"\x0c"
 
-    assert "cannot be read" in compare(signature, "x\n").problem
+    assert "cannot be read" in compare_with_text(signature, "x\n").problem

@@ -13,9 +13,9 @@ from codesum_pipeline.symbols.scip.offering import (
     DocumentPlace,
     IndexerIdentity,
     OversizedDocument,
-    look_through,
     message_class,
     read_document,
+    read_index_parts,
 )
 from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
@@ -36,7 +36,7 @@ def _written(folder: Path, content: bytes) -> Path:
 def test_an_index_is_its_tool_and_the_places_of_its_documents(tmp_path: Path) -> None:
     index = _written(tmp_path, _index())
 
-    tool, *places = look_through(index)
+    tool, *places = read_index_parts(index)
 
     assert tool == IndexerIdentity("scip-python", "1.2.3", "file:///somewhere/else")
     assert [place.path for place in places if isinstance(place, DocumentPlace)] == ["a.py", "b.py"]
@@ -47,7 +47,7 @@ def test_an_index_is_its_tool_and_the_places_of_its_documents(tmp_path: Path) ->
 def test_fields_of_a_later_format_are_passed_over(tmp_path: Path) -> None:
     later = b"\xa8\x06\x01" + b"\xa1\x06" + b"8" * 8 + b"\xa5\x06" + b"4" * 4 + b"\xa2\x06\x03new"
 
-    assert [*look_through(_written(tmp_path, later + _index()))][1:] != []
+    assert [*read_index_parts(_written(tmp_path, later + _index()))][1:] != []
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
@@ -55,11 +55,11 @@ def test_an_index_that_ends_early_is_named_with_the_place(tmp_path: Path, cut: i
     content = _index()
 
     with pytest.raises(RefusedIndex, match="not written to its end"):
-        [*look_through(_written(tmp_path, content[:-cut]))]
+        [*read_index_parts(_written(tmp_path, content[:-cut]))]
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         pytest.param(b"\x12" + b"\xff" * 11, "has more than 10 bytes", id="a length that never ends"),
         pytest.param(b"\x12" + b"\xff" * 9 + b"\x01", "are announced", id="the largest length"),
@@ -70,9 +70,9 @@ def test_an_index_that_ends_early_is_named_with_the_place(tmp_path: Path, cut: i
         pytest.param(b"SQLite format 3\x00" + b"\x10" * 40, ".", id="another file"),
     ],
 )
-def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
-    with pytest.raises(RefusedIndex, match=said):
-        [*look_through(_written(tmp_path, content))]
+def test_what_is_no_index_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    with pytest.raises(RefusedIndex, match=problem):
+        [*read_index_parts(_written(tmp_path, content))]
 
 
 def test_more_documents_than_a_repository_can_have_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def test_more_documents_than_a_repository_can_have_are_refused(tmp_path: Path, m
     started = time.process_time()
 
     with pytest.raises(RefusedIndex, match="more than 1,000 documents"):
-        [*look_through(_written(tmp_path, b"\x12\x00" * 5_000_000))]
+        [*read_index_parts(_written(tmp_path, b"\x12\x00" * 5_000_000))]
 
     # It ends there, and does not read on.
     assert time.process_time() - started < 5
@@ -92,7 +92,7 @@ def test_a_document_that_is_too_large_is_passed_over_and_told(tmp_path: Path, mo
     large.documents.add(relative_path="large.py", text="x" * 100)
     large.documents.add(relative_path="small.py")
 
-    _, first, second = look_through(_written(tmp_path, large.SerializeToString()))
+    _, first, second = read_index_parts(_written(tmp_path, large.SerializeToString()))
 
     assert isinstance(first, OversizedDocument)
     assert isinstance(second, DocumentPlace)
@@ -105,7 +105,7 @@ def test_any_bytes_are_an_index_or_refused(tmp_path: Path, noise: bytes, at: int
     damaged = content[:at] + noise + content[at + cut :]
 
     try:
-        found = [*look_through(_written(tmp_path, damaged))]
+        found = [*read_index_parts(_written(tmp_path, damaged))]
     except RefusedIndex as error:
         assert str(error)
     else:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from codesum_pipeline.ground.model.cancellation import wanted_until
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.symbols.scip.making import made_index
+from codesum_pipeline.symbols.scip.making import make_index
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.symbols.scip.making import SANDBOXES, Shop
@@ -68,7 +68,7 @@ def test_without_a_command_there_is_nothing_to_say(tmp_path: Path) -> None:
     repo = GitRepo.create(tmp_path / "shop", FILES)
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
 
-    assert made_index(ws, Mirror(ws.layout.mirror("shop")), "HEAD") is None
+    assert make_index(ws, Mirror(ws.layout.mirror("shop")), "HEAD") is None
 
 
 @pytest.mark.parametrize("sandbox", SANDBOXES)
@@ -139,7 +139,7 @@ def test_other_settings_are_a_reason_to_try_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sandbox", SANDBOXES)
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "problem"),
     [
         ("true", "it ended well and wrote no index.scip: name {output} in the command"),
         ("touch index.scip", "its index is empty"),
@@ -155,11 +155,11 @@ def test_other_settings_are_a_reason_to_try_again(tmp_path: Path) -> None:
         ("/no/such/indexer", "was not run: no program '/no/such/indexer' in what it may read"),
     ],
 )
-def test_what_went_wrong_is_one_line(one_shop: Shop, sandbox: str, command: str, said: str, rooms: Path) -> None:
+def test_what_went_wrong_is_one_line(one_shop: Shop, sandbox: str, command: str, problem: str, rooms: Path) -> None:
     made = replace(one_shop, settings={"sandbox": sandbox}).make(command)
 
     assert made.path is None
-    assert said in made.problem
+    assert problem in made.problem
     assert made.problem.isprintable() and len(made.problem) < 800
     assert list(rooms.iterdir()) == []
 

@@ -45,11 +45,11 @@ def test_neither_homes_nor_secrets_of_the_machine_are_seen(
         f"cat {tmp_path}/me/secret {confined.home}/repos.yaml /etc/shadow /root/.ssh/id_rsa ~/secret; "
         f"ls {tmp_path}/repository /home /root /run /var /proc/*/environ; env; cat /proc/*/environ"
     )
-    said = seen(confined, script)
+    printed = seen(confined, script)
 
-    assert "hunter2" not in said and "AWS" not in said and "scip_command" not in said
-    assert said.count("No such file or directory") >= 8
-    assert "/proc/1/environ" in said and f"/proc/{os.getpid()}/environ" not in said
+    assert "hunter2" not in printed and "AWS" not in printed and "scip_command" not in printed
+    assert printed.count("No such file or directory") >= 8
+    assert "/proc/1/environ" in printed and f"/proc/{os.getpid()}/environ" not in printed
 
 
 @in_bubblewrap
@@ -57,10 +57,10 @@ def test_the_whole_environment_is_this(confined: Shop, monkeypatch: pytest.Monke
     monkeypatch.setenv("JAVA_HOME", "/usr/lib/jvm")
     shop = Shop(confined.repo, confined.home, {"environment": ("JAVA_HOME", "NOT_SET")})
 
-    said = dict(line.split("=", 1) for line in seen(shop, "env").splitlines())
+    variables = dict(line.split("=", 1) for line in seen(shop, "env").splitlines())
 
-    assert said.pop("PATH").endswith("/usr/bin:/sbin:/bin")
-    assert {name: value for name, value in said.items() if name not in ("_", "OLDPWD", "SHLVL")} == {
+    assert variables.pop("PATH").endswith("/usr/bin:/sbin:/bin")
+    assert {name: value for name, value in variables.items() if name not in ("_", "OLDPWD", "SHLVL")} == {
         "HOME": "/home/indexer", "JAVA_HOME": "/usr/lib/jvm", "LANG": "C.UTF-8", "PWD": "/repository", "TMPDIR": "/tmp",
     }  # fmt: skip
 
@@ -68,10 +68,12 @@ def test_the_whole_environment_is_this(confined: Shop, monkeypatch: pytest.Monke
 def test_without_a_sandbox_the_environment_is_as_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
 
-    said = dict(line.split("=", 1) for line in seen(Shop.create(tmp_path, FILES, sandbox="none"), "env").splitlines())
+    variables = dict(
+        line.split("=", 1) for line in seen(Shop.create(tmp_path, FILES, sandbox="none"), "env").splitlines()
+    )
 
-    assert {*said} - {"_", "OLDPWD", "SHLVL", "PWD"} == {"HOME", "LANG", "PATH", "TMPDIR"}
-    assert said["HOME"] != os.environ["HOME"]
+    assert {*variables} - {"_", "OLDPWD", "SHLVL", "PWD"} == {"HOME", "LANG", "PATH", "TMPDIR"}
+    assert variables["HOME"] != os.environ["HOME"]
 
 
 @in_bubblewrap
@@ -95,20 +97,20 @@ def test_the_network_is_there_where_it_is_allowed(tmp_path: Path, network: bool,
 def test_only_the_room_can_be_written(confined: Shop) -> None:
     places = "/ /usr /bin /etc /dev /proc /home /repository /output /tmp /home/indexer /dev/shm"
 
-    said = seen(confined, f"for f in {places}; do (echo x >$f/x) 2>/dev/null && echo $f; done; true")
+    printed = seen(confined, f"for f in {places}; do (echo x >$f/x) 2>/dev/null && echo $f; done; true")
 
-    assert said.split() == ["/repository", "/output", "/tmp", "/home/indexer", "/dev/shm"]
+    assert printed.split() == ["/repository", "/output", "/tmp", "/home/indexer", "/dev/shm"]
 
 
 @in_bubblewrap
 def test_no_terminal_no_privilege_and_no_other_process_is_there(confined: Shop) -> None:
-    said = seen(
+    printed = seen(
         confined, "grep CapEff /proc/self/status; ls -d /proc/[0-9]* | wc -l; (echo x >/dev/tty) 2>&1; hostname"
     )
 
-    assert "CapEff:\t0000000000000000" in said
-    assert int(said.splitlines()[1]) < 10
-    assert "/dev/tty" in said
+    assert "CapEff:\t0000000000000000" in printed
+    assert int(printed.splitlines()[1]) < 10
+    assert "/dev/tty" in printed
 
 
 @in_bubblewrap
@@ -131,10 +133,10 @@ def test_a_folder_of_the_settings_is_seen_and_its_programs_are_found(tmp_path: P
 def test_a_home_of_codesum_in_such_a_folder_is_covered(tmp_path: Path) -> None:
     shop = Shop.create(tmp_path, FILES, read_only=(str(tmp_path),))
 
-    said = seen(shop, f"ls {tmp_path}; ls -A {shop.home}; (echo x >{shop.home}/x) || true")
+    printed = seen(shop, f"ls {tmp_path}; ls -A {shop.home}; (echo x >{shop.home}/x) || true")
 
-    assert said.split()[:2] == ["home", "repository"]
-    assert "repos.yaml" not in said and "Read-only" in said
+    assert printed.split()[:2] == ["home", "repository"]
+    assert "repos.yaml" not in printed and "Read-only" in printed
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_one_that_is_committed_counts_as_it_is_in_the_commit(make: Callable[...,
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         (b"", "it is empty"),
         (gzip.compress(an_index() * 99)[:-20], "it is compressed, and cut off"),
@@ -194,11 +194,11 @@ def test_one_that_is_committed_counts_as_it_is_in_the_commit(make: Callable[...,
 )
 @pytest.mark.parametrize("is_committed", [False, True], ids=["folder", "tree"])
 def test_what_cannot_be_taken_in_is_named_and_stops_nobody(
-    make: Callable[..., Workspace], repo: GitRepo, content: bytes, said: str, is_committed: bool
+    make: Callable[..., Workspace], repo: GitRepo, content: bytes, problem: str, is_committed: bool
 ) -> None:
     (commit_ignored if is_committed else GitRepo.write)(repo, {"index.scip": content})
 
-    assert only_problem(make(most_mb=2)).startswith(said)
+    assert only_problem(make(most_mb=2)).startswith(problem)
 
 
 def a_link_out(path: Path) -> None:
@@ -210,7 +210,7 @@ def a_folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "problem"),
     [
         (a_link_out, "leads out of .*: such links are not followed"),
         (os.mkfifo, "is no regular file"),
@@ -219,11 +219,11 @@ def a_folder(path: Path) -> None:
     ids=["link to /etc/passwd", "pipe", "folder"],
 )
 def test_what_is_no_file_of_the_folder_is_refused(
-    make: Callable[..., Workspace], repo: GitRepo, place: Callable[[Path], None], said: str
+    make: Callable[..., Workspace], repo: GitRepo, place: Callable[[Path], None], problem: str
 ) -> None:
     place(repo.path / "index.scip")
 
-    assert re.search(said, only_problem(make()))
+    assert re.search(problem, only_problem(make()))
 
 
 def test_a_subdir_that_is_a_link_out_of_the_folder_is_not_followed(
@@ -266,15 +266,17 @@ def test_a_link_that_the_registry_names_is_followed(
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "problem"),
     [
         ("/nowhere/a.scip", "/nowhere/a.scip cannot be read: No such file"),
         ("/dev/zero", "/dev/zero is no regular file"),
     ],
     ids=["missing", "device"],
 )
-def test_a_path_of_the_registry_that_is_no_file_is_named(make: Callable[..., Workspace], path: str, said: str) -> None:
-    assert only_problem(make(scip=(path,))).startswith(said)
+def test_a_path_of_the_registry_that_is_no_file_is_named(
+    make: Callable[..., Workspace], path: str, problem: str
+) -> None:
+    assert only_problem(make(scip=(path,))).startswith(problem)
 
 
 def test_the_others_are_taken_in_beside_one_that_cannot_be(make: Callable[..., Workspace], repo: GitRepo) -> None:

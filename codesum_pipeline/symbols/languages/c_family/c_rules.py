@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.ground.model.possible_values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Reason, Value
 from codesum_pipeline.ground.model.scopes import ImportRow, Scope, ScopedFile
-from codesum_pipeline.symbols.languages.projects import Projects, join
+from codesum_pipeline.symbols.languages.projects import Projects, join_path
 from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
 
 # How many headers are followed from one file.
@@ -32,8 +32,8 @@ class CFamilyRules(Rules):
         self._included: dict[str, tuple[str, ...]] = {}
         self._seen: dict[str, frozenset[str]] = {}
 
-    def use(self, tree: NameTree) -> None:
-        super().use(tree)
+    def use_tree(self, tree: NameTree) -> None:
+        super().use_tree(tree)
         for path in sorted(tree.files):
             file = tree.files[path]
             found = [self._file(file, row.module) for row in file.imports]
@@ -47,7 +47,7 @@ class CFamilyRules(Rules):
             yield ResolvedImport(Outside(row.module, ""))
 
     def _file(self, file: ScopedFile, included: str) -> str | None:
-        near = join(file.folder, included)
+        near = join_path(file.folder, included)
         if near is not None and near in self.projects.paths:
             return near
         plain = included.removeprefix("./")
@@ -71,7 +71,7 @@ class CFamilyRules(Rules):
             self._seen[path] = frozenset(seen)
         return self._seen[path]
 
-    def visible(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def visible_from(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
         return [entry for entry in definitions if self._sees(file.path, entry)]
 
     def _sees(self, path: str, entry: Scope) -> bool:
@@ -94,7 +94,7 @@ class CFamilyRules(Rules):
         path = owner.file.path
         return [entry for entry in definitions if entry.file.path == path or path in self._headers(entry.file.path)]
 
-    def prefer(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def preferred_among(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """A declaration refers to the one definition with the same number of arguments."""
         bodies = [entry for entry in definitions if not _is_header(entry.file.path)]
         return bodies if len(bodies) == 1 or not bodies else definitions
@@ -111,23 +111,23 @@ class CFamilyRules(Rules):
             why = Reason.INCLUDE
         return FunctionValue.of(found, why)
 
-    def fallback(self, file: ScopedFile, name: str, count: int) -> Value:
+    def value_of_called(self, file: ScopedFile, name: str, count: int) -> Value:
         """What headers show under the name in any namespace, or else the linker's choice."""
         entries = [entry for entry in self.tree.by_name.get(name, ()) if not self._is_member(entry)]
-        shown = self.visible(file, entries)
+        shown = self.visible_from(file, entries)
         if shown:
             keys = {entry.key for entry in shown}
-            return self.pick(file, shown, Reason.INCLUDE) if len(keys) == 1 else AMBIGUOUS
+            return self.pick_value(file, shown, Reason.INCLUDE) if len(keys) == 1 else AMBIGUOUS
         linked = [entry for entry in entries if self._is_linked(entry)]
         if len(linked) != 1 or name in self.builtins or not linked[0].takes(count):
             return AMBIGUOUS if len(linked) > 1 else UNKNOWN
         return FunctionValue(linked[0], Reason.LINK)
 
-    def root(self, scope: Scope, name: str) -> Value:
+    def value_of_root(self, scope: Scope, name: str) -> Value:
         entries = [entry for entry in self.tree.by_name.get(name, ()) if entry.is_class]
         # A class that is only declared ahead is defined where no header of the file leads to.
-        shown = self.visible(scope.file, entries) or (entries if len(entries) == 1 else ())
-        return self.pick(scope.file, shown, Reason.INCLUDE) if shown else UNKNOWN
+        shown = self.visible_from(scope.file, entries) or (entries if len(entries) == 1 else ())
+        return self.pick_value(scope.file, shown, Reason.INCLUDE) if shown else UNKNOWN
 
     def _is_member(self, entry: Scope) -> bool:
         return not entry.is_class and entry.key[:-1] in self.tree.classes

@@ -4,17 +4,17 @@ from msgspec import Struct
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.symbols.languages.declaration import DefinitionHead
-from codesum_pipeline.symbols.languages.hooks import at, inside, raw_text
-from codesum_pipeline.symbols.languages.kin import next_of
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
+from codesum_pipeline.symbols.languages.hooks import field_children, find_field, raw_text
+from codesum_pipeline.symbols.languages.kin import next_sibling_of
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_POINTING = words("pointer_declarator reference_declarator pointer_type_declarator")
-_NAMED = words("template_function template_type template_method")
-_PLAIN = words("identifier field_identifier type_identifier namespace_identifier primitive_type")
+_POINTING = split_words("pointer_declarator reference_declarator pointer_type_declarator")
+_NAMED = split_words("template_function template_type template_method")
+_PLAIN = split_words("identifier field_identifier type_identifier namespace_identifier primitive_type")
 # What a tree that did not parse takes for a function's name.
-_NO_NAMES = words("if for while switch return else do catch sizeof defined case")
-_STRUCTURES = words("struct_specifier union_specifier enum_specifier class_specifier")
+_NO_NAMES = split_words("if for while switch return else do catch sizeof defined case")
+_STRUCTURES = split_words("struct_specifier union_specifier enum_specifier class_specifier")
 
 
 class Shape(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Shape(Struct, frozen=True):
 
 def shape_of(node: Node) -> Shape | None:
     """What a declaration declares first; None if it gives no name."""
-    return shape_of_declarator(at(node, "declarator"))
+    return shape_of_declarator(find_field(node, "declarator"))
 
 
 def shape_of_declarator(declarator: Node | None) -> Shape | None:
@@ -58,7 +58,7 @@ def shape_of_declarator(declarator: Node | None) -> Shape | None:
 
 def _inner(declarator: Node) -> Node | None:
     """The declarator inside of another one; attributes come after it."""
-    return at(declarator, "declarator") or _last_named(declarator)
+    return find_field(declarator, "declarator") or _last_named(declarator)
 
 
 def _last_named(node: Node) -> Node | None:
@@ -68,7 +68,7 @@ def _last_named(node: Node) -> Node | None:
 
 def conversion_of(name: Node) -> Node | None:
     """The `operator bool()` that a name ends with."""
-    while name.type == "qualified_identifier" and (inner := at(name, "name")) is not None:
+    while name.type == "qualified_identifier" and (inner := find_field(name, "name")) is not None:
         name = inner
     return name if name.type == "operator_cast" else None
 
@@ -77,9 +77,9 @@ def name_parts(node: Node | None) -> tuple[str, ...]:
     """The parts of a name without template arguments; nothing for what is no name."""
     parts: list[str] = []
     while node is not None and node.type == "qualified_identifier":
-        scope = _plain_name(at(node, "scope"))
+        scope = _plain_name(find_field(node, "scope"))
         parts += [scope] if scope is not None else []
-        node = at(node, "name")
+        node = find_field(node, "name")
     own = _plain_name(node)
     return (*parts, own) if own is not None else ()
 
@@ -89,7 +89,7 @@ def _plain_name(node: Node | None) -> str | None:
     if node is not None and node.type in ("dependent_name", "dependent_type"):
         node = _last_named(node)
     if node is not None and node.type in _NAMED:
-        node = at(node, "name")
+        node = find_field(node, "name")
     kind = node.type if node is not None else ""
     if kind in _PLAIN:
         return raw_text(node)
@@ -104,11 +104,11 @@ def _plain_name(node: Node | None) -> str | None:
 def template_arguments(name: Node | None) -> list[Node]:
     """What the last part of a name is given in angle brackets."""
     while name is not None and name.type == "qualified_identifier":
-        name = at(name, "name")
-    return inside(name, "arguments") if name is not None and name.type in _NAMED else []
+        name = find_field(name, "name")
+    return field_children(name, "arguments") if name is not None and name.type in _NAMED else []
 
 
-def function(node: Node) -> DefinitionHead | None:
+def define_function(node: Node) -> DefinitionHead | None:
     """A function with a body."""
     shape = shape_of(node)
     if shape is None or shape.function is None:
@@ -117,12 +117,12 @@ def function(node: Node) -> DefinitionHead | None:
     if not parts or parts[-1] in _NO_NAMES:
         return None
     parts = _named_by_macro(shape.function) if is_macro_call(node, shape) else parts
-    return DefinitionHead(parts, SymbolType.FUNCTION, _body_of(node), is_guess=at(node, "type") is None)
+    return DefinitionHead(parts, SymbolType.FUNCTION, _body_of(node), is_guess=find_field(node, "type") is None)
 
 
 def _in_parentheses(node: Node, shape: Shape | None) -> DefinitionHead | None:
     """`MACRO(name) {…}` where the grammar takes the macro for the type of a variable."""
-    declarator = at(node, "declarator")
+    declarator = find_field(node, "declarator")
     if shape is None or declarator is None or declarator.type != "parenthesized_declarator":
         return None
     names = name_parts(shape.name) if raw_text(node, "type").isupper() else ()
@@ -131,7 +131,7 @@ def _in_parentheses(node: Node, shape: Shape | None) -> DefinitionHead | None:
 
 def _body_of(node: Node) -> Node | None:
     """Where a function's signature ends: a constructor's initialisers belong to its body."""
-    body = at(node, "body")
+    body = find_field(node, "body")
     for child in node.named_children:
         if child == body or child.type in ("field_initializer_list", "try_statement", "constructor_try_statement"):
             return child
@@ -140,74 +140,74 @@ def _body_of(node: Node) -> Node | None:
 
 def is_macro_call(node: Node, shape: Shape) -> bool:
     """Whether a function is made by a macro, as in `TEST(Suite, Case) {…}`."""
-    if shape.function is None or shape.name.type != "identifier" or at(node, "type") is not None:
+    if shape.function is None or shape.name.type != "identifier" or find_field(node, "type") is not None:
         return False
     return raw_text(shape.name).isupper() and bool(_named_by_macro(shape.function))
 
 
 def _named_by_macro(function: Node) -> tuple[str, ...]:
     """The arguments of a macro, if they are names: the macro makes a function of these names."""
-    listed = inside(function, "parameters")
+    listed = field_children(function, "parameters")
     names: list[str] = []
     for child in listed:
-        type_ = at(child, "type")
+        type_ = find_field(child, "type")
         if type_ is None or child.named_child_count > 1 or type_.type not in _PLAIN:
             break
         names.append(raw_text(type_))
     return tuple(names if len(names) == len(listed) <= 2 else names[:1])
 
 
-def declaration(node: Node) -> DefinitionHead | None:
+def define_prototype(node: Node) -> DefinitionHead | None:
     """A function without a body: a member, or a prototype. With a `;` after `{}` the body is read as a value."""
-    declarator = at(node, "declarator")
+    declarator = find_field(node, "declarator")
     shape = shape_of_declarator(declarator) if declarator is not None and declarator.type not in _PLAIN else None
     parts = name_parts(shape.name) if shape is not None and shape.function is not None else ()
     if not parts or parts[-1] in _NO_NAMES:
         return None
-    value = at(node, "default_value") or at(declarator, "value")
+    value = find_field(node, "default_value") or find_field(declarator, "value")
     body = value if value is not None and value.type == "initializer_list" else None
     return DefinitionHead(parts, SymbolType.FUNCTION, body, is_prototype=body is None, is_guess=True)
 
 
-def structure(node: Node) -> DefinitionHead:
+def define_structure(node: Node) -> DefinitionHead:
     """A structure with a name and a body."""
-    body = at(node, "body")
-    parts = name_parts(at(node, "name")) if body is not None else ()
+    body = find_field(node, "body")
+    parts = name_parts(find_field(node, "name")) if body is not None else ()
     section = "private" if node.type == "class_specifier" else ""
     return DefinitionHead(parts, SymbolType.CLASS, body, section=section)
 
 
-def named_by_typedef(node: Node) -> DefinitionHead | None:
+def define_by_typedef(node: Node) -> DefinitionHead | None:
     """`typedef struct {…} Name`: the structure has no other name."""
-    type_ = at(node, "type")
-    if type_ is None or type_.type not in _STRUCTURES or at(type_, "name") is not None:
+    type_ = find_field(node, "type")
+    if type_ is None or type_.type not in _STRUCTURES or find_field(type_, "name") is not None:
         return None
-    body, declarator = at(type_, "body"), at(node, "declarator")
+    body, declarator = find_field(type_, "body"), find_field(node, "declarator")
     while declarator is not None and declarator.type.endswith("_declarator"):
         declarator = _inner(declarator)
     name = raw_text(declarator)
     return DefinitionHead((name,), SymbolType.CLASS, body) if body is not None else None
 
 
-def macro(node: Node) -> DefinitionHead | None:
+def define_macro(node: Node) -> DefinitionHead | None:
     """A macro with parameters and a body is called as a function is."""
-    value = at(node, "value")
+    value = find_field(node, "value")
     return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, value) if value is not None else None
 
 
-def macro_with_block(node: Node) -> DefinitionHead | None:
+def define_macro_with_block(node: Node) -> DefinitionHead | None:
     """`MACRO(name) {…}` outside of functions, which the grammar reads as a call that lacks its `;`, and a block."""
     if not node.has_error or node.child_count != 2 or not node.children[1].is_missing:
         return None
-    call, block = node.children[0], next_of(node, is_named=True)
+    call, block = node.children[0], next_sibling_of(node, is_named=True)
     if call.type != "call_expression" or block is None or block.type != "compound_statement":
         return None
-    given = [child for child in inside(call, "arguments") if child.type != "comment"]
-    if not raw_text(call, "function").isupper() or not given:
+    arguments = [child for child in field_children(call, "arguments") if child.type != "comment"]
+    if not raw_text(call, "function").isupper() or not arguments:
         return None
-    if given[0].type == "string_literal":
-        names = [raw_text(given[0]).strip('"')]
+    if arguments[0].type == "string_literal":
+        names = [raw_text(arguments[0]).strip('"')]
     else:
-        plain = [raw_text(child) for child in given if child.type == "identifier"]
-        names = plain if len(plain) == len(given) <= 2 else plain[:1]
+        plain = [raw_text(child) for child in arguments if child.type == "identifier"]
+        names = plain if len(plain) == len(arguments) <= 2 else plain[:1]
     return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block)

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from codesum_pipeline.symbols.languages.spec import patterns_beside
+from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
 _ENDS = (b";", b"{", b"}")
 
 
-def masked(source: bytes, is_broken: bool) -> bytes:
+def mask_macros(source: bytes, is_broken: bool) -> bytes:
     """The source with macros replaced by text of the same length that the grammar can read; more is replaced where that
     did not parse."""
     shown = _PATTERNS["class_head"].sub(_class_attribute, source)
@@ -33,7 +33,7 @@ def masked(source: bytes, is_broken: bool) -> bytes:
     return shown
 
 
-def unknown(source: bytes) -> Iterator[tuple[int, int]]:
+def unknown_macros(source: bytes) -> Iterator[tuple[int, int]]:
     """The commas before the empty last argument of a macro; macros of whose arguments one holds a text."""
     for pattern in (_PATTERNS["no_argument"], _PATTERNS["call"]):
         yield from (match.span() for match in pattern.finditer(source))

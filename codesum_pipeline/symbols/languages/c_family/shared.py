@@ -8,32 +8,38 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.symbol import Parameter
 from codesum_pipeline.symbols.languages.c_family.declarators import (
     Shape,
-    declaration,
-    function,
+    define_by_typedef,
+    define_function,
+    define_macro,
+    define_macro_with_block,
+    define_prototype,
+    define_structure,
     is_macro_call,
-    macro,
-    macro_with_block,
     name_parts,
-    named_by_typedef,
     shape_of,
     shape_of_declarator,
-    structure,
 )
-from codesum_pipeline.symbols.languages.c_family.macros import masked, unknown
-from codesum_pipeline.symbols.languages.declaration import CallSyntax, Code, ImportSyntax, Text, TypedName
-from codesum_pipeline.symbols.languages.hooks import at, field_text, inside, names_in, unknown_words
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.c_family.macros import mask_macros, unknown_macros
+from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Code, ImportSyntax, Text, TypedName
+from codesum_pipeline.symbols.languages.hooks import (
+    field_children,
+    field_text,
+    find_field,
+    texts_of_fields,
+    unknown_words_reader,
+)
+from codesum_pipeline.symbols.languages.spec import split_words
 
 # Types that are not classes.
-_BUILT_IN = words("primitive_type sized_type_specifier placeholder_type_specifier auto decltype")
-_STRUCTURES = words("struct_specifier union_specifier enum_specifier class_specifier")
-_FUNCTION_WORDS = words("storage_class_specifier virtual explicit_function_specifier virtual_specifier noexcept")
+_BUILT_IN = split_words("primitive_type sized_type_specifier placeholder_type_specifier auto decltype")
+_STRUCTURES = split_words("struct_specifier union_specifier enum_specifier class_specifier")
+_FUNCTION_WORDS = split_words("storage_class_specifier virtual explicit_function_specifier virtual_specifier noexcept")
 _CLAUSES = {
     "default_method_clause": "default",
     "delete_method_clause": "delete",
     "pure_virtual_clause": "abstract",
 }
-_GUARDS = words("preproc_ifdef preproc_if preproc_else preproc_elif preproc_elifdef")
+_GUARDS = split_words("preproc_ifdef preproc_if preproc_else preproc_elif preproc_elifdef")
 # The nodes of a header that only includes others: its words and conditions.
 _IDLE = frozenset({
     "comment", "identifier", "number_literal", "preproc_call", "preproc_defined", "preproc_directive",
@@ -44,14 +50,14 @@ _IDLE = frozenset({
 
 def _shape_of_function(node: Node) -> Shape | None:
     """How a definition declares its function; a lambda has a declarator of its own."""
-    value = at(node, "value")
+    value = find_field(node, "value")
     return shape_of(value if value is not None and value.type == "lambda_expression" else node)
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     """The parameters of a function or a macro. In K&R's style, their types are declared below the brackets."""
     if node.type == "preproc_function_def":
-        listed = at(node, "parameters")
+        listed = find_field(node, "parameters")
         for child in listed.children if listed is not None else ():
             if child.type in ("identifier", "..."):
                 yield Parameter(text(child), None, None, "var_positional" if child.type == "..." else "positional")
@@ -59,7 +65,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     shape = _shape_of_function(node)
     if shape is None or is_macro_call(node, shape):
         return
-    for child in inside(shape.function, "parameters"):
+    for child in field_children(shape.function, "parameters"):
         if child.type == "identifier":
             yield Parameter(text(child), _type_below(node, text(child), text), None, "positional")
         elif child.type == "variadic_parameter":
@@ -130,15 +136,15 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
         yield "abstract"
 
 
-def call(node: Node, text: Text) -> CallSyntax | None:
+def read_call(node: Node, text: Text) -> CallSyntax | None:
     """`f(…)`, `a.f(…)`, `a->f(…)`, `ns::f(…)`."""
-    function = at(node, "function")
+    function = find_field(node, "function")
     if function is not None and function.type == "template_function":
-        function = at(function, "name")
+        function = find_field(function, "name")
     if function is None:
         return None
     if function.type == "field_expression":
-        name = "".join(name_parts(at(function, "field"))[-1:])
+        name = "".join(name_parts(find_field(function, "field"))[-1:])
         mark = field_text(function, "operator", text) or "."
         return CallSyntax(field_text(function, "argument", text), name, mark=mark)
     if function.type == "qualified_identifier":
@@ -147,7 +153,7 @@ def call(node: Node, text: Text) -> CallSyntax | None:
     return CallSyntax("", text(function)) if function.type == "identifier" else None
 
 
-def include(node: Node, text: Text) -> Iterator[ImportSyntax]:
+def read_include(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`#include` imports all of a file; if a macro replaces the path, nothing is known."""
     path = field_text(node, "path", text)
     if path[:1] in ('"', "<"):
@@ -159,7 +165,7 @@ def _forwarded_headers(unit: Node, text: Text) -> Iterator[ImportSyntax]:
     waiting, included = [unit], []
     while waiting:
         for child in waiting.pop().children:
-            is_guard = child.type == "preproc_def" and at(child, "value") is None
+            is_guard = child.type == "preproc_def" and find_field(child, "value") is None
             if child.type in _GUARDS:
                 waiting.append(child)
             elif child.type == "preproc_include":
@@ -167,25 +173,25 @@ def _forwarded_headers(unit: Node, text: Text) -> Iterator[ImportSyntax]:
             elif not is_guard and child.type not in _IDLE:
                 return
     for node in sorted(included, key=lambda found: found.start_byte):
-        yield from include(node, text)
+        yield from read_include(node, text)
 
 
-def typed(node: Node, text: Text) -> Iterator[TypedName]:
+def read_typed(node: Node, text: Text) -> Iterator[TypedName]:
     """Variables, parameters and fields of a class that is not built in."""
-    type_ = at(node, "type")
+    type_ = find_field(node, "type")
     if type_ is None or type_.type in _BUILT_IN:
         return
-    said = field_text(type_, "name", text) if type_.type in _STRUCTURES else text(type_)
-    for shape in _shapes(node) if said else ():
+    type_name = field_text(type_, "name", text) if type_.type in _STRUCTURES else text(type_)
+    for shape in _shapes(node) if type_name else ():
         # In a function, `Type name(value);` looks like a prototype.
         if shape.function is None or shape.name.type == "identifier":
-            yield TypedName(text(shape.name), said)
+            yield TypedName(text(shape.name), type_name)
 
 
 def _fields(node: Node, text: Text) -> Iterator[str]:
     """The members that a declaration gives a structure."""
-    structure = at(node, "type")
-    type_: str = field_text(structure, "name", text) if at(structure, "body") is not None else text(structure)
+    structure = find_field(node, "type")
+    type_: str = field_text(structure, "name", text) if find_field(structure, "body") is not None else text(structure)
     type_ = " ".join([*(text(child) for child in node.children if child.type == "type_qualifier"), type_])
     for shape in _shapes(node):
         if shape.function is None:
@@ -199,23 +205,23 @@ def _variables(node: Node, text: Text) -> Iterator[str]:
 
 def _constant(node: Node, text: Text) -> Iterator[str]:
     """A macro with a value; one without a value is a switch."""
-    if at(node, "value") is not None:
+    if find_field(node, "value") is not None:
         yield field_text(node, "name", text)
 
 
 DEFINITIONS = {
-    "function_definition": function,
-    "declaration": declaration,
-    "struct_specifier union_specifier enum_specifier": structure,
-    "type_definition": named_by_typedef,
-    "preproc_function_def": macro,
-    "expression_statement": macro_with_block,
+    "function_definition": define_function,
+    "declaration": define_prototype,
+    "struct_specifier union_specifier enum_specifier": define_structure,
+    "type_definition": define_by_typedef,
+    "preproc_function_def": define_macro,
+    "expression_statement": define_macro_with_block,
 }
 # The hooks of a declaration that both have.
 HOOKS: dict[str, Any] = {
-    "masked": masked,
-    "hiding": unknown_words(unknown),
-    "fields": {"field_declaration": _fields, "enumerator": names_in("name")},
+    "masked": mask_macros,
+    "hiding": unknown_words_reader(unknown_macros),
+    "fields": {"field_declaration": _fields, "enumerator": texts_of_fields("name")},
     "reexports": {"translation_unit": _forwarded_headers},
     "parameters": _parameters,
     "return_type": _return_type,

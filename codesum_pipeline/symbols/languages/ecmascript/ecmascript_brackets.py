@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.hooks import at, only_shown
+from codesum_pipeline.symbols.languages.hooks import find_field, only_code_child
 from codesum_pipeline.symbols.languages.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"
@@ -78,7 +78,7 @@ def _level(inner: Node) -> int:
     if (inner.type in _LINKS or inner.type == "non_null_expression") and _is_awaited(inner):
         return _UNARY
     if inner.type == "new_expression":
-        return _NEW if at(inner, "arguments") is None else _CALL
+        return _NEW if find_field(inner, "arguments") is None else _CALL
     return _RULES.level(inner, -1)
 
 
@@ -113,7 +113,7 @@ def _may_open(inner: Node, *, is_statement: bool) -> bool:
 def _is_path(inner: Node) -> bool:
     """Whether an expression is a name, or names and dots."""
     for _ in range(_DEEPEST):
-        held = at(inner, "object") if inner.type == "member_expression" else None
+        held = find_field(inner, "object") if inner.type == "member_expression" else None
         if held is None:
             return inner.type in ("identifier", "this")
         inner = held
@@ -130,7 +130,7 @@ def _chain(inner: Node) -> Iterator[Node | None]:
         if link.type in _LINKS:
             link = link.child_by_field_name(_LINKS[link.type])
         elif link.type in ("non_null_expression", GROUP):
-            link = only_shown(link)
+            link = only_code_child(link)
         else:
             return
     yield None
@@ -154,7 +154,7 @@ def _is_made(node: Node, above: Sequence[Node], inner: Node) -> bool:
         return False
     for around in reversed(above[-_DEEPEST:]):
         if around.type == "new_expression":
-            made = at(around, "constructor")
+            made = find_field(around, "constructor")
             return made is not None and made.start_byte == node.start_byte
         if around.start_byte < node.start_byte and around.type != GROUP:
             return False

@@ -14,17 +14,23 @@ from collections.abc import Callable, Mapping
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.symbols.languages.declaration import DefinitionHead
-from codesum_pipeline.symbols.languages.hooks import at, defines, inside, raw_text, shown
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
+from codesum_pipeline.symbols.languages.hooks import (
+    code_children,
+    definition_reader,
+    field_children,
+    find_field,
+    raw_text,
+)
+from codesum_pipeline.symbols.languages.spec import split_words
 
 # What a node of one kind defines.
 Define = Callable[[Node], DefinitionHead | None]
 
-FUNCTIONS = words("arrow_function function_expression generator_function")
+FUNCTIONS = split_words("arrow_function function_expression generator_function")
 DEFAULT = "default"
 # Nodes that enclose a value without changing it.
-_AROUND = words("""
+_AROUND = split_words("""
     parenthesized_expression as_expression satisfies_expression non_null_expression type_assertion
     assignment_expression
 """)
@@ -36,7 +42,7 @@ _NOT_WRAPPING = re.compile(r"use(?!Callback$|Event)[A-Z]|set[A-Z]|request[A-Z]|o
 _NO_OWNERS = ("this", "window", "globalThis", "global", "module", "exports")
 # Keys that make readable ids; others are data.
 _KEY = re.compile(r"[\w$\-./* ]{1,80}|(?:[\w$\-./* ]+:)+[\w$\-./* ]*", re.ASCII)
-_MEMBERS = words("""
+_MEMBERS = split_words("""
     method_definition method_signature abstract_method_signature pair field_definition public_field_definition
 """)
 # Objects whose members are names of all the program.
@@ -45,7 +51,7 @@ _PROGRAM = ("window", "globalThis", "global", "self")
 
 def is_member(node: Node) -> bool:
     """Whether what a node defines is reached through an object alone."""
-    left = at(node, "left") if node.type == "assignment_expression" else None
+    left = find_field(node, "left") if node.type == "assignment_expression" else None
     if left is None or left.type == "identifier":
         return node.type in _MEMBERS
     return raw_text(left, "object") not in _PROGRAM
@@ -59,21 +65,21 @@ def key_name(node: Node | None) -> str:
     return key if len(key) <= 80 and _KEY.fullmatch(key) and "::" not in key else ""
 
 
-def unwrapped(value: Node | None) -> Node | None:
+def unwrapped_value(value: Node | None) -> Node | None:
     """A value without the parentheses, casts and chained assignments around it."""
     for _ in range(_MAX_AROUND):
         if value is None or value.type not in _AROUND:
             break
         is_last = value.type in ("assignment_expression", "type_assertion")
-        value = next(iter(shown(value)[-1:] if is_last else shown(value)), None)
+        value = next(iter(code_children(value)[-1:] if is_last else code_children(value)), None)
     return value
 
 
 def function_of(node: Node | None) -> Node | None:
     """The function that a node is or binds; None if there is none."""
-    if node is None or at(node, "parameters") or at(node, "parameter"):
+    if node is None or find_field(node, "parameters") or find_field(node, "parameter"):
         return node
-    return _function_in(unwrapped(at(node, "value") or at(node, "right")))
+    return _function_in(unwrapped_value(find_field(node, "value") or find_field(node, "right")))
 
 
 def _function_in(value: Node | None) -> Node | None:
@@ -81,9 +87,9 @@ def _function_in(value: Node | None) -> Node | None:
     for _ in range(_MAX_AROUND):
         if value is None or value.type != "call_expression":
             break
-        if not _is_wrapping(at(value, "function")):
+        if not _is_wrapping(find_field(value, "function")):
             return None
-        values = [unwrapped(argument) for argument in inside(value, "arguments")]
+        values = [unwrapped_value(argument) for argument in field_children(value, "arguments")]
         value = next((v for v in values if v is not None and v.type in (*FUNCTIONS, "call_expression")), None)
     return value if value is not None and value.type in FUNCTIONS else None
 
@@ -97,22 +103,22 @@ def _is_wrapping(callee: Node | None) -> bool:
 def _holds_functions(value: Node) -> bool:
     """Whether functions inside a value are named after its variable: a non-empty object, a call with such an object as
     argument, or a function that is called at once."""
-    called = unwrapped(at(value, "function")) if value.type == "call_expression" else None
-    objects = inside(value, "arguments") if value.type == "call_expression" else [value]
+    called = unwrapped_value(find_field(value, "function")) if value.type == "call_expression" else None
+    objects = field_children(value, "arguments") if value.type == "call_expression" else [value]
     is_run_at_once = called is not None and called.type in FUNCTIONS
     return is_run_at_once or any(one.type == "object" and one.named_child_count > 0 for one in objects)
 
 
-def bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
+def define_bound(parts: tuple[str, ...], value: Node | None) -> DefinitionHead | None:
     """What a value defines under a name; `default` if there is none, and the value has none of its own."""
-    held = unwrapped(value)
+    held = unwrapped_value(value)
     if held is None:
         return None
     defining = held if held.type == "class" else _function_in(held)
     if defining is not None:
         type_ = SymbolType.CLASS if defining.type == "class" else SymbolType.FUNCTION
-        return DefinitionHead(parts or (raw_text(defining, "name") or DEFAULT,), type_, at(defining, "body"))
-    is_named_again = value is not None and bool(target_parts(at(value, "left")))
+        return DefinitionHead(parts or (raw_text(defining, "name") or DEFAULT,), type_, find_field(defining, "body"))
+    is_named_again = value is not None and bool(target_parts(find_field(value, "left")))
     return DefinitionHead(parts, None) if parts and not is_named_again and _holds_functions(held) else None
 
 
@@ -121,12 +127,12 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
     parts: list[str] = []
     while target is not None and target.type in ("member_expression", "subscript_expression"):
         is_member = target.type == "member_expression"
-        key = at(target, "property" if is_member else "index")
+        key = find_field(target, "property" if is_member else "index")
         name = key_name(key) if is_member or (key is not None and key.type == "string") else ""
         if not name:
             return None
         parts.append(name)
-        target = at(target, "object")
+        target = find_field(target, "object")
     if target is not None and target.type in ("identifier", "this"):
         parts.append(raw_text(target))
     elif not parts:
@@ -137,37 +143,44 @@ def target_parts(target: Node | None) -> tuple[str, ...] | None:
 
 
 def _member(node: Node) -> DefinitionHead:
-    return DefinitionHead((key_name(at(node, "name")),), SymbolType.FUNCTION, at(node, "body"))
+    return DefinitionHead((key_name(find_field(node, "name")),), SymbolType.FUNCTION, find_field(node, "body"))
 
 
 def _variable(node: Node) -> DefinitionHead | None:
-    name = at(node, "name")
-    return bound((raw_text(name),), at(node, "value")) if name is not None and name.type == "identifier" else None
+    name = find_field(node, "name")
+    return (
+        define_bound((raw_text(name),), find_field(node, "value"))
+        if name is not None and name.type == "identifier"
+        else None
+    )
 
 
 def _field(node: Node) -> DefinitionHead | None:
-    return bound((key_name(at(node, "property") or at(node, "name") or at(node, "key")),), at(node, "value"))
+    return define_bound(
+        (key_name(find_field(node, "property") or find_field(node, "name") or find_field(node, "key")),),
+        find_field(node, "value"),
+    )
 
 
 def _assignment(node: Node) -> DefinitionHead | None:
-    parts = target_parts(at(node, "left"))
-    return bound(parts, at(node, "right")) if parts is not None else None
+    parts = target_parts(find_field(node, "left"))
+    return define_bound(parts, find_field(node, "right")) if parts is not None else None
 
 
 def _default_export(node: Node) -> DefinitionHead | None:
-    value = at(node, "value")
-    return bound((), value) or bound((DEFAULT,), value) if value is not None else None
+    value = find_field(node, "value")
+    return define_bound((), value) or define_bound((DEFAULT,), value) if value is not None else None
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
-    name = at(node, "name")
+    name = find_field(node, "name")
     is_path = name is not None and name.type != "string"
     return DefinitionHead(tuple(raw_text(name).replace(" ", "").split(".")), None) if is_path else None
 
 
 def _type_alias(node: Node) -> DefinitionHead:
     """A type is found by name, as an interface is; one without members is shown by its signature."""
-    value = at(node, "value")
+    value = find_field(node, "value")
     return DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, value if _has_members(value) else None)
 
 
@@ -183,10 +196,10 @@ def _has_members(type_: Node | None) -> bool:
 
 
 _COMMON: Mapping[str, Define] = {
-    "function_declaration generator_function_declaration": defines(SymbolType.FUNCTION),
-    "function_expression generator_function": defines(SymbolType.FUNCTION, lambda node: node),
-    "class_declaration": defines(SymbolType.CLASS),
-    "class": defines(SymbolType.CLASS, lambda node: node),
+    "function_declaration generator_function_declaration": definition_reader(SymbolType.FUNCTION),
+    "function_expression generator_function": definition_reader(SymbolType.FUNCTION, lambda node: node),
+    "class_declaration": definition_reader(SymbolType.CLASS),
+    "class": definition_reader(SymbolType.CLASS, lambda node: node),
     "method_definition": _member,
     "variable_declarator": _variable,
     "pair": _field,
@@ -197,9 +210,9 @@ JAVASCRIPT: Mapping[str, Define] = {**_COMMON, "field_definition": _field}
 TYPESCRIPT: Mapping[str, Define] = {
     **_COMMON,
     "public_field_definition": _field,
-    "function_signature": defines(SymbolType.FUNCTION),
+    "function_signature": definition_reader(SymbolType.FUNCTION),
     "method_signature abstract_method_signature": _member,
-    "abstract_class_declaration interface_declaration enum_declaration": defines(SymbolType.CLASS),
+    "abstract_class_declaration interface_declaration enum_declaration": definition_reader(SymbolType.CLASS),
     "type_alias_declaration": _type_alias,
     "internal_module module": _namespace,
 }

@@ -7,29 +7,33 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.ecmascript.ecmascript_brackets import GROUP, is_bare_group
-from codesum_pipeline.symbols.languages.hooks import at, shown, spell_number, spell_quoted
-from codesum_pipeline.symbols.languages.kin import following
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.hooks import code_children, find_field, spell_number, spell_quoted
+from codesum_pipeline.symbols.languages.kin import siblings_after
+from codesum_pipeline.symbols.languages.spec import split_words
 
 _PROPERTIES = {("pair", "key"), ("pair_pattern", "key"), ("field_definition", "property")} | {
     (kind, "name")
-    for kind in words("method_definition property_signature method_signature public_field_definition enum_assignment")
+    for kind in split_words(
+        "method_definition property_signature method_signature public_field_definition enum_assignment"
+    )
 }
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _STATEMENTS = ("program", "statement_block", "switch_case", "switch_default", "class_body")
-_MODIFIERS = words("get set static async accessor declare abstract readonly override public private protected")
+_MODIFIERS = split_words("get set static async accessor declare abstract readonly override public private protected")
 _LONGEST_WORD = 3
 
 
 def _is_one_name(parameters: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether an arrow function's parameters are one name and nothing else."""
-    held, around = shown(parameters), above[-1]
+    held, around = code_children(parameters), above[-1]
     if around.type != "arrow_function" or len(held) != 1:
         return False
     only = held[0]
     if only.type == "required_parameter":
         only = only.named_children[0] if only.child_count == 1 else only
-    return only.type == "identifier" and not (at(around, "type_parameters") or at(around, "return_type"))
+    return only.type == "identifier" and not (
+        find_field(around, "type_parameters") or find_field(around, "return_type")
+    )
 
 
 def is_ended_member(member: Node) -> bool:
@@ -38,7 +42,7 @@ def is_ended_member(member: Node) -> bool:
     One that is a name alone may be read as the beginning of what comes after it, by the language if not by the grammar:
     `get` before a name, any name before a bracket. Then only a mark that is written ends it.
     """
-    after = next((sibling for sibling in following(member) if not sibling.is_extra), None)
+    after = next((sibling for sibling in siblings_after(member) if not sibling.is_extra), None)
     if member.child_count > 1 or after is None or after.type in (";", ",", "}"):
         return True
     return (member.text or b"").decode() not in _MODIFIERS and (after.text or b"")[:1] not in (b"(", b"<")
@@ -69,7 +73,7 @@ BARE = {
     "empty_statement": lambda statement, above, field: above[-1].type in _STATEMENTS,
 }
 TERMINATED = {
-    "export_statement": lambda export: at(export, "declaration") is None,
+    "export_statement": lambda export: find_field(export, "declaration") is None,
     "expression_statement": _ends,
 }
 MARKUP: dict[str, Any] = {"hollow": {"jsx_expression": _says_nothing}}

@@ -23,8 +23,8 @@ class EcmascriptRules(Rules):
         self.modules = EcmascriptModules(projects)
         self._exports: dict[Key, dict[str, str]] = {}
 
-    def use(self, tree: NameTree) -> None:
-        super().use(tree)
+    def use_tree(self, tree: NameTree) -> None:
+        super().use_tree(tree)
         for path in sorted(tree.files):
             self._exports[(path,)] = _exports(tree.files[path])
 
@@ -68,7 +68,7 @@ class EcmascriptRules(Rules):
     def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
         return [entry for entry in definitions if self.is_of(owner, entry.parent or entry)]
 
-    def keeps(self, key: Key, name: str) -> bool:
+    def has_variable(self, key: Key, name: str) -> bool:
         file = self.tree.files.get(key[0]) if len(key) == 1 else None
         if file is None:
             return False
@@ -79,7 +79,7 @@ class EcmascriptRules(Rules):
         """A member of what a module gives as a whole, as the module writes it."""
         return f"{self._exports.get(key, {}).get('default', '')}.{name}"
 
-    def given(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
+    def importable_among(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """Definitions in a function are local to it, unless nothing else has the name."""
         outer = [entry for entry in definitions if entry.is_member or (entry.parent and entry.parent.is_top)]
         return outer or definitions
@@ -87,7 +87,7 @@ class EcmascriptRules(Rules):
     def local_key(self, key: Key, name: str) -> Key:
         return (*key, self._exports.get(key, {}).get(name, name))
 
-    def called(self, module: Key) -> Member | None:
+    def callee_of(self, module: Key) -> Member | None:
         return Member(module, "default") if len(module) == 1 else None
 
 

@@ -12,7 +12,14 @@ from typing import Any
 from msgspec import Struct
 
 from codesum_pipeline.symbols.languages.ecmascript.workspaces import Workspaces
-from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join, table, text, texts
+from codesum_pipeline.symbols.languages.projects import (
+    Projects,
+    folders_above,
+    inner_table,
+    join_path,
+    text_under,
+    texts_in,
+)
 
 # Where a declaration is beside what it declares, the latter is meant.
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte")
@@ -34,7 +41,8 @@ class PathAliases(Struct, frozen=True):
 
 
 class EcmascriptModules:
-    """Finds modules in one repository."""
+    """Finds modules in one repository, whose files do not change meanwhile: what a specifier names in a folder, the
+    configurations, and the names of packages are read once."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
@@ -50,7 +58,7 @@ class EcmascriptModules:
 
     def _find(self, folder: str, specifier: str) -> str | None:
         if self.is_relative(specifier):
-            path = join(folder, specifier)
+            path = join_path(folder, specifier)
             return self._file(path) if path is not None and not specifier.startswith("/") else None
         return self._by_paths(folder, specifier) or self._by_package(folder, specifier)
 
@@ -93,10 +101,10 @@ class EcmascriptModules:
         ]
         for _, _, targets, held in sorted(matching, key=lambda match: (-match[0], match[1])):
             for target in targets:
-                path = join(rules.folder, target.replace("*", held, 1))
+                path = join_path(rules.folder, target.replace("*", held, 1))
                 if path is not None and (found := self._file(path)) is not None:
                     return found
-        path = join(rules.base, specifier) if rules.base is not None else None
+        path = join_path(rules.base, specifier) if rules.base is not None else None
         return self._file(path) if path is not None else None
 
     def _rules_for(self, folder: str) -> PathAliases | None:
@@ -119,11 +127,11 @@ class EcmascriptModules:
             here = chain.pop(0)
             content = self._projects.json(here)
             folder = here.rpartition("/")[0]
-            options = table(content, "compilerOptions")
-            if base is None and (said := text(options, "baseUrl")):
-                base = join(folder, said)
-            if paths := table(options, "paths"):
-                patterns = tuple(sorted((pattern, tuple(texts(targets))) for pattern, targets in paths.items()))
+            options = inner_table(content, "compilerOptions")
+            if base is None and (base_url := text_under(options, "baseUrl")):
+                base = join_path(folder, base_url)
+            if paths := inner_table(options, "paths"):
+                patterns = tuple(sorted((pattern, tuple(texts_in(targets))) for pattern, targets in paths.items()))
                 return PathAliases(base, base if base is not None else folder, patterns)
             for extended in _extended(content):
                 target = self._config_path(folder, extended)
@@ -138,13 +146,13 @@ class EcmascriptModules:
         """A configuration without options of its own only points to others."""
         references = content.get("references")
         for reference in references if isinstance(references, list) and "compilerOptions" not in content else ():
-            target = self._config_path(folder, text(reference, "path")) if isinstance(reference, dict) else None
+            target = self._config_path(folder, text_under(reference, "path")) if isinstance(reference, dict) else None
             if target is not None and target not in seen:
                 seen.add(target)
                 yield target
 
     def _config_path(self, folder: str, extended: str) -> str | None:
-        path = join(folder, extended) if self.is_relative(extended) else None
+        path = join_path(folder, extended) if self.is_relative(extended) else None
         candidates = (path, f"{path}.json", f"{path}/tsconfig.json") if path else ()
         return next((candidate for candidate in candidates if candidate in self._projects.texts), None)
 
@@ -153,7 +161,7 @@ class EcmascriptModules:
         """The folders of the repository's packages by name; of several, the one of a workspace."""
         found: dict[str, set[str]] = {}
         for path in self._projects.named("package.json"):
-            if name := text(self._projects.json(path), "name"):
+            if name := text_under(self._projects.json(path), "name"):
                 found.setdefault(name, set()).add(path.rpartition("/")[0])
         workspaces = Workspaces(self._projects)
         for name, folders in found.items():
@@ -174,7 +182,7 @@ class EcmascriptModules:
         for above in folders_above(folder):
             path = f"{above}/package.json" if above else "package.json"
             if path in self._projects.texts:
-                return self._mapped(above, table(self._projects.json(path), "imports"), specifier)
+                return self._mapped(above, inner_table(self._projects.json(path), "imports"), specifier)
         return None
 
     def _entry(self, folder: str, inner: str) -> str | None:
@@ -188,12 +196,12 @@ class EcmascriptModules:
         if isinstance(exports, dict) and (found := self._mapped(folder, exports, inner)) is not None:
             return found
         if inner != ".":
-            path = join(folder, inner)
-            return self._file(path) or self._file(join(folder, f"src/{inner}") or "") if path is not None else None
-        named = [self._source_of(folder, said) for field in _FIELDS if (said := text(content, field))]
+            path = join_path(folder, inner)
+            return self._file(path) or self._file(join_path(folder, f"src/{inner}") or "") if path is not None else None
+        named = [self._source_of(folder, named_path) for field in _FIELDS if (named_path := text_under(content, field))]
         if (found := _best(named)) is not None:
             return found
-        return self._file(join(folder, "src/index") or "") or self._file(join(folder, "index") or "")
+        return self._file(join_path(folder, "src/index") or "") or self._file(join_path(folder, "index") or "")
 
     def _mapped(self, folder: str, mapping: Mapping[str, Any], wanted: str) -> str | None:
         for pattern in sorted(mapping, key=lambda key: (-len(key.partition("*")[0]), key)):
@@ -206,7 +214,7 @@ class EcmascriptModules:
     def _source_of(self, folder: str, path: str) -> str | None:
         """A file that a package names; where it is built, the source of the same name."""
         plain = path.removeprefix("./")
-        whole = join(folder, plain)
+        whole = join_path(folder, plain)
         if whole is None:
             return None
         if found := self._file(whole):
@@ -215,7 +223,7 @@ class EcmascriptModules:
             if plain.startswith(built):
                 stem = plain[len(built) :].removesuffix(".d.ts").rsplit(".", 1)[0]
                 for source in (f"src/{stem}", stem):
-                    if found := self._file(join(folder, source) or ""):
+                    if found := self._file(join_path(folder, source) or ""):
                         return found
         return None
 
@@ -233,8 +241,8 @@ def package_name(specifier: str) -> str:
 
 
 def _extended(content: Mapping[str, Any]) -> list[str]:
-    said = content.get("extends")
-    return [said] if isinstance(said, str) else list(reversed(texts(said)))
+    extended = content.get("extends")
+    return [extended] if isinstance(extended, str) else list(reversed(texts_in(extended)))
 
 
 def _matched(pattern: str, specifier: str) -> str | None:

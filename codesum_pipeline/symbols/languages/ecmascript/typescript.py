@@ -26,7 +26,7 @@ DECLARATION = replace(
     **syntax_beside(__file__, tree_sitter_typescript.language_typescript, spec=LAYOUT),
     definitions=ecmascript_definitions.TYPESCRIPT,
     fields={
-        "public_field_definition property_signature": ecmascript_facts.field,
+        "public_field_definition property_signature": ecmascript_facts.read_field,
         "method_definition": ecmascript_facts.constructor_fields,
         "enum_body": ecmascript_facts.enum_members,
     },

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from codesum_pipeline.ground.model.patterns import ANY_FOLDERS, STAR, linear_expression
-from codesum_pipeline.symbols.languages.projects import Projects, join, texts
+from codesum_pipeline.symbols.languages.projects import Projects, join_path, texts_in
 
 # More stars than a pattern of any workspace has, and more patterns than a file that lists them.
 MAX_STARS = 8
@@ -26,14 +26,14 @@ class Workspaces:
         self._taken: list[re.Pattern[str]] = []
         self._left_out: list[re.Pattern[str]] = []
         for path in projects.named("package.json"):
-            said = projects.json(path).get("workspaces")
-            self._add(path, texts(said.get("packages") if isinstance(said, dict) else said))
+            workspaces = projects.json(path).get("workspaces")
+            self._add(path, texts_in(workspaces.get("packages") if isinstance(workspaces, dict) else workspaces))
         for path in projects.named("pnpm-workspace.yaml"):
             self._add(path, list(listed_packages(projects.texts[path])))
 
     def _add(self, path: str, patterns: list[str]) -> None:
         for pattern in patterns[:MAX_PATTERNS]:
-            whole = join(path.rpartition("/")[0], pattern.removeprefix("!"))
+            whole = join_path(path.rpartition("/")[0], pattern.removeprefix("!"))
             if whole is not None and whole.count("*") <= MAX_STARS:
                 (self._left_out if pattern.startswith("!") else self._taken).append(_compiled(whole))
 

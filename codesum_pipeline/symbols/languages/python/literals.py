@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.hooks import first_shown
+from codesum_pipeline.symbols.languages.hooks import first_code_child
 
 # A prefix, the quotes, what is between them.
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"""|'|")(.*)\2""", re.DOTALL)
@@ -148,12 +148,12 @@ def docstring_node(body: Node | None) -> Node | None:
     """The string that is the first statement of a body, in brackets or not; None if there is none."""
     if body is None:
         return None
-    statement = first_shown(body)
+    statement = first_code_child(body)
     if statement is None or statement.type != "expression_statement" or statement.named_child_count != 1:
         return None
-    value = first_shown(statement)
+    value = first_code_child(statement)
     while value is not None and value.type == "parenthesized_expression":
-        value = first_shown(value)
+        value = first_code_child(value)
     if value is None or value.type not in ("string", "concatenated_string"):
         return None
     return value

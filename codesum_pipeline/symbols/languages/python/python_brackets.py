@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.hooks import at, first_shown, is_longer_than_one
-from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, preceding
+from codesum_pipeline.symbols.languages.hooks import find_field, first_code_child, is_longer_than_one
+from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, siblings_before
 from codesum_pipeline.symbols.languages.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"
@@ -66,7 +66,7 @@ def _follows_soft_word(node: Node) -> bool:
 
 def _before(node: Node) -> Node | None:
     """The node before another, except for comments and broken lines."""
-    return next((before for before in preceding(node) if not before.is_extra), None)
+    return next((before for before in siblings_before(node) if not before.is_extra), None)
 
 
 def _least(node: Node, parent: str, field: str | None) -> int:
@@ -100,7 +100,7 @@ def is_bare_tuple(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return _is_alone_in_brackets(parent_of(place)) and not _holds(node, _ENCLOSED)
     if (parent, field) not in _RULES.sets["tuples"]:
         return False
-    first = first_shown(node)
+    first = first_code_child(node)
     if first is None or _holds(node, _ENCLOSED):
         return False
     before = _before(place)
@@ -134,7 +134,7 @@ def _is_alone_in_brackets(node: Node | None) -> bool:
 def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether targets are the same without their brackets; an annotated one is another kind of target with them."""
     parent = above[-1].type
-    if first_shown(node) is None:
+    if first_code_child(node) is None:
         return False
     place, around = node, parent_of(node)
     has_comma = any(child.type == "," for child in node.children)
@@ -145,14 +145,14 @@ def is_bare_target(node: Node, above: Sequence[Node], field: str | None) -> bool
         place, around = around, parent_of(around)
         if around is None:
             break
-        parent, field = around.type, "left" if at(around, "left") == place else None
+        parent, field = around.type, "left" if find_field(around, "left") == place else None
     if parent in _TARGET_LISTS or (parent == "case_pattern" and _is_whole_case(node)):
         return not any(child.type == "," for child in node.children)
     if (parent, field) not in _RULES.sets["targets"]:
         return False
-    if parent == "assignment" and (around is None or at(around, "type") is not None):
+    if parent == "assignment" and (around is None or find_field(around, "type") is not None):
         return False
-    return not _SOFT.match((first_shown(node) or node).text or b"")
+    return not _SOFT.match((first_code_child(node) or node).text or b"")
 
 
 def _is_whole_case(node: Node) -> bool:
@@ -164,7 +164,7 @@ def is_bare_call(node: Node, above: Sequence[Node], field: str | None) -> bool:
     """Whether brackets after a name say nothing: those of no bases, and those around a generator's own."""
     parent = above[-1].type
     if parent == "class_definition":
-        return first_shown(node) is None
+        return first_code_child(node) is None
     if parent != "call" or node.named_child_count > _FEW:
         return False
     only = held_in(node, GROUP)

@@ -6,8 +6,10 @@ import tree_sitter_python
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.declaration import TEST, Declaration, Docstrings, is_called_test, syntax_beside
-from codesum_pipeline.symbols.languages.hooks import defines, field_reader
+from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.framework_rules import TEST, is_called_test
+from codesum_pipeline.symbols.languages.hook_values import Docstrings
+from codesum_pipeline.symbols.languages.hooks import definition_reader, field_reader
 from codesum_pipeline.symbols.languages.python.literals import (
     docstring_node,
     docstring_text,
@@ -26,24 +28,29 @@ from codesum_pipeline.symbols.languages.python.python_brackets import (
     is_no_only_item,
 )
 from codesum_pipeline.symbols.languages.python.python_facts import (
-    bases,
-    modifiers,
-    parameters,
+    assigned_targets,
+    read_bases,
     read_exports,
     read_globals,
     read_import,
+    read_modifiers,
+    read_parameters,
     read_reexports,
-    targets,
     value_span,
 )
-from codesum_pipeline.symbols.languages.python.python_recovery import LINES, hiding, silent, without_comment_runs
+from codesum_pipeline.symbols.languages.python.python_recovery import (
+    LINES,
+    hiding_parts,
+    silent_parts,
+    without_comment_runs,
+)
 from codesum_pipeline.symbols.languages.python.references.python_references import (
     REFERENCES_VERSION,
     extract_references,
 )
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_FRAMEWORKS = words("pytest unittest nose hypothesis testtools")
+_FRAMEWORKS = split_words("pytest unittest nose hypothesis testtools")
 
 
 def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
@@ -88,26 +95,26 @@ DECLARATION = Declaration(
         tests={"is_test": _is_test},
     ),
     definitions={
-        "function_definition": defines(SymbolType.FUNCTION, lambda node: node),
-        "class_definition": defines(SymbolType.CLASS, lambda node: node),
+        "function_definition": definition_reader(SymbolType.FUNCTION, lambda node: node),
+        "class_definition": definition_reader(SymbolType.CLASS, lambda node: node),
     },
     docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),
     masked=lambda source, is_broken: without_comment_runs(source),
     definition_lines=LINES,
-    hiding=hiding,
-    silent=silent,
+    hiding=hiding_parts,
+    silent=silent_parts,
     callees={"call": lambda node: node.child(0)},
-    targets=targets,
+    targets=assigned_targets,
     value_span=value_span,
     imports={"import_statement import_from_statement future_import_statement": read_import},
-    parameters=parameters,
+    parameters=read_parameters,
     return_type=field_reader("return_type"),
-    bases=bases,
-    modifiers=modifiers,
+    bases=read_bases,
+    modifiers=read_modifiers,
     is_public=lambda parts, modifiers: all(map(_is_public_name, parts)),
     is_listed=_is_listed,
     made_exports=read_exports,
-    handed_on=read_reexports,
+    reexports_of_file=read_reexports,
     globals={"assignment": read_globals},
     references=extract_references,
     references_version=REFERENCES_VERSION,

@@ -11,22 +11,22 @@ from pathlib import Path
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.symbol import Import, Parameter, Reexport
-from codesum_pipeline.symbols.languages.declaration import ImportSyntax, Text
-from codesum_pipeline.symbols.languages.hooks import at, field_text, raw_text, shown
+from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, Text
+from codesum_pipeline.symbols.languages.hooks import code_children, field_text, find_field, raw_text
 from codesum_pipeline.symbols.languages.python.literals import literal_value
-from codesum_pipeline.symbols.languages.spec import Mark, words
+from codesum_pipeline.symbols.languages.spec import Mark, split_words
 
-RECEIVERS = words("self cls mcs mcls metacls")
+RECEIVERS = split_words("self cls mcs mcls metacls")
 # What the names of `__all__` are written in.
-SEQUENCES = words("list tuple set argument_list parenthesized_expression binary_operator expression_list")
+SEQUENCES = split_words("list tuple set argument_list parenthesized_expression binary_operator expression_list")
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 SPLATS = {"list_splat_pattern": "var_positional", "dictionary_splat_pattern": "var_keyword"}
 _MODIFIERS = tomllib.loads(Path(__file__).with_suffix(".syntax.toml").read_text(encoding="utf-8"))["modifiers"]
-_ORDER, _SAME = _MODIFIERS["order"].split(), words(_MODIFIERS["same"])
+_ORDER, _SAME = _MODIFIERS["order"].split(), split_words(_MODIFIERS["same"])
 EXCEPTION_ENDINGS = ("Exception", "Error", "Warning", "KeyboardInterrupt", "SystemExit", "ExceptionGroup")
 
 
-def targets(left: Node | None) -> Iterator[Node]:
+def assigned_targets(left: Node | None) -> Iterator[Node]:
     """The names, attributes and items that an assignment's left side assigns, in source order."""
     waiting = [left] if left else []
     while waiting:
@@ -46,9 +46,9 @@ def value_span(statement: Node) -> tuple[int, int]:
     return statement.start_byte + len(word), end
 
 
-def parameters(definition: Node, text: Text) -> Iterator[Parameter]:
+def read_parameters(definition: Node, text: Text) -> Iterator[Parameter]:
     """A function's parameters as written; the first is the receiver if its name says so."""
-    node = at(definition, "parameters")
+    node = find_field(definition, "parameters")
     kind, is_first = "positional", True
     for child in node.named_children if node else ():
         if child.type == "keyword_separator":
@@ -64,19 +64,19 @@ def parameters(definition: Node, text: Text) -> Iterator[Parameter]:
 
 
 def _parameter(node: Node, text: Text, kind: str) -> Parameter:
-    named = at(node, "name") or node
+    named = find_field(node, "name") or node
     if node.type == "typed_parameter":
         named = node.named_children[0]
     type_, default = field_text(node, "type", text), field_text(node, "value", text)
     return Parameter(text(named).lstrip("*"), type_ or None, default or None, SPLATS.get(named.type, kind))
 
 
-def bases(node: Node, text: Text) -> Iterator[str]:
+def read_bases(node: Node, text: Text) -> Iterator[str]:
     """The bases as written."""
-    return (text(given) for given in shown(node, "superclasses") if given.type != "keyword_argument")
+    return (text(argument) for argument in code_children(node, "superclasses") if argument.type != "keyword_argument")
 
 
-def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
+def read_modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str, ...]:
     """The words that hold, in the order of their table; preambles are decorators."""
     found: set[str] = {"async"} if node.children[0].type == "async" else set()
     for decorator in preambles:
@@ -86,12 +86,14 @@ def modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple[str,
         for name in {last, called}:
             found.update(_MODIFIERS["decorators"].get(name, "").split())
     is_class, name = node.type == "class_definition", raw_text(node, "name")
-    for base in bases(node, text):
+    for base in read_bases(node, text):
         last = base.partition("[")[0].partition("(")[0].rpartition(".")[2]
         found.update(_MODIFIERS["bases"].get(last, "").split())
         if last.endswith(EXCEPTION_ENDINGS):
             found.add("exception")
-    keywords = (text(given) for given in shown(node, "superclasses") if given.type == "keyword_argument")
+    keywords = (
+        text(argument) for argument in code_children(node, "superclasses") if argument.type == "keyword_argument"
+    )
     if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords):
         found.add("abstract")
     if not is_class and (name == "test" or name.startswith("test_")) and "fixture" not in found:
@@ -121,7 +123,7 @@ def read_import(node: Node, text: Text) -> Iterator[ImportSyntax]:
 
 def read_globals(node: Node, text: Text) -> Iterator[str]:
     """The upper-case names that a module-level assignment binds."""
-    for target in targets(at(node, "left")):
+    for target in assigned_targets(find_field(node, "left")):
         if target.type == "identifier" and text(target).isupper():
             yield text(target)
 
@@ -147,11 +149,11 @@ def read_exports(marks: Sequence[Mark], text: Text) -> tuple[str, ...] | None:
 def _change_of_exports(kind: str, node: Node, text: Text) -> tuple[str, Node] | None:
     """How a statement changes `__all__` (`=`, `+=` or a method's name), and by what."""
     if kind in ("assignment", "augmented_assignment"):
-        right = at(node, "right")
+        right = find_field(node, "right")
         if right and field_text(node, "left", text) == "__all__":
             return ("=" if kind == "assignment" else "+=", right)
     elif kind == "call":
-        callee, arguments = at(node, "function"), at(node, "arguments")
+        callee, arguments = find_field(node, "function"), find_field(node, "arguments")
         if callee and arguments and callee.type == "attribute":
             name, _, method = text(callee).rpartition(".")
             if name == "__all__" and method in ("append", "extend", "remove"):

@@ -57,7 +57,7 @@ def _blanked(match: re.Match[bytes]) -> bytes:
     return match[0] if run is None else _COMMENT.sub(lambda comment: b" " * len(comment[0]), run)
 
 
-def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
+def hiding_parts(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
     """The quote that begins nothing, with what comes before the next definition, which may be the text that it was to
     begin; and what is no Python."""
     if not is_broken:
@@ -67,13 +67,13 @@ def hiding(source: bytes, is_broken: bool) -> Iterator[Sequence[Span]]:
     if stray is not None:
         following = next((start for start in starts if start > stray), len(source))
         yield [(stray, max(source.rfind(b"\n", 0, following), stray + 3))]
-    spans = silent(source)
+    spans = silent_parts(source)
     foreign = [match.span() for match in _FOREIGN.finditer(source) if not is_inside(spans, match.start())]
     if foreign:
         yield foreign
 
 
-def silent(source: bytes) -> list[Span]:
+def silent_parts(source: bytes) -> list[Span]:
     """Where comments and strings are, in which nothing is defined; a string that never ends goes on to the end."""
     stray = _stray_quote(source, _starts(source))
     shown = source if stray is None else source[:stray] + b"   " + source[stray + 3 :]

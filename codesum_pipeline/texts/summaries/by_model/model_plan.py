@@ -10,7 +10,7 @@ from codesum_pipeline.ground.model.guard import FailureGuard
 from codesum_pipeline.ground.model.hashing import canonical_json
 from codesum_pipeline.ground.model.model_call import CallTotals
 from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.symbols.parsing.testing import is_among
+from codesum_pipeline.symbols.parsing.testing import is_among_tests
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
@@ -224,7 +224,7 @@ class ModelPlanner:
     ) -> Gate | None:
         name = (level, id_)
         llm = self._setup.llm
-        is_left_out_test = not has_text and is_among(self._tests, id_)
+        is_left_out_test = not has_text and is_among_tests(self._tests, id_)
         is_left_to_author = not has_text and is_documented and not llm.documented
         # Answers of a recording are no calls; which requests it holds is seen when the level is written.
         has_text = has_text or llm.asks_nobody

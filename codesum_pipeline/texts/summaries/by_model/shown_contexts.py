@@ -24,7 +24,7 @@ from codesum_pipeline.ground.settings.stage_settings import ContextSettings, Gra
 from codesum_pipeline.ground.store.rows import lists_of_field
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
-from codesum_pipeline.symbols.parsing.testing import is_among, read_tests
+from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput
@@ -251,7 +251,7 @@ class Contexts:
         return {name: id_ for name, id_ in named if count[name] == 1}
 
     def _is_unsent(self, id_: str) -> bool:
-        return is_among(self._unsent, id_)
+        return is_among_tests(self._unsent, id_)
 
     def _holder_piece(self, id_: str) -> Piece | None:
         if id_ in self._classes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
     clip_text,
     is_aside,
@@ -128,7 +128,7 @@ def docstring_of(definition: FunctionInput | ClassInput | FileInput) -> Docstrin
 
 def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
     """What a documentation says, given with the language, name and parameters of its definition."""
-    if has(language, Trait.DOCSTRINGS):
+    if has_trait(language, Trait.DOCSTRINGS):
         return read_docstring(text)
     read = read_doc_comment(text or "", language, parameters)
     return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
@@ -152,11 +152,11 @@ def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> D
     """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
     if not text.strip():
         return EMPTY
-    if has(language, Trait.DOC_MARKS_AT):
+    if has_trait(language, Trait.DOC_MARKS_AT):
         text = _AT_MARKS.sub(r"\1", text)
-    if has(language, Trait.DOC_MARKS_PLUS):
+    if has_trait(language, Trait.DOC_MARKS_PLUS):
         text = _PLUS_MARKS.sub(r"\1", text)
-    if has(language, Trait.DOC_LINKS):
+    if has_trait(language, Trait.DOC_LINKS):
         text = _INTRA_LINK.sub(r"\1", text)
     lines = _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n")
     return read_docstring("\n".join(_as_fields(lines, language, frozenset(one.lstrip("$*&.@") for one in parameters))))
@@ -174,7 +174,7 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
         elif match := _TAG.match(line):
             kind = _KINDS.get(match[1].lower(), _OTHER)
             section = _CODE if kind == _CODE else _PROSE
-            name = match[2] or "" if has(language, Trait.DOC_NAMES_FIRST) else ""
+            name = match[2] or "" if has_trait(language, Trait.DOC_NAMES_FIRST) else ""
             yield from ("", match[3]) if kind == _PROSE else _field(kind, match[3], language, name)
         elif match := _HEADING.match(line):
             section = _KINDS.get(match[1].lower(), _OTHER)
@@ -187,12 +187,12 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
 
 def _listed(line: str, section: str, language: str, parameters: frozenset[str]) -> tuple[str, str, str]:
     """The kind, name and text of a line without a tag that speaks of a parameter or result; empty of another."""
-    if has(language, Trait.DOC_LISTS) and (match := _SWIFT.match(line)):
+    if has_trait(language, Trait.DOC_LISTS) and (match := _SWIFT.match(line)):
         kind = _KINDS.get(match[1].lower(), _OTHER)
         return (kind, match[2], match[3]) if kind != _PROSE else ("", "", "")
     if section == _PARAMETER and (match := _NAMED.match(line)):
         return _PARAMETER, match[1], match[2]
-    if has(language, Trait.DOC_ELEMENTS) and (match := _ELEMENT.match(line)):
+    if has_trait(language, Trait.DOC_ELEMENTS) and (match := _ELEMENT.match(line)):
         is_other = bool(_NO_PARAMETER.fullmatch(match[1]))
         kind = (
             _PARAMETER if match[1] in parameters else _RETURNS if match[1] == "Returns" else _OTHER if is_other else ""
@@ -212,7 +212,7 @@ def _field(kind: str, content: str, language: str, name: str) -> Iterator[str]:
         # The property of a parameter, `options.depth`, is no parameter.
         name = match[1] if match and "." not in match[1].rstrip(".") else ""
         rest = rest[match.end() :].strip(" ,") if match else rest
-        if not type_ and has(language, Trait.DOC_TYPES_LATER):
+        if not type_ and has_trait(language, Trait.DOC_TYPES_LATER):
             type_, rest = _leading_type(rest, language)
     text = _MARK.sub("", rest.strip(), count=1)
     is_named = kind == _PARAMETER and bool(name)
@@ -222,11 +222,15 @@ def _field(kind: str, content: str, language: str, name: str) -> Iterator[str]:
 
 
 def _leading_type(content: str, language: str) -> tuple[str, str]:
-    is_type = has(language, Trait.DOC_TYPES_FIRST) and content and not content.startswith(("$", "&", "..."))
-    if is_type or content.startswith("{") or (has(language, Trait.DOC_TYPES_IN_BRACKETS) and content.startswith("[")):
+    is_type = has_trait(language, Trait.DOC_TYPES_FIRST) and content and not content.startswith(("$", "&", "..."))
+    if (
+        is_type
+        or content.startswith("{")
+        or (has_trait(language, Trait.DOC_TYPES_IN_BRACKETS) and content.startswith("["))
+    ):
         kind = _first_word(content)
         return kind.strip("{}[] ") if kind[0] in "{[" else kind, content[len(kind) :].strip()
-    if has(language, Trait.DOC_TYPES_BARE) and (match := _LUA_TYPE.match(content)):
+    if has_trait(language, Trait.DOC_TYPES_BARE) and (match := _LUA_TYPE.match(content)):
         return match[0].rstrip(":"), content[match.end() :].strip()
     return "", content
 

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial
 from itertools import chain
 
 from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
 from codesum_pipeline.symbols.parsing.expressions import bound_names
 from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.composing import (
@@ -106,7 +106,7 @@ class CodeFacts:
     def result(self) -> str:
         """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
         written = make_printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
-        if has(self.function.language, Trait.TYPE_PREDICATES) and " is " in written:
+        if has_trait(self.function.language, Trait.TYPE_PREDICATES) and " is " in written:
             return "" if written.startswith("asserts ") else "true or false"
         if written:
             is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
@@ -129,7 +129,7 @@ class CodeFacts:
 
     def _stands_last(self, written: str) -> bool:
         """Whether the type is right before the name: in C a macro between them may have been read as the type."""
-        if not has(self.function.language, Trait.MACROS):
+        if not has_trait(self.function.language, Trait.MACROS):
             return True
         head = self.function.signature.partition(f"{self.function.name}(")[0].split()
         before = [word.strip("*&") for word in head if not word.endswith("::")]
@@ -201,7 +201,7 @@ class CodeFacts:
     def _value(self, one: Fact) -> str:
         """What one returned value is, as far as its form or its name shows."""
         last = one.names[-1] if one.names else ""
-        are_types_called = has(self.function.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
+        are_types_called = has_trait(self.function.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
         match one.form:
             case Form.TRUTH:
                 return "true or false"
@@ -216,7 +216,7 @@ class CodeFacts:
             case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
                 # Where calls need no brackets, a longer chain may be one.
                 is_bare = one.form is Form.NAME and len(one.names) == 1
-                if has(self.function.language, Trait.CHAINS_CALL) and not is_bare:
+                if has_trait(self.function.language, Trait.CHAINS_CALL) and not is_bare:
                     return ""
                 return (
                     name_in_words(last, self.prefix)
@@ -255,7 +255,7 @@ class CodeFacts:
             return before if before[:1].isupper() else ""
         if one.text.startswith("new "):
             return "" if "(" in one.text else last
-        is_marked = has(self.function.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
+        is_marked = has_trait(self.function.language, Trait.CLASSES_ARE_CALLED) and not before[:1].isupper()
         return last if is_marked and last.lstrip("_")[:1].isupper() and not last.isupper() else ""
 
 

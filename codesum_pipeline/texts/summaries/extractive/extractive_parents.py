@@ -7,7 +7,7 @@ from functools import cache
 from codesum_pipeline.ground.model.document import Level, PurposeSource
 from codesum_pipeline.ground.model.ids import ROOT_MODULE
 from codesum_pipeline.ground.model.symbol import Reexport
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has, languages_with, profiles
+from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, languages_with, profiles
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
 from codesum_pipeline.texts.summaries.documentation.docstrings import (
     docstring_of,
@@ -80,7 +80,7 @@ def write_class(class_: ClassInput) -> ExtractiveText:
         opening,
         [
             make_fact(
-                "Derives" if has(class_.language, Trait.DERIVING) else "Extends",
+                "Derives" if has_trait(class_.language, Trait.DERIVING) else "Extends",
                 list_first(base_names, _MAX_BASES),
             ),
             fact_of_names(
@@ -105,7 +105,7 @@ def _kind(class_: ClassInput) -> str:
     """The language's word for a class: class, struct, enum, trait and so on."""
     head = class_.signature.replace("(", " ").replace(")", " ").replace("{", " ")
     words = [*class_.modifiers, *head.split()[:_HEAD_WORDS]]
-    if has(class_.language, Trait.ONLY_CLASSES) or "class" in words:
+    if has_trait(class_.language, Trait.ONLY_CLASSES) or "class" in words:
         return "enum" if "enum" in words else "class"
     found = [_KINDS[word] for word in words if word in _KINDS]
     # `type Store struct` is a struct, `type Id = string` a type.
@@ -115,7 +115,7 @@ def _kind(class_: ClassInput) -> str:
 def _field_name(field: str, language: str) -> str:
     """The name of a field as written: `Request *http.Request` in Go, `name: string` elsewhere."""
     name = make_printable(field).partition(":")[0].strip()
-    name = name.partition(" ")[0] if has(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
+    name = name.partition(" ")[0] if has_trait(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
     return "" if name.startswith("__") else name.strip("@$*&")
 
 
@@ -172,7 +172,7 @@ def write_file(file: FileInput) -> ExtractiveText:
 
 def _hands_on(file: FileInput) -> bool:
     """Whether who imports the file can use what it imports: in C and C++ that is what a header includes."""
-    return not has(file.language, Trait.MACROS) or file.name.endswith(_HEADERS)
+    return not has_trait(file.language, Trait.MACROS) or file.name.endswith(_HEADERS)
 
 
 def _imported(file: FileInput) -> list[str]:
@@ -180,7 +180,9 @@ def _imported(file: FileInput) -> list[str]:
     names = [name.strip("\"'<>") for name in file.imports if not name.startswith((".", "/", '"'))]
     # In PHP a class without a namespace and a function are no packages.
     packages = [
-        _package(name, file.language) for name in names if not has(file.language, Trait.NAMESPACED) or "\\" in name
+        _package(name, file.language)
+        for name in names
+        if not has_trait(file.language, Trait.NAMESPACED) or "\\" in name
     ]
     own = {*_LANGUAGE_ROOTS, *(part.lower() for part in file.id.split("/"))}
     return [name for name in dict.fromkeys(packages) if len(name) > 1 and name[0] != "_" and name.lower() not in own]
@@ -188,13 +190,13 @@ def _imported(file: FileInput) -> list[str]:
 
 def _package(name: str, language: str) -> str:
     """`node:fs/promises.readFile` gives `node fs`, `@a/b/c` `a b`, `example.com/mail` and `org.mail.Test` `mail`."""
-    if has(language, Trait.PATHS_TO_PACKAGES):
+    if has_trait(language, Trait.PATHS_TO_PACKAGES):
         parts = name.strip("@").split("/")[: 1 + name.startswith("@")]
         return " ".join(parts).partition(".")[0].replace(":", " ")
     parts = name.replace("::", ".").replace("\\", ".").rpartition("/")[2].split(".")
     return (
         parts[-1]
-        if has(language, Trait.LAST_PART_TELLS)
+        if has_trait(language, Trait.LAST_PART_TELLS)
         else next((part for part in parts if part not in _DOMAINS), parts[0])
     )
 

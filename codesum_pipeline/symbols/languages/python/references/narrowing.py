@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.bindings import Bound
-from codesum_pipeline.symbols.languages.kin import next_of, parent_of
+from codesum_pipeline.symbols.languages.kin import next_sibling_of, parent_of
 from codesum_pipeline.symbols.languages.python.references.python_expressions import arguments_of, parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import NameTable
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
-_LEAVING = words("return_statement raise_statement continue_statement break_statement")
+_LEAVING = split_words("return_statement raise_statement continue_statement break_statement")
 _MOST_CLASSES = 4
 # In so many conditions around it, a test of a class is looked for what it decides.
 _MOST_AROUND = 100
@@ -81,7 +81,7 @@ def _after_condition(around: Node, condition: Node, *, is_true: bool) -> tuple[N
         return (parts[0 if is_true else 2], False) if is_condition else None
     if around.type == "assert_statement":
         is_condition = next(iter(around.named_children), None) == condition
-        return (next_of(around, is_named=True), True) if is_true and is_condition else None
+        return (next_sibling_of(around, is_named=True), True) if is_true and is_condition else None
     if around.child_by_field_name("condition") != condition:
         return None
     body = around.child_by_field_name("consequence") or around.child_by_field_name("body")
@@ -95,4 +95,4 @@ def _after_condition(around: Node, condition: Node, *, is_true: bool) -> tuple[N
         return others[0].child_by_field_name("body"), False
     statements = parts_of(body)
     leaves = not others and bool(statements) and statements[-1].type in _LEAVING
-    return (next_of(around, is_named=True), True) if leaves else None
+    return (next_sibling_of(around, is_named=True), True) if leaves else None

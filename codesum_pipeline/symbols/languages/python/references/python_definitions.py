@@ -6,11 +6,11 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
-from codesum_pipeline.symbols.languages.declaration import Code
+from codesum_pipeline.symbols.languages.hook_values import Code
 from codesum_pipeline.symbols.languages.python.python_facts import read_import
 from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import NameScope, NameTable
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 _CAPTURES = {
     ScopeKind.FUNCTION: "function",
@@ -18,7 +18,7 @@ _CAPTURES = {
     ScopeKind.LAMBDA: "lambda",
     ScopeKind.COMPREHENSION: "comprehension",
 }
-_CLASS_METHOD_NAMES = words("__new__ __init_subclass__ __class_getitem__")
+_CLASS_METHOD_NAMES = split_words("__new__ __init_subclass__ __class_getitem__")
 # What `*args` and `**kwargs` are, whatever their elements.
 _CONTAINERS = {"list_splat_pattern": "tuple[{}, ...]", "dictionary_splat_pattern": "dict[str, {}]"}
 

@@ -16,7 +16,7 @@ import re
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 UNKNOWN_ROOT = "?"
 
@@ -31,25 +31,25 @@ MAX_DISPLAY_LENGTH = 300
 _DOTTED = re.compile(rb"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _WORD = re.compile(r"\w+")
 _DISPLAYS = {
-    **dict.fromkeys(words("tuple expression_list"), ","),
-    **dict.fromkeys(words("list set list_comprehension set_comprehension generator_expression"), "*"),
-    **dict.fromkeys(words("dictionary dictionary_comprehension"), ":"),
+    **dict.fromkeys(split_words("tuple expression_list"), ","),
+    **dict.fromkeys(split_words("list set list_comprehension set_comprehension generator_expression"), "*"),
+    **dict.fromkeys(split_words("dictionary dictionary_comprehension"), ":"),
 }
 _LITERALS = {
-    **dict.fromkeys(words("string concatenated_string"), "<str>"),
-    **dict.fromkeys(words("list list_comprehension"), "<list>"),
-    **dict.fromkeys(words("dictionary dictionary_comprehension"), "<dict>"),
-    **dict.fromkeys(words("set set_comprehension"), "<set>"),
-    **dict.fromkeys(words("tuple expression_list"), "<tuple>"),
+    **dict.fromkeys(split_words("string concatenated_string"), "<str>"),
+    **dict.fromkeys(split_words("list list_comprehension"), "<list>"),
+    **dict.fromkeys(split_words("dictionary dictionary_comprehension"), "<dict>"),
+    **dict.fromkeys(split_words("set set_comprehension"), "<set>"),
+    **dict.fromkeys(split_words("tuple expression_list"), "<tuple>"),
     "generator_expression": "<generator>",
     "integer": "<int>",
     "float": "<float>",
-    **dict.fromkeys(words("true false comparison_operator not_operator"), "<bool>"),
+    **dict.fromkeys(split_words("true false comparison_operator not_operator"), "<bool>"),
     "none": "<None>",
 }
 # Calls that keep the elements of their only argument, so that looping over either is the same.
-_SAME_ELEMENTS = words("list tuple sorted reversed set frozenset iter")
-_CASTS = words("cast typing.cast t.cast")
+_SAME_ELEMENTS = split_words("list tuple sorted reversed set frozenset iter")
+_CASTS = split_words("cast typing.cast t.cast")
 # No longer callee has a meaning of its own.
 _MAX_SPECIAL_BYTES = max(map(len, _CASTS))
 
@@ -175,8 +175,8 @@ class ExpressionReader:
         if body is not None and (root := _WORD.match(found[0])) and root[0] in self._drawn(node):
             return None
         written = f"⟨{mark}{';'.join(found)}⟩"
-        is_told = any(not one.startswith(("<", UNKNOWN_ROOT)) for one in found)
-        return written if is_told and len(written) <= MAX_DISPLAY_LENGTH else None
+        has_known_part = any(not one.startswith(("<", UNKNOWN_ROOT)) for one in found)
+        return written if has_known_part and len(written) <= MAX_DISPLAY_LENGTH else None
 
     def _drawn(self, comprehension: Node) -> set[str]:
         """All words in what the loops of a comprehension bind."""

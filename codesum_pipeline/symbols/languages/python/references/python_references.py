@@ -25,7 +25,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
 from codesum_pipeline.ground.model.symbol import Symbol
-from codesum_pipeline.symbols.languages.declaration import NAMELESS, References
+from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References
 from codesum_pipeline.symbols.languages.python.references.narrowing import read_narrowings
 from codesum_pipeline.symbols.languages.python.references.python_definitions import DefinitionReader, read_imports
 from codesum_pipeline.symbols.languages.python.references.python_expressions import only_child

@@ -12,10 +12,10 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import MAX_DOTTED_LENGTH, ExpressionReader
 from codesum_pipeline.symbols.languages.spans import NestedRanges
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 Binding = list[Any]
-SEQUENCES = words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
+SEQUENCES = split_words("pattern_list tuple_pattern list_pattern expression_list tuple list parenthesized_expression")
 
 
 class NameScope(Struct):
@@ -135,10 +135,10 @@ class NameTable:
             elif kind == "attribute":
                 self.bind_attribute(scope, node, valued(shape), by or node)
             elif kind in SEQUENCES:
-                is_told = shape is not None and "|" not in shape and len(shape) <= MAX_DOTTED_LENGTH
-                is_told = is_told and kind != "parenthesized_expression"
+                has_known_items = shape is not None and "|" not in shape and len(shape) <= MAX_DOTTED_LENGTH
+                has_known_items = has_known_items and kind != "parenthesized_expression"
                 for position, child in enumerate(node.named_children):
-                    waiting.append((child, f"{shape}#{position}" if is_told else None))
+                    waiting.append((child, f"{shape}#{position}" if has_known_items else None))
             elif kind in ("list_splat_pattern", "list_splat", "as_pattern_target"):
                 inner = shape if kind == "as_pattern_target" else None
                 waiting.extend((child, inner) for child in node.named_children)

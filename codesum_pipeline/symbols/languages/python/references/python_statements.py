@@ -7,10 +7,10 @@ from tree_sitter import Node
 from codesum_pipeline.ground.model.bindings import RETURN, YIELD, Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import SEQUENCES, NameTable
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 # Annotations that leave the type to the value.
-_UNTYPED = words("TypeAlias Final ClassVar")
+_UNTYPED = split_words("TypeAlias Final ClassVar")
 
 
 class StatementReader:

@@ -18,12 +18,12 @@ from codesum_pipeline.ground.model.bindings import CHOSEN, Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import BoundName, NameScope, NameTable
 from codesum_pipeline.symbols.languages.spans import NestedRanges
-from codesum_pipeline.symbols.languages.spec import words
+from codesum_pipeline.symbols.languages.spec import split_words
 
 # A name with more bindings in one scope is a table's, or a program's that wrote the file.
 _MOST_BINDINGS = 100
 _ROOT = re.compile(r"[^\W\d]\w*")
-_LEAVING = words("return_statement raise_statement")
+_LEAVING = split_words("return_statement raise_statement")
 _OUTER = frozenset({Bound.GLOBAL, Bound.NONLOCAL, Bound.ELSEWHERE})
 
 

@@ -1,0 +1,123 @@
+"""What the hooks of a language answer with: definitions, calls, imports, types; and how they are shown the text."""
+
+from collections.abc import Callable
+from typing import Self
+
+from msgspec import Struct
+from tree_sitter import Node
+
+from codesum_pipeline.ground.model.symbol import SymbolType
+
+# The class of a longer expression or type cannot be determined.
+MAX_CHAIN = 120
+MAX_TYPE = 200
+# In place of the first byte of the last name, for a callee that has none: what a call, an item or a lambda gives.
+NAMELESS = -1
+
+
+class Code(str):
+    """Canonical text on one line that knows its origin: the bytes that it covers in the source, or its parts.
+
+    Whatever is cut off one or added to it is plain text, and so at most a name.
+    """
+
+    __slots__ = ("parts", "span")
+    parts: tuple[str, ...]
+    span: tuple[int, int] | None
+
+    @classmethod
+    def of(cls, text: str, *parts: str) -> Self:
+        """A text put together from parts."""
+        code = cls(text)
+        code.parts, code.span = parts, None
+        return code
+
+
+# The canonical text of a node on one line.
+Text = Callable[[Node | None], Code]
+
+
+class DefinitionHead(Struct, frozen=True):
+    """What a node defines.
+
+    `parts` are its own name, preceded by those of an owner that does not
+    enclose it (a Go method's receiver, `Shape::area` of C++). Without a
+    `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
+    where the signature ends, `head` where it begins if annotations come first
+    inside of the node; without them, the signature is the whole node.
+    Clauses of one definition have the same `clause`, such as its arity.
+    `section` is the access that members have until a label of
+    `Declaration.sections` changes it. Two kinds depend on what encloses them:
+    one that `is_prototype` defines something only as a member, or where it is
+    documented; neither it nor one that `is_guess` counts inside a function.
+    `tail` is a node after this one that belongs to the definition.
+    """
+
+    parts: tuple[str, ...]
+    type: SymbolType | None
+    body: Node | None = None
+    head: Node | None = None
+    section: str = ""
+    clause: str = ""
+    is_prototype: bool = False
+    is_guess: bool = False
+    tail: Node | None = None
+    # Whether it is one of those that a label of sections is about.
+    is_sectioned: bool = True
+
+
+class CallSyntax(Struct, frozen=True):
+    """A call as written: `receiver.name(…)`; the receiver is "" for a plain name. With `is_new`, it makes an object.
+
+    `mark` is the mark between the two, if it is not a dot.
+    """
+
+    receiver: str
+    name: str
+    is_new: bool = False
+    mark: str = "."
+
+
+class ImportSyntax(Struct, frozen=True):
+    """One imported name.
+
+    `module` is the path as the language writes it, without quotes. `name` is
+    what is taken from it: None for the module itself, `*` for all of it.
+    `alias` is what it is called here, where that is not the last part.
+    `level` counts the steps up where a language writes them apart.
+    """
+
+    module: str
+    name: str | None = None
+    alias: str | None = None
+    level: int = 0
+
+
+class TypedName(Struct, frozen=True):
+    """A variable, parameter or field that says what class it is of: `name` has the type `type`, as written."""
+
+    name: str
+    type: str
+
+
+class Extension(Struct, frozen=True):
+    """What is said of a type outside of it: `type` as written also has these bases."""
+
+    type: str
+    bases: tuple[str, ...]
+
+
+class References(Struct, frozen=True):
+    """What a file refers to, as JSON; of each of its calls, in that order, the first byte of the callee's last name."""
+
+    json: str
+    names: tuple[int, ...]
+
+
+class Docstrings(Struct, frozen=True):
+    """Documentation in the body of what it documents: `find` finds it in a body or a file, and `text` reads it from its
+    canonical lines. `is_empty` says whether a statement is only a placeholder for a body."""
+
+    find: Callable[[Node | None], Node | None]
+    text: Callable[[str], str | None]
+    is_empty: Callable[[Node], bool]

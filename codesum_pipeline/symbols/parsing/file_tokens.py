@@ -1,0 +1,95 @@
+"""The tokens of one file as a walk over its tree leaves them, and the nodes that a language asked for."""
+
+from bisect import bisect_left, bisect_right
+from typing import Any
+
+from msgspec import Struct, field
+from tree_sitter import Node
+
+from codesum_pipeline.symbols.languages.spec import Mark
+from codesum_pipeline.symbols.parsing.directives import BLANKS
+
+# Where only the first tokens of a text are asked for, no more than so many bytes of each are given: each link of a
+# chain of calls on a long text would show that text.
+LONG_TOKEN = 1 << 12
+
+
+class DefinitionNode(Struct, frozen=True):
+    """A node that defines something by its language, what that is, and the outermost wrapper right around it."""
+
+    node: Node
+    defined: Any
+    wrapper: Node | None
+
+
+class Tokens(Struct):
+    """What one walk over a tree has found: its tokens, where lines start, and the nodes a language asked for.
+
+    The walk fills it; afterwards it is only read.
+
+    `parts` holds each token with the blank before it, if it has one, `offsets`
+    the tokens' first bytes. Each character of the parts is one byte; `decoded`
+    turns them into text. A definition starts a line even inside an expression:
+    `forced` are the ends of such definitions that the walk has not reached yet;
+    `ends` those of the tokens that are shorter or longer than they are written,
+    by their first bytes.
+    """
+
+    parts: list[str]
+    offsets: list[int]
+    line_tokens: list[int]
+    line_depths: list[int]
+    marks: list[Mark]
+    branches: list[int]
+    errors: list[int]
+    is_ascii: bool
+    comments: list[Node] = field(default_factory=list)
+    found: list[DefinitionNode] = field(default_factory=list)
+    forced: list[int] = field(default_factory=list)
+    open_wrapper: list[Node] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
+
+    def decoded(self, text: str) -> str:
+        """The text that a string of bytes-as-characters encodes."""
+        return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
+
+    def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
+        """The canonical text of a part of the file on one line, or of its first tokens, each of bounded length."""
+        first = bisect_left(self.offsets, start_byte)
+        end = bisect_left(self.offsets, end_byte, first)
+        if end == first:
+            return self._text_inside(first - 1, start_byte, end_byte)
+        end = end if max_tokens is None else min(end, first + max_tokens)
+        parts = self.parts[first:end]
+        if max_tokens is not None and max(self.offsets[end - 1] - self.offsets[first], len(parts[-1])) > LONG_TOKEN:
+            parts = [part[:LONG_TOKEN] for part in parts]
+        if end == first + 1 and "\n" not in parts[0]:
+            return self.decoded(parts[0].removeprefix(" "))
+        line = bisect_right(self.line_tokens, first)
+        if line < len(self.line_tokens) and self.line_tokens[line] < end:
+            starts = {*self.line_tokens[line : bisect_left(self.line_tokens, end)]}
+            text = "".join([f" {part}" if k in starts else part for k, part in enumerate(parts, first)])
+        else:
+            text = "".join(parts)
+        if "\n" in text:
+            text = " ".join([line.strip(BLANKS) for line in text.split("\n")])
+        return self.decoded(text[1:] if text.startswith(" ") else text)
+
+    def _text_inside(self, token: int, start_byte: int, end_byte: int) -> str:
+        """A part of one token, such as what a text holds between its quotes."""
+        if token < 0:
+            return ""
+        offset = self.offsets[token]
+        inside = self.parts[token].lstrip(" ")[start_byte - offset : end_byte - offset]
+        return self.decoded(" ".join([line.strip(BLANKS) for line in inside.split("\n")]))
+
+    def last_byte(self, end_byte: int) -> int:
+        """The last byte of the last token that begins before `end_byte`."""
+        token = bisect_left(self.offsets, end_byte) - 1
+        start = self.offsets[token]
+        return self.ends.get(start, start + max(len(self.parts[token].lstrip(" ")), 1)) - 1
+
+
+def bytes_as_characters(source: bytes) -> str:
+    """A text whose k-th character is the k-th byte, so that byte offsets can slice it."""
+    return source.decode("latin-1")
