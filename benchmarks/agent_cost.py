@@ -43,7 +43,7 @@ from benchmarks.agent_sessions import (
 )
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.wild import GROUPS, LIST
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
 from codesum_pipeline.ways_in.mcp.mcp_server import input_schema, structured_content

@@ -148,7 +148,7 @@ def _measured_tick(home: Path) -> dict[str, object]:
     import dagster as dg
     from dagster._core.definitions.partitions.context import partition_loading_context
 
-    from codesum_pipeline.build.dagster.dagster_records import open_instance
+    from codesum_pipeline.builds.dagster.dagster_records import open_instance
     from codesum_pipeline.definitions import build_defs
     from codesum_pipeline.ground.store.layout import HomeLayout
 

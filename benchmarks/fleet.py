@@ -25,8 +25,8 @@ from dagster._core.scheduler.instigation import TickStatus
 from msgspec import to_builtins
 
 from benchmarks.fleet_repositories import copies, made, packages
-from codesum_pipeline.build.dagster.asset_steps import JOB
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.dagster.asset_steps import JOB
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker
 from codesum_pipeline_tests.support.repositories import GitRepo

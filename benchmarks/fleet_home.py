@@ -21,8 +21,8 @@ import yaml
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
 
-from codesum_pipeline.build.dagster.dagster_records import open_instance
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.dagster.dagster_records import open_instance
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.ground.model.file import Snapshot
 from codesum_pipeline.ground.model.hashing import sha256_hex

@@ -34,7 +34,7 @@ from typing import IO, Any
 import psutil
 
 from benchmarks.throughput import gathered
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

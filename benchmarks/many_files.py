@@ -23,8 +23,8 @@ from typing import IO
 import psutil
 
 from benchmarks.revisions import PROJECT
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 

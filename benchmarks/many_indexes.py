@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
-from codesum_pipeline.build.home.home_folders import for_reading
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.home_folders import for_reading
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.hashing import sha256_hex
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.layout import HomeLayout

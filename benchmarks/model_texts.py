@@ -23,7 +23,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.document import LEVELS, TextRow, WrittenBy
 from codesum_pipeline.ground.model.progress import no_progress
 from codesum_pipeline.ground.model.repository import RepositoryEntry

@@ -19,8 +19,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows

@@ -29,8 +29,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.files.content import decode_text

@@ -48,8 +48,8 @@ import psutil
 import tree_sitter
 import tree_sitter_python
 
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.file import FileStatus, SourceFile
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.profiles.file_languages import language_of_path

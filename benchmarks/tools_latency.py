@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.tools.call import ToolContext

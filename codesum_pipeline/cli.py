@@ -37,7 +37,7 @@ def _run() -> None:
         _run_command()
         return
     # Another process imports Dagster while this one imports everything else.
-    from codesum_pipeline.build.dagster.recorder import end_recorder, start_recorder
+    from codesum_pipeline.builds.dagster.recorder import end_recorder, start_recorder
 
     start_recorder()
     try:

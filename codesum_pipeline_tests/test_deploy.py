@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, load_command
 

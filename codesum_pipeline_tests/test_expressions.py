@@ -25,7 +25,7 @@ from codesum_pipeline_tests.support.expressions import Expression, expressions_o
 # What functions make of what they are given, if no call below makes one: the call, and an expression like that.
 MADE_OF_ARGUMENTS = {
     "changes/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
-    "build/dagster/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
+    "builds/dagster/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
     "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
     "texts/llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": (
         r"this (?:class)\b"
@@ -38,7 +38,7 @@ MADE_OF_ARGUMENTS = {
     "symbols/parsing/masks.py: f'(?<![A-Za-z0-9_])(?:{found})(?![A-Za-z0-9_])'": (
         r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])"
     ),
-    "build/upkeep/stored_secrets.py: '|'.join(map(_as_written, longest_first))": r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2",
+    "builds/upkeep/stored_secrets.py: '|'.join(map(_as_written, longest_first))": r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2",
     "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
 # The longest text that an expression meets, where its cost is bounded by that alone.

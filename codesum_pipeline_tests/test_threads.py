@@ -14,7 +14,7 @@ from msgspec import defstruct, to_builtins
 from msgspec.structs import replace
 
 import codesum_pipeline
-from codesum_pipeline.build.steps.reuse import RecordingStore
+from codesum_pipeline.builds.steps.reuse import RecordingStore
 from codesum_pipeline.ground.model.decoding import convert, decode
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.settings.operation_settings import ReadingSettings

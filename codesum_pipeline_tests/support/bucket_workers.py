@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.build.home.settings_loading import load_settings
-from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.buckets.heads import head_name, read_head
 from codesum_pipeline.ground.store.buckets.objects import Objects

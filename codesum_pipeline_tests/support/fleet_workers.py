@@ -12,11 +12,11 @@ from typing import Any
 import dagster as dg
 import psutil
 
-from codesum_pipeline.build.dagster.dagster_records import open_instance
-from codesum_pipeline.build.dagster.instance_file import apply_engine
-from codesum_pipeline.build.dagster.resource import PARTITION_TAG, holder_of
-from codesum_pipeline.build.home.home_folders import layout_of
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.dagster.dagster_records import open_instance
+from codesum_pipeline.builds.dagster.instance_file import apply_engine
+from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, holder_of
+from codesum_pipeline.builds.home.home_folders import layout_of
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline_tests.support.commands import COMMAND, environment

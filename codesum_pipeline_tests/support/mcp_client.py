@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 from mcp.client.client import Client
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ways_in.mcp.mcp_server import make_server
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 

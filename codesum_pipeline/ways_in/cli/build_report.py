@@ -11,9 +11,9 @@ from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.freshness import compare_fingerprints, is_complete
-from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.steps.freshness import compare_fingerprints, is_complete
+from codesum_pipeline.builds.steps.reuse import read_failures
 from codesum_pipeline.ground.model.document import LEVELS, Gate, Level
 from codesum_pipeline.ground.model.errors import CallFailure, CodesumError, SummaryCallFailed
 from codesum_pipeline.ground.model.guard import Failure
@@ -32,7 +32,7 @@ from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
 
 if TYPE_CHECKING:
-    from codesum_pipeline.build.reports.build_values import RunOutcome
+    from codesum_pipeline.builds.reports.build_values import RunOutcome
 
 # A level's columns, and what its step's report calls them.
 _COUNTS = {
@@ -193,7 +193,7 @@ def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bo
         return noted.read_text(encoding="utf-8") == fingerprint
     if not home.layout.dagster_home.exists():
         return False
-    from codesum_pipeline.build.dagster.control import is_recorded
+    from codesum_pipeline.builds.dagster.control import is_recorded
 
     return is_recorded(home, key, fingerprint, was_held=is_held)
 

@@ -22,7 +22,7 @@ from types import FrameType
 import typer
 from msgspec import Struct, field
 
-from codesum_pipeline.build.home.home_folders import user_home
+from codesum_pipeline.builds.home.home_folders import user_home
 from codesum_pipeline.ground.model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.ground.model.hashing import hash_of
 from codesum_pipeline.ground.model.printable import counted

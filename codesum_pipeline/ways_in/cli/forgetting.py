@@ -9,7 +9,7 @@ from codesum_pipeline.ground.store.locks import is_free
 from codesum_pipeline.ways_in.cli.render import write_note
 
 if TYPE_CHECKING:
-    from codesum_pipeline.build.home.wiring import Home
+    from codesum_pipeline.builds.home.wiring import Home
 
 
 def take_back_of_killed(home: "Home") -> None:
@@ -45,7 +45,7 @@ def forget_repository(home: "Home", key: str, *, is_registered: bool) -> None:
     with hold_repository(home.layout, key, run_id="purge"):
         home.purge(key)
         if home.layout.dagster_home.exists():
-            from codesum_pipeline.build.dagster.control import forget_partition
+            from codesum_pipeline.builds.dagster.control import forget_partition
 
             forget_partition(home, key)
         if is_registered:

@@ -7,9 +7,9 @@ from collections.abc import Container, Iterator
 
 from msgspec import Struct
 
-from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.reuse import last_report
-from codesum_pipeline.build.steps.step_list import CALL_GRAPH, SYMBOLS
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.steps.reuse import last_report
+from codesum_pipeline.builds.steps.step_list import CALL_GRAPH, SYMBOLS
 from codesum_pipeline.changes.delivery.channels import open_channel
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
 from codesum_pipeline.changes.digests.digest_rows import TickOutcome

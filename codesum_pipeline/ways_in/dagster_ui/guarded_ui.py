@@ -166,7 +166,7 @@ def guarded_command(part: str, options: UiOptions, arguments: Sequence[str]) -> 
 
 def run_dev(options: UiOptions, arguments: Sequence[str]) -> None:
     """`dagster dev`, with the guarded webserver. It ends with all that it has started; runs are interrupted."""
-    from codesum_pipeline.build.dagster.private_names import dev_command_module
+    from codesum_pipeline.builds.dagster.private_names import dev_command_module
 
     dev = dev_command_module()
     start = vars(dev)["open_ipc_subprocess"]
@@ -234,7 +234,7 @@ def steady_sensors() -> None:
     Dagster lets a sensor rest for its interval after its last tick. A last tick that lies in the future, as after the
     clock was set back by an hour, would have it rest for that hour; here it counts for nothing.
     """
-    from codesum_pipeline.build.dagster.private_names import daemon_module, sensor_module
+    from codesum_pipeline.builds.dagster.private_names import daemon_module, sensor_module
 
     daemon, sensor = daemon_module(), sensor_module()
     elapsed, loop = vars(sensor)["get_elapsed"], vars(daemon)["execute_sensor_iteration_loop"]
@@ -252,7 +252,7 @@ def steady_sensors() -> None:
 
 def run_daemon(_options: UiOptions, arguments: Sequence[str]) -> None:
     """`dagster-daemon`, whose sensors go on when the clock is set back."""
-    from codesum_pipeline.build.dagster.private_names import daemon_command_module
+    from codesum_pipeline.builds.dagster.private_names import daemon_command_module
 
     steady_sensors()
     daemon_command_module().cli.main(list(arguments), prog_name="dagster-daemon", obj={})

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import NoReturn
 
 import codesum_pipeline
-from codesum_pipeline.build.dagster.control import opened_instance
-from codesum_pipeline.build.dagster.instance_file import ensure_dagster_home
-from codesum_pipeline.build.dagster.runs import MODULE
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.dagster.control import opened_instance
+from codesum_pipeline.builds.dagster.instance_file import ensure_dagster_home
+from codesum_pipeline.builds.dagster.runs import MODULE
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ways_in.dagster_ui.guarded_ui import UiOptions, guarded_command, served_hosts
 
 # Where `codesum worker` lives; importing it imports Celery.
-WORKER = "codesum_pipeline.build.dagster.worker"
+WORKER = "codesum_pipeline.builds.dagster.worker"
 
 
 def start_ui(

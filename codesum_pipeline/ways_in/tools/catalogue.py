@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from codesum_pipeline.build.home.home_folders import layout_of
+from codesum_pipeline.builds.home.home_folders import layout_of
 from codesum_pipeline.ground.model.cancellation import checkpoint
 from codesum_pipeline.ground.model.errors import (
     BrokenStore,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.build.upkeep.tree_indexes import SETTLED
+from codesum_pipeline.builds.upkeep.tree_indexes import SETTLED
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.errors import BrokenIndex, CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.ground.model.hashing import hash_of
@@ -124,7 +124,7 @@ def settle_tree(settings: Settings, entry: RepositoryEntry, base: PublishedIndex
     if not found or folder.is_dir():
         return
     # As for an overlay, this takes a second.
-    from codesum_pipeline.build.home.wiring import Home
+    from codesum_pipeline.builds.home.wiring import Home
     from codesum_pipeline.ways_in.worktrees.tree_builds import build_settled
 
     mirror, commit = HomeLayout(settings.home).mirror(base.repo), base.commit
@@ -177,7 +177,7 @@ def _overlay_folder(settings: Settings, base: PublishedIndex, found: Differences
     folder = _folder(settings, base, found)
     if not folder.is_dir():
         # Importing takes a second, for which a search without edits does not wait.
-        from codesum_pipeline.build.home.wiring import Home
+        from codesum_pipeline.builds.home.wiring import Home
         from codesum_pipeline.ways_in.worktrees.tree_builds import build_overlay
 
         build_overlay(Home(settings).workspace(base.repo, run_id="overlay"), found.scan, folder)

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 from msgspec.structs import replace
 
-from codesum_pipeline.build.upkeep.tree_indexes import ASIDE, drop_oldest, kept_overlays
+from codesum_pipeline.builds.upkeep.tree_indexes import ASIDE, drop_oldest, kept_overlays
 from codesum_pipeline.graph.graph_step import build_call_graph
 from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.ground.model.document import Level

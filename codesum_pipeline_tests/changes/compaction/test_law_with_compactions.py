@@ -12,7 +12,7 @@ from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent, History
 from codesum_pipeline.ground.settings.llm_settings import ModelPrice
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.text_history import explain_text
-from codesum_pipeline_tests.build.law.test_law import must_equal_a_clean_build, workspace_at
+from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.changes.compaction.test_kills import Paid
 from codesum_pipeline_tests.support.compaction_home import KEYS, MODEL, OPS, now, signed
 from codesum_pipeline_tests.support.homes import build

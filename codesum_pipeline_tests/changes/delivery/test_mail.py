@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.digest_record import SummaryResult
 from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
 from codesum_pipeline_tests.support.delivery_desk import LINK, MAIL, RESULT, Desk

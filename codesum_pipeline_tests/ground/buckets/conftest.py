@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.ground.store.buckets.objects import Objects, open_objects
 from codesum_pipeline_tests.support.bucket_workers import worker_at
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.ground.model.errors import AlreadyThere, BucketUnavailable, ConfigurationError, Superseded
 from codesum_pipeline.ground.store.buckets.heads import head_name, read_head
 from codesum_pipeline.ground.store.buckets.objects import Objects, open_objects
 from codesum_pipeline.ground.store.lease import hold_repository
-from codesum_pipeline_tests.build.law.test_law import must_equal_a_clean_build
+from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, run_steps, worker_at, workspace_at
 from codesum_pipeline_tests.support.moto_server import (
     BUCKET,

@@ -10,7 +10,7 @@ from codesum_pipeline.ground.model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.ground.store.buckets.head_lease import take_head
 from codesum_pipeline.ground.store.buckets.heads import read_head, read_manifest
 from codesum_pipeline.ground.store.lease import hold_repository
-from codesum_pipeline_tests.build.law.test_law import must_equal_a_clean_build
+from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, taken_over, worker_at, workspace_at
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.random_edits import OPERATIONS, change

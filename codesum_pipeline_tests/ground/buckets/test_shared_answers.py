@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from codesum_pipeline.build.home.wiring import Home
+from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.ground.model.errors import LeaseLost
 from codesum_pipeline.ground.model.model_call import AttemptOutcome
 from codesum_pipeline.ground.store.buckets.bucket_record import spending_of_all

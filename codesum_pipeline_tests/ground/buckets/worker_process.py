@@ -6,8 +6,8 @@ With a step, it says so before that step and waits for a line on its input: it c
 import sys
 from pathlib import Path
 
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.store.lease import hold_repository
 from codesum_pipeline_tests.support.bucket_workers import worker_at, workspace_at
 from codesum_pipeline_tests.support.repositories import GitRepo

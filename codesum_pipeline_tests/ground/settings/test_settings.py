@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.home_folders import record_home
-from codesum_pipeline.build.home.settings_loading import find_home, load_settings
+from codesum_pipeline.builds.home.home_folders import record_home
+from codesum_pipeline.builds.home.settings_loading import find_home, load_settings
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.marks import SettingsGroup, marked_settings

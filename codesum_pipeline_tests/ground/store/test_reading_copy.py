@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.home_folders import for_reading, layout_of
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.home_folders import for_reading, layout_of
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import BrokenStore, BucketUnavailable, ConfigurationError, MissingTable
 from codesum_pipeline.ground.settings.home_settings import Settings
 from codesum_pipeline.ground.settings.operation_settings import ReadingSettings

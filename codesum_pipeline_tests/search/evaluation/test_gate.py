@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import PUBLISHED_INDEX, STEPS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, STEPS
 from codesum_pipeline.ground.model.errors import HeldBack
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport, standing_hold
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
-from codesum_pipeline_tests.build.law.test_law import workspace_at
+from codesum_pipeline_tests.builds.law.test_law import workspace_at
 from codesum_pipeline_tests.support.homes import build, empty_serving_file
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP

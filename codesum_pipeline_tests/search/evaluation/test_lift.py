@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.build.steps.step_list import STEPS
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.ground.model.document import HistoryRow, Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.ground.model.progress import no_progress
 from codesum_pipeline.ground.settings.stage_settings import EvaluationSettings

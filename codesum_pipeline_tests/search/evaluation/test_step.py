@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.build.steps.freshness import is_complete
+from codesum_pipeline.builds.steps.freshness import is_complete
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.search.evaluation.evaluate import SETUPS
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.search.evaluation.records import last_lift
-from codesum_pipeline_tests.build.law.test_law import workspace_at
+from codesum_pipeline_tests.builds.law.test_law import workspace_at
 from codesum_pipeline_tests.support.comparing import published_files, table_rows
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo

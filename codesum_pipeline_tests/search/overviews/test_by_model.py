@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import REPO_OVERVIEW
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, always_well

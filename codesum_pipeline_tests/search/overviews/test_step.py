@@ -10,9 +10,9 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.build.steps.freshness import is_complete
-from codesum_pipeline.build.steps.reuse import carry_out
-from codesum_pipeline.build.steps.step_list import REPO_OVERVIEW, STEPS
+from codesum_pipeline.builds.steps.freshness import is_complete
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
 from codesum_pipeline.ground.model.errors import BrokenStore, HeldBack
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.build.home.wiring import preview_of
+from codesum_pipeline.builds.home.wiring import preview_of
 from codesum_pipeline.ground.model.edge import IndexFile
 from codesum_pipeline.ground.model.errors import RefusedIndex
 from codesum_pipeline.ground.model.file import Snapshot, SourceFile

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.wiring import preview_of
+from codesum_pipeline.builds.home.wiring import preview_of
 from codesum_pipeline.ground.model.edge import IndexFile
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.workspace import Workspace

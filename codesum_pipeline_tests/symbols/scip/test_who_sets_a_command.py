@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import codesum_pipeline
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.organisations import organisation_of

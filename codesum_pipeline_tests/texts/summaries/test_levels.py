@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from codesum_pipeline.build.home.wiring import preview_of
+from codesum_pipeline.builds.home.wiring import preview_of
 from codesum_pipeline.ground.model.document import (
     Cause,
     HistoryEvent,

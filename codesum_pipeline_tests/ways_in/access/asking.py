@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from starlette.testclient import TestClient
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.repository import RepositoryScope
 from codesum_pipeline.ways_in.mcp.mcp_server import PATH, make_server
 from codesum_pipeline.ways_in.mcp.mcp_server import make_app as mcp_app

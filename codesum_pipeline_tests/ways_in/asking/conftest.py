@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.asking.calls import index_tools
 from codesum_pipeline.ways_in.asking.question_store import STORE_FILE

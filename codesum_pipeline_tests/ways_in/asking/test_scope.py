@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import MissingTable, UnknownRepository
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.asking.calls import index_tools, read_arguments

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any
 
-import codesum_pipeline.build.dagster.control  # noqa: F401
+import codesum_pipeline.builds.dagster.control  # noqa: F401
 from codesum_pipeline.ways_in.cli import progress_bar
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, load_command, main
 

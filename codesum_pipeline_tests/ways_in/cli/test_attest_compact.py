@@ -16,7 +16,7 @@ from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.ground.model.document import HistoryRow
 from codesum_pipeline.ground.model.moments import utc_now
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
-from codesum_pipeline_tests.build.law.test_law import workspace_at
+from codesum_pipeline_tests.builds.law.test_law import workspace_at
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.compaction_home import CLAIM, KEYS, MODEL, OPS, kept_text
 from codesum_pipeline_tests.support.homes import build, open_home

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.dagster.dagster_records import open_instance
+from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.symbols.parsing.test_bounded import ENDLESS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.dagster.dagster_records import open_instance
+from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.ground.profiles.file_languages import TEXT
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder

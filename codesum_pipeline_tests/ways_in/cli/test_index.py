@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.build.dagster.companion import index_repositories
+from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.registry import Registry

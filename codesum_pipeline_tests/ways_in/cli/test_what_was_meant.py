@@ -152,7 +152,7 @@ def test_a_location_that_could_not_be_fetched_is_not_left_registered(call, home,
     assert "far: not registered any more: nothing could be fetched" in done.stderr
     assert registered(home) == []
     assert kept(home, "far") == []
-    from codesum_pipeline.build.dagster.dagster_records import open_instance
+    from codesum_pipeline.builds.dagster.dagster_records import open_instance
     from codesum_pipeline.ground.store.layout import HomeLayout
 
     with open_instance(HomeLayout(home)) as instance:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage

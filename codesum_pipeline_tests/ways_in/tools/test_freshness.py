@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.tools.call import ToolContext
@@ -188,7 +188,7 @@ def test_in_a_checkout_its_own_repository_answers(zoo_home, catalogue):
 _PROGRAM = """
 import json, sys
 from pathlib import Path
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ways_in.tools.call import ToolContext
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.tools.tool_registry import tools_by_name

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from starlette.requests import Request
 
-from codesum_pipeline.build.home.settings_loading import load_settings
+from codesum_pipeline.builds.home.settings_loading import load_settings
 from codesum_pipeline.ground.model.errors import BeingIndexed
 from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.pages import Pages

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.searching import search_indexes
-from codesum_pipeline_tests.build.law.test_law import SEQUENCES
+from codesum_pipeline_tests.builds.law.test_law import SEQUENCES
 from codesum_pipeline_tests.support.overlay_answers import documents, indexed, must_hold_the_law
 from codesum_pipeline_tests.support.random_edits import OPERATIONS, change
 from codesum_pipeline_tests.support.repositories import GitRepo

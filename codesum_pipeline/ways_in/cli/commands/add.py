@@ -42,7 +42,7 @@ def add(
     Nothing is fetched or indexed yet: [bold]codesum index[/] and the nightly schedule do that. The options given here
     replace those of a repository that is registered already.
     """
-    from codesum_pipeline.build.dagster.control import register_partitions
+    from codesum_pipeline.builds.dagster.control import register_partitions
 
     invocation = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, scip, scip_command)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from codesum_pipeline.build.home.home_folders import check_may_be_own, record_home
-from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.upkeep.stored_secrets import MOST_CHARS, SecretsOfHome
+from codesum_pipeline.builds.home.home_folders import check_may_be_own, record_home
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.upkeep.stored_secrets import MOST_CHARS, SecretsOfHome
 from codesum_pipeline.ground.model.errors import (
     BrokenStore,
     BucketUnavailable,
@@ -225,7 +225,7 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
     """Mends them, and marks runs as failed whose process is gone: Dagster would believe for hours that they go on."""
     if not home.layout.dagster_home.is_dir():
         return
-    from codesum_pipeline.build.dagster.control import end_vanished_runs, mend_records
+    from codesum_pipeline.builds.dagster.control import end_vanished_runs, mend_records
 
     try:
         mended = mend_records(home)

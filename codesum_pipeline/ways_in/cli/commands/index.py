@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct, field
 
-from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.steps.reuse import read_failures
 from codesum_pipeline.ground.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import hold_repository
@@ -58,7 +58,7 @@ from codesum_pipeline.ways_in.cli.render import (
 from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
 
 if TYPE_CHECKING:
-    from codesum_pipeline.build.reports.build_values import RunOutcome
+    from codesum_pipeline.builds.reports.build_values import RunOutcome
 
 # The step after which a repository's files are here.
 _FETCH = "repo_snapshot"
@@ -216,7 +216,7 @@ def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -
     if not keys:
         return []
     with show_progress() as progress:
-        from codesum_pipeline.build.dagster.companion import index_repositories
+        from codesum_pipeline.builds.dagster.companion import index_repositories
 
         on_outcome = tell if len(keys) > 1 else None
         return index_repositories(

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.filesize import decimal
 
-from codesum_pipeline.build.upkeep.freed import FreedSpace, SkippedUpkeep
+from codesum_pipeline.builds.upkeep.freed import FreedSpace, SkippedUpkeep
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import switch
@@ -35,7 +35,7 @@ def maintain(
         raise ConfigurationError("--dry-run and --secrets: choose one of them; `codesum doctor` names what would go")
     invocation = invocation_of(ctx)
     invocation.settings.apply_mode()
-    from codesum_pipeline.build.dagster.control import maintain_home
+    from codesum_pipeline.builds.dagster.control import maintain_home
 
     def tell(found: FreedSpace | SkippedUpkeep) -> None:
         if isinstance(found, SkippedUpkeep):

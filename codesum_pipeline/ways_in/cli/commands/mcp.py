@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codesum_pipeline.build.home.home_folders import state_folder
+from codesum_pipeline.builds.home.home_folders import state_folder
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.printable import clean
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of

@@ -120,7 +120,7 @@ def sync(
             continue
         if plan.added and not preview:
             # Dagster's UI knows of new repositories at once.
-            from codesum_pipeline.build.dagster.control import register_partitions
+            from codesum_pipeline.builds.dagster.control import register_partitions
 
             register_partitions(invocation.home, [entry.key for entry in plan.added])
         _tell(known[name], plan, is_preview=preview)

@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.build.home.wiring import Home, preview_of
+from codesum_pipeline.builds.home.wiring import Home, preview_of
 from codesum_pipeline.ground.model.document import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.model_call import CallTotals

@@ -12,7 +12,7 @@ from codesum_pipeline.ways_in.cli.options import key_argument, switch
 from codesum_pipeline.ways_in.cli.render import show_parts
 
 if TYPE_CHECKING:
-    from codesum_pipeline.build.home.wiring import Home
+    from codesum_pipeline.builds.home.wiring import Home
 
 
 def remove(

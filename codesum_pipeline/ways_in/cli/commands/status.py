@@ -10,9 +10,9 @@ from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.build.home.wiring import Home
-from codesum_pipeline.build.steps.freshness import IndexState, judge_freshness
-from codesum_pipeline.build.steps.reuse import read_failures
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.steps.freshness import IndexState, judge_freshness
+from codesum_pipeline.builds.steps.reuse import read_failures
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
@@ -235,7 +235,7 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
     """The last runs, where Dagster has any."""
     if not home.layout.dagster_home.is_dir():
         return
-    from codesum_pipeline.build.dagster.control import run_history
+    from codesum_pipeline.builds.dagster.control import run_history
 
     try:
         runs = run_history(home, key, limit=_RUNS_SHOWN)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.build.home.home_folders import open_copy
+from codesum_pipeline.builds.home.home_folders import open_copy
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import mark_due
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
@@ -20,7 +20,7 @@ from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
 from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
 
 if TYPE_CHECKING:
-    from codesum_pipeline.build.home.wiring import Home
+    from codesum_pipeline.builds.home.wiring import Home
 
 
 _PORT = 7779

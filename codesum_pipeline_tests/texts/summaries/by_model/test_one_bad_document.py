@@ -20,7 +20,7 @@ from codesum_pipeline.texts.summaries.by_model.choosing import Chooser
 from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
-from codesum_pipeline_tests.build.law.test_one_bad_item import Fault, failed_items, id_is, inject
+from codesum_pipeline_tests.builds.law.test_one_bad_item import Fault, failed_items, id_is, inject
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.build.reports.report_values import report_values
+from codesum_pipeline.builds.reports.report_values import report_values
 from codesum_pipeline.ground.model.document import Gate, PlanRow
 from codesum_pipeline.ground.model.edge import Edge
 from codesum_pipeline.ground.model.possible_values import Reason

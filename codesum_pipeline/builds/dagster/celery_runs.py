@@ -1,0 +1,192 @@
+"""Whole runs as tasks of Celery, over Redis.
+
+Dagster's own launcher trusts Celery's results. They stay "started" for ever for a worker that was killed, are missing
+once Redis restarted empty, and are "success" for a run whose process could not record how it ended. It also takes the
+task's id from a tag of the run, and a run that died before it was handed over has none. Here a task has the id of its
+run, and the workers themselves are asked which tasks they carry out.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from threading import Lock
+from typing import Any
+
+from celery import Celery
+from celery.exceptions import CeleryError, OperationalError
+from dagster import DagsterRun, Field, Float, StringSource
+from dagster_celery.config import TASK_EXECUTE_JOB_NAME
+from dagster_celery.defaults import task_default_queue
+from dagster_celery.launcher import CeleryRunLauncher
+from dagster_celery.tasks import create_execute_job_task
+
+from codesum_pipeline.builds.dagster.private_names import (
+    CheckRunHealthResult,
+    ConfigurableClassData,
+    ExecuteRunArgs,
+    LaunchRunContext,
+    WorkerStatus,
+    pack_value,
+)
+from codesum_pipeline.builds.dagster.resource import holder_of
+from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
+
+# How long workers may take to answer which tasks they carry out, and how long that answer is used.
+ANSWER_S = 2.0
+FRESH_S = 5.0
+_OPTIONS: dict[str, Any] = {
+    # Redis may restart at any time: connect again, for ever, and let builds that are under way go on.
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,
+    "worker_cancel_long_running_tasks_on_connection_loss": False,
+    # For the one who hands over: a broker that is away for long fails the run, which Dagster then tries again.
+    "broker_transport_options": {"max_retries": 5, "interval_start": 0, "interval_step": 1, "interval_max": 5},
+    # A task that waits in a busy worker could be carried out by an idle one.
+    "worker_prefetch_multiplier": 1,
+    "worker_disable_prefetch": True,
+    # A run that is handed over twice is built once: Dagster ignores what has started already. So a task is taken off
+    # the queue before it is begun, and Dagster, not Celery, decides whether a run is tried again.
+    "task_acks_late": False,
+    # What a build leaves in memory goes with its process.
+    "worker_max_tasks_per_child": 1,
+    "worker_hijack_root_logger": False,
+    "worker_send_task_events": False,
+    "result_expires": 86_400,
+    "task_default_queue": task_default_queue,
+}
+
+logger = logging.getLogger("dagster.codesum.celery")
+
+
+class CeleryRuns(CeleryRunLauncher):
+    """Hands runs to `codesum worker`, and notices when one is lost."""
+
+    def __init__(self, broker: str, lost_after_s: float, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(
+            default_queue=task_default_queue, broker=broker, backend=broker, config_source=_OPTIONS, inst_data=inst_data
+        )
+        self._sightings = Sightings(lambda: find_tasks_in_hand(self.celery), lost_after_s=lost_after_s)
+
+    @classmethod
+    def config_type(cls) -> Mapping[str, Any]:
+        return {
+            "broker": Field(StringSource, description="The URL of Redis."),
+            "lost_after_s": Field(Float, description="How long a run may go without a worker that carries it out."),
+        }
+
+    @property
+    def supports_resume_run(self) -> bool:
+        """Its steps are in one process: where that is gone, the run begins anew."""
+        return False
+
+    def launch_run(self, context: LaunchRunContext) -> None:
+        run = context.dagster_run
+        assert run.job_code_origin is not None
+        arguments = ExecuteRunArgs(
+            job_origin=run.job_code_origin,
+            run_id=run.run_id,
+            instance_ref=self._instance.get_ref(),
+            set_exit_code_on_failure=True,
+        )
+        task = create_execute_job_task(self.celery).si(execute_job_args_packed=pack_value(arguments))
+        task.apply_async(
+            task_id=run.run_id,
+            queue=self.default_queue,
+            routing_key=f"{self.default_queue}.{TASK_EXECUTE_JOB_NAME}",
+        )
+        self._instance.report_engine_event("The run waits for a worker.", run, cls=self.__class__)
+
+    def terminate(self, run_id: str) -> bool:
+        run = self._instance.get_run_by_id(run_id)
+        if run is None or run.is_finished:
+            return False
+        self._instance.report_run_canceling(run)
+        # SIGTERM: Dagster, which carries the run out there, cancels it and gives its lease back.
+        self.celery.control.revoke(run_id, terminate=True)
+        return True
+
+    def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
+        """Whether a started run is being carried out."""
+        if run.tags.get(STARTED_BY_TAG) == COMMAND_LINE:
+            # `codesum index` carries it out, in the same instance and without a launcher.
+            holder = holder_of(run)
+            if holder and holder.is_gone():
+                reason = f"process {holder.pid} on {holder.host} ended without a word"
+                return CheckRunHealthResult(WorkerStatus.FAILED, reason)
+            return CheckRunHealthResult(WorkerStatus.RUNNING)
+        seen = self._sightings.of(run.run_id)
+        if seen is WorkerReport.LOST:
+            return CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
+        if seen is WorkerReport.MISSED and self._has_ended(run.run_id):
+            return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended without a word")
+        return CheckRunHealthResult(WorkerStatus.RUNNING)
+
+    def _has_ended(self, run_id: str) -> bool:
+        try:
+            return self.celery.AsyncResult(run_id).state in ("SUCCESS", "FAILURE", "REVOKED")
+        except errors_of_broker(self.celery):
+            return False
+
+    def get_run_worker_debug_info(self, run: DagsterRun, include_container_logs: bool | None = True) -> str | None:
+        holder = holder_of(run)
+        return f"It was carried out by process {holder.pid} on {holder.host}." if holder else None
+
+
+class WorkerReport(Enum):
+    """The state of a run as its workers report it."""
+
+    SEEN = auto()
+    MISSED = auto()
+    LOST = auto()
+    UNKNOWN = auto()
+
+
+class Sightings:
+    """When each run was last seen with a worker. Many are asked about at one moment, so one answer is for all."""
+
+    def __init__(
+        self, look: Callable[[], frozenset[str] | None], *, lost_after_s: float, fresh_s: float = FRESH_S
+    ) -> None:
+        self._look = look
+        self._fresh_s = fresh_s
+        self._lost_after_s = lost_after_s
+        self._lock = Lock()
+        self._looked_at = float("-inf")
+        self._seen: frozenset[str] | None = None
+        self._missed_since: dict[str, float] = {}
+
+    def of(self, run_id: str) -> WorkerReport:
+        """The current state of a run; unknown for every run if the workers cannot be asked."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked_at > self._fresh_s:
+                self._seen, self._looked_at = self._look(), time.monotonic()
+                if self._seen is None:
+                    self._missed_since.clear()
+            if self._seen is None:
+                return WorkerReport.UNKNOWN
+            if run_id in self._seen:
+                self._missed_since.pop(run_id, None)
+                return WorkerReport.SEEN
+            since = self._missed_since.setdefault(run_id, now)
+            if now - since < self._lost_after_s:
+                return WorkerReport.MISSED
+            del self._missed_since[run_id]
+            return WorkerReport.LOST
+
+
+def find_tasks_in_hand(app: Celery) -> frozenset[str] | None:
+    """The ids of the tasks that workers have in hand; None if the broker cannot be asked."""
+    try:
+        workers = app.control.inspect(timeout=ANSWER_S)
+        answers = [workers.active() or {}, workers.reserved() or {}]
+    except errors_of_broker(app) as error:
+        logger.warning("the workers cannot be asked what they carry out: %s", type(error).__name__)
+        return None
+    return frozenset(task["id"] for answer in answers for tasks in answer.values() for task in tasks)
+
+
+def errors_of_broker(app: Celery) -> tuple[type[BaseException], ...]:
+    """The errors raised if Redis cannot be reached."""
+    return (OSError, CeleryError, OperationalError, *app.backend.connection_errors)

@@ -1,0 +1,112 @@
+"""The command line's one door to Dagster.
+
+`codesum index` runs the same job in the same instance as the UI: its runs,
+materialisations and checks are listed with those that the sensor starts.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import dagster as dg
+from msgspec import Struct
+
+from codesum_pipeline.builds.dagster import resource
+from codesum_pipeline.builds.dagster.asset_steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
+from codesum_pipeline.builds.dagster.assets import ASSETS
+from codesum_pipeline.builds.dagster.dagster_records import (
+    mend_record_files,
+    open_instance,
+    reference_of,
+    writing_records,
+)
+from codesum_pipeline.builds.dagster.instance_file import apply_engine
+from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
+from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
+from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.upkeep.freed import Maintenance
+
+
+class PastRun(Struct, frozen=True):
+    """One run of a repository, as Dagster remembers it; times are Unix seconds."""
+
+    run_id: str
+    status: str
+    started_at: float | None
+    ended_at: float | None
+    started_by: str
+
+
+@contextmanager
+def opened_instance(home: Home) -> Iterator[dg.DagsterInstance]:
+    """The instance that the UI shows, on the engine of the home's settings."""
+    apply_engine(home.layout, home.settings.engine)
+    with open_instance(home.layout) as instance:
+        yield instance
+
+
+def mend_records(home: Home) -> list[str]:
+    """Mend Dagster's records and register all repositories there again; returns what `mend` says."""
+    apply_engine(home.layout, home.settings.engine)
+    with writing_records(home.layout):
+        mended = mend_record_files(reference_of(home.layout), home.layout.dagster_home)
+    if mended:
+        with opened_instance(home) as instance:
+            add_partitions(instance, [entry.key for entry in home.registry.survey().entries])
+    return mended
+
+
+def is_recorded(home: Home, key: str, fingerprint: str, *, was_held: bool) -> bool:
+    """Whether every asset of a repository was materialised for a fingerprint; it is then noted beside the records.
+
+    Of a build that the promotion gate held back these are the assets before the published index.
+    """
+    keys = [asset.key for asset in ASSETS]
+    with opened_instance(home) as instance:
+        built = keys[: keys.index(PUBLISHED_INDEX)] if was_held else keys
+        found = {recorded_fingerprint(instance, key, asset) for asset in built}
+    if found != {fingerprint}:
+        return False
+    note_recorded(home.layout, key, fingerprint)
+    return True
+
+
+def register_partitions(home: Home, keys: Sequence[str]) -> None:
+    """Let Dagster know of repositories before their first run."""
+    with opened_instance(home) as instance:
+        add_partitions(instance, keys)
+
+
+def forget_partition(home: Home, key: str) -> None:
+    """Take a purged repository out of Dagster's lists; its past runs stay."""
+    with opened_instance(home) as instance:
+        instance.delete_dynamic_partition(PARTITIONS, key)
+
+
+def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
+    """The last runs of a repository, newest first."""
+    with opened_instance(home) as instance:
+        records = instance.get_run_records(filters=dg.RunsFilter(tags={PARTITION_TAG: key}), limit=limit)
+    return [
+        PastRun(
+            run_id=record.dagster_run.run_id,
+            status="HELD" if is_held(record.dagster_run) else record.dagster_run.status.value,
+            started_at=record.start_time,
+            ended_at=record.end_time,
+            started_by=record.dagster_run.tags.get(STARTED_BY_TAG, "Dagster"),
+        )
+        for record in records
+    ]
+
+
+def end_vanished_runs(home: Home) -> list[str]:
+    """Mark the runs whose process is gone as failed; their ids."""
+    with opened_instance(home) as instance:
+        return resource.end_vanished_runs(home.layout, instance)
+
+
+def maintain_home(home: Home, *, is_dry_run: bool, has_secrets: bool, tell: Tell) -> Maintenance:
+    """Prune everything that the settings do not keep, as the job `maintenance` does; with `has_secrets`, also what
+    earlier versions stored of secrets."""
+    with opened_instance(home) as instance, writing_records(home.layout):
+        return maintain_everything(home, instance, is_dry_run=is_dry_run, has_secrets=has_secrets, tell=tell)

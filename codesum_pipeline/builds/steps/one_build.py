@@ -1,0 +1,183 @@
+"""One build of one repository, carried out step by step."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.reports.build_values import (
+    ANSWERED,
+    AT_HEAD,
+    NOT_WORSE,
+    BuildOptions,
+    CheckFinding,
+    StepOutcome,
+    Values,
+)
+from codesum_pipeline.builds.reports.report_values import report_values
+from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
+from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.shows import SHOWS, indexed_files, note_change, show_run
+from codesum_pipeline.builds.steps.step_checks import CHECK_FUNCTIONS, find_health
+from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
+from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.ground.model.file import Snapshot
+from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.ground.store.workspace import Connect, Workspace, connect
+from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
+from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
+
+# Readers of a home in a bucket see the new version once it is committed.
+_PUBLISHING = "published_index"
+_STEPS = {step.name: step for step in STEPS}
+
+
+class Build:
+    """A build in this process; its caller holds the repository's lease.
+
+    Its workspace is made when it is first asked for, and stays: what the settings and the registry said then holds for
+    the whole build.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        key: str,
+        run_id: str,
+        options: BuildOptions,
+        *,
+        progress: Progress = no_progress,
+        new_connection: Connect = connect,
+        record: RepositoryRecord = FOLDER_RECORD,
+    ) -> None:
+        self.home = home
+        self.key = key
+        self.run_id = run_id
+        self.options = options
+        self.progress = progress
+        self.new_connection = new_connection
+        self.record = record
+        self._workspace: Workspace | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """Raises `ConfigurationError` for a key that is missing or disabled."""
+        if self._workspace is None:
+            self._workspace = self._open_workspace()
+        return self._workspace
+
+    def _open_workspace(self) -> Workspace:
+        self.home.check_choices(is_building=True)
+        workspace = self.home.workspace(
+            self.key,
+            run_id=self.run_id,
+            force=self.options.force,
+            is_confirmed=self.options.confirm_llm,
+            usd_left=self.options.llm_usd_left,
+            new_connection=self.new_connection,
+            record=self.record,
+        )
+        if not workspace.entry.enabled:
+            raise ConfigurationError(f"repository {self.key!r} is disabled: `codesum add {self.key}` enables it")
+        return workspace
+
+    def beside(self, progress: Progress) -> "Build":
+        """The same build for another thread, with a progress of its own."""
+        return Build(
+            self.home,
+            self.key,
+            self.run_id,
+            self.options,
+            progress=progress,
+            new_connection=self.new_connection,
+            record=self.record,
+        )
+
+    def built_from(self) -> str:
+        """The fingerprint of the current snapshot under the current settings."""
+        (snapshot,) = self.workspace.tables.read_rows("snapshot", self.key, Snapshot)
+        return self.workspace.fingerprint(snapshot.commit, snapshot.index_state)
+
+    def perform(self, step: str) -> StepOutcome:
+        """Carry out a step; a step that need not run is `is_reused`."""
+        ws = self.workspace
+        ws.layout.recorded(self.key).unlink(missing_ok=True)
+        if step in DIGEST_STEPS:
+            return perform_digest_step(step, self.home, ws, built_from=self.built_from())
+        self.record.check()
+        before = indexed_files(ws) if step == "repo_snapshot" else None
+        start = time.perf_counter()
+        done = carry_out(_STEPS[step], ws, progress=self.progress)
+        if step == _PUBLISHING:
+            self.record.commit()
+        seconds = time.perf_counter() - start
+        # The changes as soon as they are known, and the whole run once the index is published.
+        notes = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
+        # Advice for a person who reads the run's log.
+        held = step == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
+        return StepOutcome(
+            table_hash=done.report.table_hash,
+            built_from=self.built_from(),
+            seconds=round(seconds, 3),
+            is_reused=done.is_reused,
+            rows=int(pq.read_metadata(ws.tables.path(STAGE_FACTS.get().assets[step].table, self.key)).num_rows),
+            values={**notes, **report_values(done.report)},
+            failures=tuple(done.failures),
+            warnings=(f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else (),
+            findings=tuple(self._findings(step, done.report)),
+        )
+
+    def show(self, step: str) -> Values:
+        """The preview of a step's table; nothing for a step without a table of its own."""
+        if step in DIGEST_STEPS:
+            return show_digest_step(step, self.workspace)
+        show = SHOWS.get(step)
+        return show(self.workspace) if show else {}
+
+    def check(self, name: str) -> list[CheckFinding]:
+        """The findings of a check."""
+        return CHECK_FUNCTIONS[name](self.workspace)
+
+    def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
+        if step == "retrieval_evaluation":
+            yield self._gate(report)
+        if step == _PUBLISHING:
+            counts = {"documents": report.documents, "versions_kept": report.versions_kept}
+            yield CheckFinding(AT_HEAD, passed=True, values=counts, is_warning=True)
+            yield self._answered()
+        yield from find_health(step, self.workspace, self.home.settings.checks, report)
+
+    def _gate(self, report: EvaluationReport) -> CheckFinding:
+        """Whether the candidate may be published, with the scores of both indexes where they were compared."""
+        names = ("compared", "published_score", "candidate_score", "gain_low", "gain_high")
+        scores = {name: getattr(report, name) for name in names if report.compared}
+        if report.held_because is not None:
+            description = "; ".join([report.held_because, *self._outages()])
+        elif not self.workspace.settings.evaluation.gate:
+            description = "switched off: evaluation.gate is false"
+        else:
+            description = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
+        return CheckFinding(NOT_WORSE, report.held_because is None, description or None, scores)
+
+    def _answered(self) -> CheckFinding:
+        outages = self._outages()
+        if not outages:
+            return CheckFinding(ANSWERED, passed=True)
+        # The run fails here, before its last steps; the published version still gets its page and its digests.
+        carry_out(REPO_OVERVIEW, self.workspace, progress=self.progress)
+        for step in DIGEST_STEPS:
+            self.perform(step)
+        description = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
+        return CheckFinding(
+            ANSWERED, passed=False, description=f"{description} (`codesum index {self.key}` asks again)"
+        )
+
+    def _outages(self) -> list[str]:
+        """Why a model gave nothing at a level."""
+        found = outages_of_build(self.workspace.layout, self.key, fingerprint=self.built_from())
+        return [outage.because for outage in found.values()]

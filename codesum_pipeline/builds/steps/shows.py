@@ -1,0 +1,322 @@
+"""What the Dagster UI shows of a step's table (a few rows, sometimes a plot) and of a run (a few lines).
+
+The view of a table is a function of its content alone, so that of an unchanged table is still right.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
+from codesum_pipeline.builds.reports.report_values import draw_bars, draw_histogram, draw_lines, index_values
+from codesum_pipeline.builds.steps.step_checks import known_share
+from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent
+from codesum_pipeline.ground.model.edge import IndexFile
+from codesum_pipeline.ground.model.file import Snapshot
+from codesum_pipeline.ground.model.markdown import code_span, escape_text, markdown_table
+from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason
+from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.formats.version_folder import read_version
+from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE, NDCG
+from codesum_pipeline.search.evaluation.lift import lift_markdown
+from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY, last_lift
+from codesum_pipeline.texts.llm.ledger import rows_of_unfinished_builds
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+_ROWS = 8
+_LENGTH_STEP = 50
+_EVALUATIONS_SHOWN = 30
+_COMMIT_DIGITS = 10
+_MOST_CAUSES = 12
+# In the folder of the memos: the last change of files that a build found.
+_LAST_CHANGE = "last_change.json"
+
+
+class TablePreview(Struct, frozen=True):
+    """What is shown of some tables: rows that a query selects, below these heads, and a bar for each row of `bars`."""
+
+    tables: Sequence[str]
+    heads: Sequence[str]
+    query: str
+    limit: int = _ROWS
+    counted: str = ""
+    bars: str = ""
+
+    def __call__(self, ws: Workspace) -> Values:
+        with ws.connect(*self.tables) as connection:
+            rows = connection.execute(f"{self.query} LIMIT {self.limit}").fetchall()
+            counts = dict(connection.execute(self.bars).fetchall()) if self.bars else {}
+        preview = Markdown(markdown_table(self.heads, rows))
+        return {PREVIEW: preview} | ({PLOT: Markdown(draw_bars(self.counted, counts))} if counts else {})
+
+
+_FILES = TablePreview(
+    ["files"],
+    ["language", "indexed", "skipped", "bytes"],
+    """SELECT language, count(*) FILTER (status = 'indexed') AS indexed,
+              count(*) FILTER (status = 'skipped') AS skipped, sum(size) FILTER (status = 'indexed')
+       FROM files GROUP BY language ORDER BY indexed DESC, language""",
+    counted="skipped because",
+    bars="SELECT reason, count(*) FROM files WHERE status = 'skipped' GROUP BY reason ORDER BY reason",
+)
+_DOCUMENTS = TablePreview(
+    ["documents"],
+    ["document", "level", "summary", "intent", "keywords"],
+    """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents
+       WHERE NOT is_placeholder
+       QUALIFY row_number() OVER (PARTITION BY type ORDER BY length(summary) DESC, id) <= 2 ORDER BY type, id""",
+)
+
+
+def _show_files(ws: Workspace) -> Values:
+    """Languages, how many files were skipped for which reason, and which indexes of compilers were found."""
+    return {**_FILES(ws), **index_values(ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile))}
+
+
+def _show_documents(ws: Workspace) -> Values:
+    """The longest summaries of each level, and how long summaries are."""
+    with ws.connect("documents") as connection:
+        lengths = connection.execute(
+            "SELECT length(summary) // ? AS step, count(*) FROM documents WHERE NOT is_placeholder GROUP BY step",
+            [_LENGTH_STEP],
+        ).fetchall()
+    if not lengths:
+        return _DOCUMENTS(ws)
+    counts = dict(lengths)
+    steps = range(max(counts) + 1)
+    edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
+    plot = draw_histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
+    return {**_DOCUMENTS(ws), PLOT: Markdown(plot)}
+
+
+def _texts_of(name: str) -> TablePreview:
+    return TablePreview(
+        [name],
+        ["document", "summary", "purpose from", "last written because"],
+        f"""SELECT id, text.summary, purpose_source, cause FROM {name}
+            WHERE written_by <> 'placeholder' ORDER BY md5(id), id""",
+    )
+
+
+def _lanes_of(name: str) -> TablePreview:
+    return TablePreview(
+        [name, "documents"],
+        ["lane", "level", "documents", "different texts"],
+        f"""SELECT lane, type, count(*), count(DISTINCT {name}.text_hash) FROM {name} JOIN documents USING (id)
+            GROUP BY lane, type ORDER BY lane, type""",
+        limit=40,
+    )
+
+
+def _show_candidate(ws: Workspace) -> Values:
+    digest = ws.tables.read("candidate", ws.key).column("digest")[0].as_py()
+    files = read_version(ws.layout.versions(ws.key) / digest).manifest["files"]
+    rows = [(name, entry["bytes"], entry["sha256"][:12]) for name, entry in sorted(files.items())]
+    return {PREVIEW: Markdown(markdown_table(["file", "bytes", "sha256"], rows))}
+
+
+def _show_overview(ws: Workspace) -> Values:
+    pages = ws.tables.read("overviews", ws.key, columns=["page"]).column("page").to_pylist()
+    return {PREVIEW: Markdown(pages[0])} if pages else {}
+
+
+def _show_evaluation(ws: Workspace) -> Values:
+    """The figures and the lift ledger of the last evaluation, and nDCG@10 over the last ones: of all lanes, of each
+    alone, and of code alone."""
+    if not ws.settings.evaluation.enabled:
+        return {PREVIEW: Markdown("Not measured: `evaluation.enabled` is false.")}
+    with ws.connect("evaluations") as connection:
+        rows = connection.execute(
+            """SELECT setup, category, metric, questions, round(mean, 3), round(low, 3), round(high, 3) FROM evaluations
+               WHERE sequence = (SELECT max(sequence) FROM evaluations) AND (setup = ? OR metric = ?)
+               ORDER BY setup <> ?, setup, category <> 'all', category, metric""",
+            [ALL.name, NDCG, ALL.name],
+        ).fetchall()
+        series = dict(
+            connection.execute(
+                """SELECT setup, list(mean ORDER BY sequence) FROM evaluations WHERE metric = ? AND category = 'all'
+                   AND questions > 0 AND sequence > (SELECT max(sequence) FROM evaluations) - ? GROUP BY setup""",
+                [NDCG, _EVALUATIONS_SHOWN],
+            ).fetchall()
+        )
+    figures = Markdown(markdown_table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
+    shown: dict[str, Value] = {PREVIEW: figures}
+    if (lift := last_lift(ws)).rows:
+        shown["lift"] = Markdown(lift_markdown(lift))
+    if drawn := {setup.name: series[setup.name] for setup in (ALL, CODE_ONLY, *EACH_LANE) if setup.name in series}:
+        shown[PLOT] = Markdown(draw_lines("nDCG@10", drawn))
+    return shown
+
+
+# By step.
+SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
+    "repo_snapshot": _show_files,
+    "symbols": TablePreview(
+        ["symbols"],
+        ["most complex", "type", "complexity", "lines", "docstring"],
+        """SELECT id, type, complexity, line_count, coalesce(split_part(docstring, chr(10), 1), '')
+           FROM symbols ORDER BY complexity DESC, id""",
+    ),
+    "call_graph": TablePreview(
+        ["edges"],
+        ["most called", "calls", "callers"],
+        """SELECT dst, sum(count) AS uses, count(DISTINCT src_id) FROM edges
+           WHERE NOT is_external AND kind = 'call' GROUP BY dst ORDER BY uses DESC, dst""",
+        counted="edges found by",
+        bars="SELECT reason, count(*) FROM edges GROUP BY reason ORDER BY reason",
+    ),
+    "summary_plan": TablePreview(
+        ["plan"],
+        ["document", "level", "action", "cause", "because of"],
+        """SELECT id, level, action, cause, array_to_string(cause_ids[1:3], ', ') FROM plan
+           WHERE action <> 'keep' ORDER BY level, id""",
+        counted="level · action · cause",
+        bars="""SELECT level || ' · ' || action || coalesce(' · ' || cause, ''), count(*) FROM plan
+                GROUP BY ALL ORDER BY 1""",
+    ),
+    **{f"{level}_summaries": _texts_of(texts_table(level)) for level in LEVELS},
+    "summary_documents": _show_documents,
+    "dense_index": _lanes_of("vectors"),
+    "sparse_index": _lanes_of("terms"),
+    "index_candidate": _show_candidate,
+    "retrieval_evaluation": _show_evaluation,
+    "repo_overview": _show_overview,
+}
+
+
+def show_run(ws: Workspace) -> dict[str, Value]:
+    """The summary, a few kB at most, and how many texts were written."""
+    with ws.connect("document_history", "avoided", "ledger", "evaluations", "documents") as connection:
+        texts = _rows(
+            connection,
+            """SELECT level, event, coalesce(cause, ''), count(*) AS n FROM document_history
+               WHERE run_id = ? GROUP BY ALL ORDER BY n DESC, level, event LIMIT 100""",
+            ws.run_id,
+        )
+        why = "**Why.** No text was written again."
+        if texts:
+            rows = markdown_table(["level", "what", "cause", "texts"], texts[:_MOST_CAUSES])
+            why = f"**Why.** Texts by what happened to them, and for which cause:\n\n{rows}"
+        parts = [
+            f"**What changed.** {_changed(ws)}",
+            why,
+            *_cost(ws, connection),
+            f"**How good it is now.** {' '.join(_quality(ws, connection))}",
+        ]
+    written = sum(count for _, event, _, count in texts if event == HistoryEvent.WRITTEN)
+    return {"what_this_run_did": Markdown("\n\n".join(parts)), "texts_rewritten": written}
+
+
+def _changed(ws: Workspace) -> str:
+    (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
+    subject = f" “{escape_text(snapshot.subject)}”" if snapshot.subject else ""
+    here = f"{code_span(snapshot.commit[:_COMMIT_DIGITS])}{subject}"
+    found = read_json(ws.layout.memos(ws.key) / _LAST_CHANGE, FileChanges)
+    if found is None or found.run_id != ws.run_id:
+        return f"Nothing in the repository: it is at {here} as before."
+    if found.since is None:
+        return f"The first build, of {here}: {found.added:,} files."
+    files = f"{found.added:,} files added, {found.changed:,} changed, {found.removed:,} removed"
+    return f"{code_span(found.since[:_COMMIT_DIGITS])} → {here}: {files}."
+
+
+def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
+    ((calls, usd, read, cached),) = _rows(
+        connection,
+        """SELECT count(*) FILTER (outcome <> ?), coalesce(sum(cost_usd), 0.0),
+                  coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM ledger WHERE run_id = ?""",
+        AttemptOutcome.NOT_SENT.value,
+        ws.run_id,
+    )
+    waiting = [row for row in rows_of_unfinished_builds(ws.layout.state(ws.key)) if row.run_id == ws.run_id]
+    calls, usd = calls + len(waiting), usd + sum(row.cost_usd for row in waiting)
+    spared = _rows(
+        connection,
+        "SELECT cause, sum(calls), sum(usd) FROM avoided WHERE run_id = ? AND cause <> ? GROUP BY cause "
+        "HAVING sum(calls) > 0 ORDER BY 3 DESC, cause",
+        ws.run_id,
+        AvoidanceReason.NOT_AVOIDED.value,
+    )
+    share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
+    saved = sum(dollars for _, _, dollars in spared)
+    costs = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
+    yield f"**What it cost.** {costs if calls or spared else 'Nothing: no model was asked.'}"
+    ((kept, documents),) = _rows(
+        connection,
+        """SELECT count(*) FILTER (id NOT IN (SELECT id FROM document_history WHERE run_id = ? AND event = ?)), count(*)
+           FROM documents""",
+        ws.run_id,
+        HistoryEvent.WRITTEN.value,
+    )
+    of_models = " Calls to a model, by cause:" if spared else ""
+    yield f"**What it avoided.** {kept:,} of {documents:,} texts stayed as they were.{of_models}"
+    if spared:
+        yield markdown_table(
+            ["because of", "calls", "US dollars"], [(cause, count, f"{cost:.4f}") for cause, count, cost in spared]
+        )
+
+
+def _quality(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
+    ((documents, placeholders, by_model),) = _rows(
+        connection,
+        """SELECT count(*), count(*) FILTER (is_placeholder), count(*) FILTER (written_by = 'llm') FROM documents""",
+    )
+    yield f"{documents:,} documents, {placeholders:,} of them placeholders, {by_model:,} by a model."
+    if (share := known_share(ws)) is not None:
+        yield f"Of the calls, {share:.1%} have a known target."
+    figures = _rows(
+        connection,
+        """SELECT mean, low, high, questions FROM evaluations WHERE setup = ? AND category = ? AND metric = ?
+           ORDER BY sequence DESC LIMIT 1""",
+        ALL.name,
+        EVERY_CATEGORY,
+        NDCG,
+    )
+    if not ws.settings.evaluation.enabled or not figures:
+        yield "Retrieval was not measured."
+    for mean, low, high, questions in figures if ws.settings.evaluation.enabled else ():
+        yield f"Retrieval: nDCG@10 {mean:.3f} (95 %: {low:.3f} to {high:.3f}, {questions:,} questions)."
+    yield "Digests are those of the asset `intent_digests`."
+
+
+def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *values: object) -> list[tuple[Any, ...]]:
+    return connection.execute(query, list(values)).fetchall()
+
+
+class FileChanges(Struct, frozen=True):
+    """From one commit to the next, in files; of the run that found it."""
+
+    run_id: str
+    since: str | None
+    commit: str
+    added: int
+    changed: int
+    removed: int
+
+
+def indexed_files(ws: Workspace) -> tuple[str | None, Mapping[str, str]]:
+    """The commit of the tables, None if there is none, and the contents of its indexed files."""
+    rows = ws.tables.read_rows_or_empty("snapshot", ws.key, Snapshot)
+    if not rows or ws.tables.readable_path("files", ws.key) is None:
+        return None, {}
+    files = ws.tables.read("files", ws.key, columns=["path", "blob", "status"]).to_pylist()
+    return rows[0].commit, {row["path"]: row["blob"] for row in files if row["status"] == "indexed"}
+
+
+def note_change(ws: Workspace, since: str | None, before: Mapping[str, str]) -> dict[str, Value]:
+    """Write down what a snapshot changed of the files before it, if anything; the same as values."""
+    commit, after = indexed_files(ws)
+    both = before.keys() & after.keys()
+    added, removed = len(after) - len(both), len(before) - len(both)
+    changed = sum(before[path] != after[path] for path in both)
+    files = added + changed + removed
+    if files or since != commit:
+        found = FileChanges(ws.run_id, since, commit or "", added, changed, removed)
+        write_json_atomically(ws.layout.memos(ws.key) / _LAST_CHANGE, found)
+    return {"files_changed": files, "commit_before": since or "none"}

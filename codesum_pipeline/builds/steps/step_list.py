@@ -1,0 +1,197 @@
+"""The steps of a build in order: the function that does each step's work, and its report when nothing is left to do."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from codesum_pipeline.builds.steps.reuse import HOLD, PUBLISHED, Settle, Step
+from codesum_pipeline.graph.graph_step import GraphReport, build_call_graph
+from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.indexes.formats.version_folder import MANIFEST
+from codesum_pipeline.indexes.lanes.dense import DenseReport, embed_documents
+from codesum_pipeline.indexes.lanes.sparse import SparseReport, index_terms
+from codesum_pipeline.indexes.publishing.candidate import CandidateReport, write_candidate
+from codesum_pipeline.indexes.publishing.publish import PublishReport
+from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport, judge_candidate, publish_unless_held
+from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION, OverviewReport, write_overview
+from codesum_pipeline.source.files.snapshot import SnapshotReport
+from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols
+from codesum_pipeline.symbols.scip.taking import snapshot_with_indexes
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import calls_of_unchanged, note_avoided
+from codesum_pipeline.texts.summaries.documents_step import DocumentsReport, assemble_documents
+from codesum_pipeline.texts.summaries.level_build import LevelReport
+from codesum_pipeline.texts.summaries.level_step import write_level
+from codesum_pipeline.texts.summaries.rewrite_plan import PlanReport, plan_summaries, settle_plan
+
+# Provenance: it goes into a text's row when the text is written, and a text is written for other reasons.
+_PROVENANCE = frozenset({"snapshot", "document_history"})
+
+
+def _nothing_written(report: LevelReport) -> LevelReport:
+    calls = report.asked and calls_of_unchanged(report.asked)
+    return replace(report, written=0, kept=report.rows, removed=0, by_cause={}, rewrites=(), asked=calls)
+
+
+def _all_written(report: LevelReport) -> bool:
+    """Whether a model has nothing left to write that it may."""
+    return report.asked is None or report.asked.pending == 0
+
+
+def _note_avoided(ws: Workspace, report: LevelReport) -> None:
+    if report.asked:
+        note_avoided(ws, report.level, report.asked.avoided)
+
+
+_TEXTS = tuple(texts_table(level) for level in Level)
+
+
+def _level_step(level: Level, *reads: str) -> Step[LevelReport]:
+    """The step that writes the texts of a level; every level reads the symbols, the graph and the plan."""
+    return Step(
+        f"{level}_summaries",
+        partial(write_level, level=level),
+        LevelReport,
+        reads=("snapshot", "files", "symbols", "file_facts", "edges", "graph_stats", "plan", *reads),
+        writes=(texts_table(level),),
+        idle=_nothing_written,
+        # A model's gates depend on what the levels read and on settings; the plan only says why a text is written.
+        # Whether it must be written follows from the plan's own inputs.
+        stamps=_PROVENANCE | {"plan"},
+        remember=_all_written,
+        account=_note_avoided,
+    )
+
+
+REPO_SNAPSHOT = Step(
+    "repo_snapshot",
+    snapshot_with_indexes,
+    SnapshotReport,
+    reads=(),
+    writes=("files", "snapshot", "scip_indexes"),
+    # It reads the repository, whose state is in no table.
+    remember=lambda _report: False,
+)
+SYMBOLS = Step(
+    "symbols",
+    parse_symbols,
+    ParseReport,
+    reads=("files", "scip_indexes"),
+    writes=("symbols", "file_facts", "compiler_files"),
+    idle=lambda report: replace(report, parsed=0, carried=report.files, lines_parsed=0),
+)
+CALL_GRAPH = Step(
+    "call_graph",
+    build_call_graph,
+    GraphReport,
+    reads=("files", "symbols", "file_facts", "compiler_files"),
+    writes=("edges", "aliases", "graph_stats", "contexts", "call_sites", "syntax_edges"),
+    idle=lambda report: replace(report, files_resolved=0),
+    files=lambda ws, _report: [ws.layout.graph_index(ws.key) / "stats.json"],
+)
+FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, "contexts")
+CLASS_SUMMARIES = _level_step(Level.CLASS, "document_history", *_TEXTS[:1])
+FILE_SUMMARIES = _level_step(Level.FILE, "document_history", *_TEXTS[:2])
+MODULE_SUMMARIES = _level_step(Level.MODULE, "document_history", *_TEXTS[:3])
+SUMMARY_DOCUMENTS = Step(
+    "summary_documents",
+    assemble_documents,
+    DocumentsReport,
+    reads=("snapshot", "files", "symbols", "file_facts", "contexts", "plan", *_TEXTS),
+    writes=("documents", "document_history"),
+    idle=lambda report: replace(report, texts_changed=0, texts_removed=0),
+    stamps=frozenset({"snapshot", "plan"}),
+)
+SUMMARY_PLAN = Step(
+    "summary_plan",
+    plan_summaries,
+    PlanReport,
+    reads=(
+        *("files", "symbols", "file_facts", "edges", "graph_stats", "contexts"),
+        # The results of the previous build.
+        *("documents", "document_history", *_TEXTS),
+    ),
+    writes=("plan",),
+    settle=Settle(
+        (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES, SUMMARY_DOCUMENTS), settle_plan
+    ),
+)
+_SEARCHED = ("documents", "symbols", "files", "file_facts")
+DENSE_INDEX = Step(
+    "dense_index",
+    embed_documents,
+    DenseReport,
+    reads=_SEARCHED,
+    writes=("vectors",),
+    idle=lambda report: replace(report, embedded=0, resumed=0, carried=report.rows, billed_tokens=0, cost_usd=0.0),
+)
+SPARSE_INDEX = Step(
+    "sparse_index",
+    index_terms,
+    SparseReport,
+    reads=_SEARCHED,
+    writes=("terms",),
+    idle=lambda report: replace(report, tokenized=0, carried=report.rows),
+)
+INDEX_CANDIDATE = Step(
+    "index_candidate",
+    write_candidate,
+    CandidateReport,
+    reads=(
+        *("vectors", "terms", "documents", "document_history"),
+        *("edges", "aliases", "graph_stats", "file_facts", "snapshot"),
+    ),
+    writes=("candidate",),
+    files=lambda _ws, report: sorted(path for path in Path(report.folder).rglob("*") if path.is_file()),
+)
+RETRIEVAL_EVALUATION = Step(
+    "retrieval_evaluation",
+    judge_candidate,
+    EvaluationReport,
+    # The questions are taken from the repository's docstrings and history.
+    reads=("candidate", "documents", "document_history", "symbols", "files", "file_facts", "snapshot", PUBLISHED),
+    writes=("evaluations", "evaluation_lift", "evaluation_answers", HOLD),
+    # Whether it is wanted, and with which questions, shapes no index and so is in no memo.
+    remember=lambda _report: False,
+)
+PUBLISHED_INDEX = Step(
+    "published_index",
+    publish_unless_held,
+    PublishReport,
+    reads=("candidate", HOLD),
+    writes=(PUBLISHED,),
+    # It compares with what readers see and sweeps what killed builds left, in milliseconds.
+    remember=lambda _report: False,
+)
+REPO_OVERVIEW = Step(
+    "repo_overview",
+    write_overview,
+    OverviewReport,
+    reads=(PUBLISHED, "candidate", "documents", "symbols", "edges", "graph_stats", "files", "file_facts", "snapshot"),
+    writes=("overviews",),
+    idle=lambda report: replace(report, written=False),
+    # The page is of the version that the name points at: it is looked for again once that is another one.
+    files=lambda ws, _report: [ws.layout.published(ws.key) / MANIFEST],
+    version=OVERVIEW_VERSION,
+)
+
+STEPS: tuple[Step[Any], ...] = (
+    REPO_SNAPSHOT,
+    SYMBOLS,
+    CALL_GRAPH,
+    SUMMARY_PLAN,
+    FUNCTION_SUMMARIES,
+    CLASS_SUMMARIES,
+    FILE_SUMMARIES,
+    MODULE_SUMMARIES,
+    SUMMARY_DOCUMENTS,
+    DENSE_INDEX,
+    SPARSE_INDEX,
+    INDEX_CANDIDATE,
+    RETRIEVAL_EVALUATION,
+    PUBLISHED_INDEX,
+    REPO_OVERVIEW,
+)
