@@ -61,13 +61,13 @@ class Declaration(Struct, frozen=True, kw_only=True):
     bases: Callable[[Node, Text], Iterable[str]] = lambda node, text: ()
     # Words before a definition (`public`, `async`, `abstract`), in the order written; preambles come with it.
     modifiers: Callable[[Node, tuple[Node, ...], Text], Iterable[str]] = lambda node, preambles, text: ()
-    # Those of the wrapper around a definition, which come first. Lua: `local`.
+    # Those of the wrapper around a definition, which come first. JavaScript: `export`, Ruby: `private def …`.
     wrapper_modifiers: Callable[[Node, Text], Iterable[str]] = lambda wrapper, text: ()
     # Nodes that precede a definition and belong to it: attributes, a type signature. Rust: "attribute_item".
     preambles: Names = frozenset()
     # Which nodes of those kinds are one.
     is_preamble: Callable[[Node], bool] = lambda node: True
-    # Equal definitions of these kinds that follow each other are one. Elixir: the clauses of a function.
+    # Equal definitions of these kinds that follow each other are one. Haskell: "function", one equation of several.
     clauses: Names = frozenset()
     # Kinds that belong to the definition of the same name right after them. TypeScript: the signatures of overloads.
     overload_heads: Names = frozenset()
@@ -77,19 +77,20 @@ class Declaration(Struct, frozen=True, kw_only=True):
     sections: Names = frozenset()
     # The texts that are such labels, where not all of those kinds are one. Ruby: "private protected".
     section_words: Names = frozenset()
-    # Marks between a signature and a body that are shown with it.
+    # Marks between a signature and a body that are shown with it. JavaScript: "=>".
     shown_marks: Names = frozenset()
     # Marks between a head and a body that distinguish definitions of one name. Python: ":".
     distinguishing_marks: Names = frozenset()
     # How far a modifier makes a definition another one than the implementation of its name.
     ranks: Mapping[str, int] = field(default_factory=lambda: {"set": 2})
-    # The modifier of methods that have no receiver, whatever the name of their first parameter says.
+    # The modifier of methods that have no receiver, whatever the name of their first parameter says. Python:
+    # "staticmethod".
     unbound: str = ""
 
     # ---- Who may use a definition: not where it has a word that hides it, nor without one that shows it, if the
     # language has such, nor where its names and modifiers say otherwise.
 
-    # Java has none, Kotlin "private internal".
+    # Kotlin: "private internal".
     hidden_by: Names = frozenset()
     # Java: "public protected".
     shown_by: Names = frozenset()
@@ -122,9 +123,9 @@ class Declaration(Struct, frozen=True, kw_only=True):
     calls: Mapping[str, Callable[[Node, Text], CallSyntax | None]] = field(default_factory=dict)
     # Calls recognised by the text of the callee; the function gives the node of the callee. Python: {"call": …}.
     callees: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
-    # Calls in the head of a function that it makes before its body (`: base(size)`).
+    # Calls in the head of a function that it makes before its body. C#: "constructor_initializer", `: base(size)`.
     delegations: Names = frozenset()
-    # The bytes in a marked node where what looks like a call is none: a type, the head of a function.
+    # The bytes in a marked node where what looks like a call is none. Elixir: a type, the head of a function.
     uncalled: Callable[[Node], tuple[int, int] | None] | None = None
     # Statements or expressions whose named children are the value that is returned. Lua: "return_statement".
     returns: Names = frozenset()
@@ -153,9 +154,9 @@ class Declaration(Struct, frozen=True, kw_only=True):
     outer_names: Names = frozenset()
     # The members of a class that are no definitions, as "name" or "name: type". Lua: {"field": …}.
     fields: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
-    # Assignments that give a class its fields.
+    # Assignments that give a class its fields. Python: "assignment".
     members: Names = frozenset()
-    # Whether nothing in the head of a class is one of its facts.
+    # Whether nothing in the head of a class is one of its facts. Python: true.
     is_in_body: bool = False
     # Names at the top of a file that are no definitions: constants, variables.
     globals: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
@@ -172,11 +173,12 @@ class Declaration(Struct, frozen=True, kw_only=True):
     package: Mapping[str, Callable[[Node, Text], str]] = field(default_factory=dict)
     # Nodes that give a type bases where it is not defined. Rust: `impl Trait for Type`.
     extensions: Mapping[str, Callable[[Node, Text], Extension | None]] = field(default_factory=dict)
-    # Whether a definition is reached through an object alone, so that no plain name means it.
+    # Whether a definition is reached through an object alone, so that no plain name means it. Go: a method.
     is_member: Callable[[Node], bool] = lambda node: False
     # The names that a file gives away, where the language lists them apart. Haskell: {"export": …}.
     exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
-    # The same where a file makes that list step by step; None without one. It is also what is listed.
+    # The same where a file makes that list step by step (Python's `__all__`); None without one. It is also what is
+    # listed.
     made_exports: Callable[[Sequence[Mark], Text], tuple[str, ...] | None] | None = None
     # What a file hands on that others define, by the node types that say it. Without a `module`, the name begins with
     # what an import of the file is called. Rust: `pub use`.
@@ -187,7 +189,7 @@ class Declaration(Struct, frozen=True, kw_only=True):
     blocks: Names = frozenset()
     # Declarations whose names are those of the function around, however deep in its blocks. JavaScript: `var`.
     hoisted: Names = frozenset()
-    # Kinds that give what is declared elsewhere a value.
+    # Kinds that give what is declared elsewhere a value. JavaScript: "assignment_expression".
     assigned: Names = frozenset()
     # What an expression that a function returns may be, without what changes no class: nodes, none for nothing. None
     # where functions say what they return.

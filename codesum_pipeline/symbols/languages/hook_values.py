@@ -38,31 +38,27 @@ Text = Callable[[Node | None], Code]
 
 
 class DefinitionHead(Struct, frozen=True):
-    """What a node defines.
+    """What a node defines."""
 
-    `parts` are its own name, preceded by those of an owner that does not
-    enclose it (a Go method's receiver, `Shape::area` of C++). Without a
-    `type` it is no symbol, only a scope: a namespace, a Rust `impl`. `body` is
-    where the signature ends, `head` where it begins if annotations come first
-    inside of the node; without them, the signature is the whole node.
-    Clauses of one definition have the same `clause`, such as its arity.
-    `section` is the access that members have until a label of
-    `Declaration.sections` changes it. Two kinds depend on what encloses them:
-    one that `is_prototype` defines something only as a member, or where it is
-    documented; neither it nor one that `is_guess` counts inside a function.
-    `tail` is a node after this one that belongs to the definition.
-    """
-
+    # Its own name, after those of an owner that does not enclose it: a Go method's receiver, `Shape::area` of C++.
     parts: tuple[str, ...]
+    # Without one it is no symbol, only a scope: a namespace, a Rust `impl`.
     type: SymbolType | None
+    # Where the signature ends; without it, at the node's end.
     body: Node | None = None
+    # Where the signature begins, if annotations come first inside of the node; without it, at the node's beginning.
     head: Node | None = None
+    # The access that members have until a label of `Declaration.sections` changes it.
     section: str = ""
+    # Clauses of one definition have the same one, such as its arity.
     clause: str = ""
+    # It defines something only as a member, or where it is documented, and nothing inside a function.
     is_prototype: bool = False
+    # It defines nothing inside a function.
     is_guess: bool = False
+    # A node after this one that belongs to the definition.
     tail: Node | None = None
-    # Whether it is one of those that a label of sections is about.
+    # It is one of those that a label of sections is about.
     is_sectioned: bool = True
 
 

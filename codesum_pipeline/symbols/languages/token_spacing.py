@@ -30,13 +30,13 @@ class TokenSpacing(IntEnum):
 
     # Before a value.
     PREFIX = 8  # no blank after: `!a`, `@name`
-    APART = 9  # a `PREFIX` that does not join another one like it
+    APART = 9  # a `PREFIX` that does not join another one like it: `- -a`
     OPEN = 10  # no blank after, and none before where a value ends: `f(`, but `= (`
 
     # One sign with two meanings, which the token before it tells apart.
     EITHER = 11  # `INFIX` after a value, `PREFIX` elsewhere: `a - b`, `-b`
     STEP = 12  # `CLOSE` after a value, `PREFIX` elsewhere: `a++`, `++a`
-    BETWEEN = 13  # `INFIX` after a value, `OMITTED` elsewhere
+    BETWEEN = 13  # `INFIX` after a value, `OMITTED` elsewhere: TypeScript's `|` before the first of several types
 
     # The parts of a text that the grammar reads as several tokens.
     QUOTE = 14  # opens a text, whose pieces are `TIGHT`; after one of these or another quote, closes it

@@ -23,28 +23,20 @@ class NodeRole:
 _R = NodeRole
 # What a node that is laid out flat has no more.
 LAID_OUT = (
-    _R.LINE
-    | _R.BLOCK
-    | _R.BRACED
-    | _R.PARENED
-    | _R.HANGING
-    | _R.ROWS
-    | _R.RESTART
-    | _R.OUTDENTED
-    | _R.FLEXIBLE
+    _R.LINE | _R.BLOCK | _R.BRACED | _R.PARENED | _R.HANGING | _R.ROWS | _R.RESTART | _R.OUTDENTED | _R.FLEXIBLE
     | _R.HEADED
-)
-# Wherever it is, it starts a line.
+)  # fmt: skip
+# A node that starts a line wherever it is.
 STARTING = _R.BLOCK | _R.RESTART | _R.OUTDENTED
-# Its first line is one level further out than what is in it.
+# One whose first line is a level further out than what is in it.
 STEPPED = _R.HANGING | _R.OUTDENTED
-# What is in it is one level deeper.
+# One in which everything is a level deeper; one in which that begins at a bracket; one of either.
 DEEPER = _R.BLOCK | _R.HANGING
 ENCLOSING = _R.BRACED | _R.PARENED
 INDENTING = DEEPER | _R.LOWERED | _R.TRAILING | ENCLOSING
 BRACKET = _R.BRACE | _R.PAREN
 
-# Before a node: hooks see it and ask for its parents, now (`ASKING`) or after the walk (`KINSHIP`).
+# Before a node: hooks are shown it, now (`ASKING`), or they will ask for its parents after the walk (`KINSHIP`).
 KINSHIP = _R.MARKED | _R.ROW_MARK | _R.DEFINING
 ASKING = KINSHIP | _R.FLEXIBLE | _R.ENCLOSED | _R.RESPELLED | _R.BRANCH
 # It is kept for the readers of facts.
@@ -52,15 +44,17 @@ KEPT = _R.MARKED | _R.ROW_MARK | _R.BRANCH | _R.COMMENT | _R.DEEP | _R.WRAPPER
 # It may start a line or change the depth.
 ENTERED = _R.LINE | STARTING | _R.ERROR | _R.DEFINING | _R.HANGING | _R.LOWERED | _R.TRAILING
 
-# At a leaf: nothing inside is read; its text is not read; it is not simply copied as written.
+# At a leaf: what may be inside of it is passed over; its text is not read from the source.
 CHILDLESS = _R.ATOM | _R.DROPPED | _R.FIXED
 UNREAD = _R.DROPPED | _R.FIXED
+# Blanks in it do not count; it is written by a rule of its own; it takes a whole line.
 CLEANED = _R.FOLDED | _R.TRIMMED
 SPECIAL = _R.TRAILING | _R.SEPARATOR | _R.GLUED
 OF_DIRECTIVE = _R.DIRECTIVE | _R.DIRECTIVE_TEXT
+# It is not simply copied as written, for one of these reasons; or it may open or close a block.
 REWRITTEN = CLEANED | SPECIAL | OF_DIRECTIVE | _R.RESPELLED
 UNUSUAL = REWRITTEN | BRACKET
 
-# After a leaf, and after a node with children: the depth or the line changes.
+# After a leaf, and after a node with children: the depth or the line changes, or a mark is written.
 AFTERWARDS = _R.OPENING | DEEPER | _R.LOWERED | _R.TRAILING
 LEAVING = INDENTING | _R.TERMINATED
