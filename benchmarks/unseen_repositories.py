@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.builds.steps.reuse import read_failures
+from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.ground.store.layout import HomeLayout
 from codesum_pipeline.ground.store.tables import TableStore
 

@@ -15,8 +15,9 @@ from msgspec import Struct, field
 
 from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import PREVIEW, Markdown, StepOutcome, Value, Values
+from codesum_pipeline.builds.reports.kept_failures import keep_failures
 from codesum_pipeline.builds.reports.report_values import rows_of
-from codesum_pipeline.builds.steps.reuse import PUBLISHED, keep_failures
+from codesum_pipeline.builds.steps.reuse import PUBLISHED
 from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
 from codesum_pipeline.changes.delivery.posts import digest_post
 from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickOutcome, TickRow

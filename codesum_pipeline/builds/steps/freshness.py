@@ -16,7 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.builds.steps.reuse import is_current, is_remembered, read_failures
+from codesum_pipeline.builds.reports.kept_failures import read_failures
+from codesum_pipeline.builds.steps.reuse import is_current, is_remembered
 from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, REPO_SNAPSHOT, RETRIEVAL_EVALUATION, STEPS
 from codesum_pipeline.ground.model.errors import BrokenIndex
 from codesum_pipeline.ground.model.file import Snapshot

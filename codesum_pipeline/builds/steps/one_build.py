@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
+from codesum_pipeline.builds.checks.health_checks import find_health
 from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import (
     ANSWERED,
@@ -21,7 +23,6 @@ from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, perform_dig
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.shows import SHOWS, indexed_files, note_change, show_run
-from codesum_pipeline.builds.steps.step_checks import CHECK_FUNCTIONS, find_health
 from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
 from codesum_pipeline.ground.model.errors import ConfigurationError
 from codesum_pipeline.ground.model.file import Snapshot

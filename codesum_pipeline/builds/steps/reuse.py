@@ -20,6 +20,7 @@ import pyarrow as pa
 from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
+from codesum_pipeline.builds.reports.kept_failures import keep_failures
 from codesum_pipeline.ground.model.decoding import decode
 from codesum_pipeline.ground.model.guard import Failure
 from codesum_pipeline.ground.model.progress import Progress, no_progress
@@ -27,7 +28,6 @@ from codesum_pipeline.ground.store.atomic import (
     FileState,
     read_json,
     write_json_atomically,
-    write_text_atomically,
     writing,
 )
 from codesum_pipeline.ground.store.layout import HomeLayout
@@ -41,7 +41,6 @@ R_co = TypeVar("R_co", covariant=True)
 PUBLISHED = "published"
 # Whether the promotion gate holds the candidate back.
 HOLD = "hold"
-_FAILURES = ".failures.json"
 
 
 class RecordingStore(TableStore):
@@ -256,22 +255,6 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
         )
         write_json_atomically(path, memo)
     return report
-
-
-def keep_failures(folder: Path, step: str, failures: Sequence[Failure]) -> None:
-    """Replace the failures of a step that just ran; `folder` holds the memos."""
-    path = folder / f"{step}{_FAILURES}"
-    if failures:
-        write_text_atomically(path, json.format(json.encode(failures), indent=1).decode())
-    else:
-        path.unlink(missing_ok=True)
-
-
-def read_failures(folder: Path) -> Mapping[str, Sequence[Failure]]:
-    """The failures of each step that has some, by its name."""
-    found = {path.name.removesuffix(_FAILURES): path for path in sorted(folder.glob(f"*{_FAILURES}"))}
-    kept = {step: read_json(path, tuple[Failure, ...]) for step, path in found.items()}
-    return {step: failures for step, failures in kept.items() if failures}
 
 
 def _failures_in(report: Any) -> Sequence[Failure]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.builds.reports.report_values import draw_bars, draw_histogram, draw_lines, index_values
-from codesum_pipeline.builds.steps.step_checks import known_share
 from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent
 from codesum_pipeline.ground.model.edge import IndexFile
 from codesum_pipeline.ground.model.file import Snapshot

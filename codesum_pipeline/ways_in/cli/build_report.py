@@ -12,8 +12,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import compare_fingerprints, is_complete
-from codesum_pipeline.builds.steps.reuse import read_failures
 from codesum_pipeline.ground.model.document import LEVELS, Gate, Level
 from codesum_pipeline.ground.model.errors import CallFailure, CodesumError, SummaryCallFailed
 from codesum_pipeline.ground.model.guard import Failure

@@ -8,11 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from codesum_pipeline.builds.dagster.companion import index_repositories
-from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.builds.reports.build_values import AT_HEAD
-from codesum_pipeline.builds.steps.step_checks import (
+from codesum_pipeline.builds.checks.fault_checks import (
     DOCUMENT_FAULTS,
     LEAK_FAULT,
     VECTOR_FAULTS,
@@ -20,6 +16,10 @@ from codesum_pipeline.builds.steps.step_checks import (
     find_faults,
     find_leaks,
 )
+from codesum_pipeline.builds.dagster.companion import index_repositories
+from codesum_pipeline.builds.dagster.dagster_records import open_instance
+from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.reports.build_values import AT_HEAD
 from codesum_pipeline.ground.model.document import Level
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder

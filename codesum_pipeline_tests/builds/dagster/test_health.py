@@ -11,12 +11,12 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.builds.alerts.alert_book import ConditionKind, open_book
+from codesum_pipeline.builds.checks.health_checks import find_health
 from codesum_pipeline.builds.dagster.alerting import look_for_conditions as look_for_alerts
 from codesum_pipeline.builds.dagster.alerting import take_due
 from codesum_pipeline.builds.dagster.asset_steps import last_materialization
 from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.steps.shows import show_run
-from codesum_pipeline.builds.steps.step_checks import find_health
 from codesum_pipeline.changes.delivery.outbox import open_outbox
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.graph.graph_step import GraphReport

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import is_complete
-from codesum_pipeline.builds.steps.reuse import read_failures
 from codesum_pipeline.ground.profiles.file_languages import TEXT
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing import batches

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.builds.steps.reuse import read_failures
+from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.graph import families
 from codesum_pipeline.graph.declared.declared_resolver import DeclaredResolver
 from codesum_pipeline.ground.model import scopes

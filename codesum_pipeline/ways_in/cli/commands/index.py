@@ -11,7 +11,7 @@ import typer
 from msgspec import Struct, field
 
 from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.builds.steps.reuse import read_failures
+from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.ground.model.errors import ConfigurationError, LeaseHeld
 from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.ground.store.lease import hold_repository

@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import IndexState, judge_freshness
-from codesum_pipeline.builds.steps.reuse import read_failures
 from codesum_pipeline.changes.digests.digest_store import open_digests
 from codesum_pipeline.ground.model.document import LEVELS
 from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError

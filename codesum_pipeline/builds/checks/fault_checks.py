@@ -1,40 +1,20 @@
-"""Checks of a build: faults in documents and vectors, as SQL over the tables, and figures against thresholds.
-
-A check of a threshold stops no build. One that has nothing to look at says so and does not pass; one that is switched
-off says that, and passes.
-"""
+"""Faults in documents and vectors, as SQL over the tables: each stops the run that wrote them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.reports.build_values import (
-    NO_DATA,
-    OFF,
-    OK,
-    OUT_OF_BAND,
-    STATE,
     CheckFinding,
     Numbers,
-    Value,
-    Values,
 )
 from codesum_pipeline.builds.reports.report_values import rows_of
-from codesum_pipeline.builds.steps.reuse import read_failures
-from codesum_pipeline.graph.graph_step import GraphReport
-from codesum_pipeline.ground.model.document import Level, WrittenBy
 from codesum_pipeline.ground.model.ids import SUFFIX_PATTERN
-from codesum_pipeline.ground.settings.operation_settings import CheckName, CheckSettings
-from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
-from codesum_pipeline.ground.store.schemas import texts_table
 from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
-from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 
 if TYPE_CHECKING:
@@ -44,11 +24,6 @@ if TYPE_CHECKING:
 EXAMPLES = 5
 # The rounding error of a sum of float32 squares.
 NORM_TOLERANCE = 1e-3
-# Commits whose share of resolved calls is remembered; fewer than the least say nothing about what is usual.
-REMEMBERED = 10
-_LEAST_PAST = 3
-_PAST_FILE = "coverage.json"
-
 Faults = Mapping[str, list[str]]
 
 # The number of checked items, to compare with the number of faults; the UI plots both over time.
@@ -238,113 +213,3 @@ def _finding(name: str, faults: Faults, *, looked_for: Iterable[str], counts: Nu
         description=f"{found} (of {looked_at})",
         values={**counts, "wrong": wrong, **numbers, **({"examples": rows_of(examples)} if examples else {})},
     )
-
-
-def find_health(step: str, ws: Workspace, settings: CheckSettings, report: object) -> list[CheckFinding]:
-    """The findings of the checks that belong to a step's asset."""
-    match step:
-        case "call_graph":
-            return [_calls(ws, settings, report)]
-        case "summary_documents":
-            return _documents(ws, settings)
-        case "published_index":
-            if settings.cost_usd_most is None:
-                return [_unjudged(CheckName.COST, OFF, "checks.cost_usd_most is not set")]
-            spent, most = spent_today(ws.layout.state(ws.key), now=ws.now()), settings.cost_usd_most
-            return [_judged(CheckName.COST, settings, spent, what="US dollars today (UTC)", most=most)]
-    return []
-
-
-def _judged(
-    name: CheckName,
-    settings: CheckSettings,
-    value: float,
-    *,
-    what: str,
-    least: float | None = None,
-    most: float | None = None,
-    **values: float,
-) -> CheckFinding:
-    """Whether `value` lies between `least` and `most`, both of which count as in the band."""
-    description, state = f"{what}: {value:.4g}", OK
-    if least is not None and value < least:
-        description, state = f"{description}, at least {least:.4g} is expected", OUT_OF_BAND
-    elif most is not None and value > most:
-        description, state = f"{description}, at most {most:.4g} is expected", OUT_OF_BAND
-    limits: dict[str, Value] = {
-        key: round(limit, 6) for key, limit in (("least", least), ("most", most)) if limit is not None
-    }
-    shown: Values = {STATE: state, "value": round(value, 6), **limits, **values}
-    return CheckFinding(name.value, state == OK, description, shown, is_warning=name not in settings.errors)
-
-
-def _unjudged(name: CheckName, state: str, why: str) -> CheckFinding:
-    """What is switched off passes; where there was nothing to look at, that is no failure to be alarmed by, and no
-    pass."""
-    return CheckFinding(name.value, state == OFF, f"{state}: {why}", {STATE: state}, is_warning=True)
-
-
-def _calls(ws: Workspace, settings: CheckSettings, report: object) -> CheckFinding:
-    """The share of calls whose target is known, against a limit and the repository's own past."""
-    if not isinstance(report, GraphReport) or not report.coverage.call_sites:
-        return _unjudged(CheckName.CALLS, NO_DATA, "no indexed file calls anything")
-    coverage, least = report.coverage, settings.resolved_calls_least
-    share = (coverage.resolved + coverage.external) / coverage.call_sites
-    values: dict[str, float] = {"call_sites": coverage.call_sites}
-    # The shares of commits before, newest last; that of this commit is added to them.
-    file = ws.layout.memos(ws.key) / _PAST_FILE
-    commit = ws.tables.read("snapshot", ws.key, columns=["commit"])["commit"][0].as_py()
-    known = read_json(file, dict[str, float]) or {}
-    past = {name: value for name, value in known.items() if name != commit}
-    kept = dict([*past.items(), (commit, round(share, 6))][-REMEMBERED:])
-    if kept != known:
-        write_json_atomically(file, kept)
-    if len(past) >= _LEAST_PAST:
-        usual = median(past.values())
-        values["usual"] = round(usual, 6)
-        least = max(least, usual - settings.resolved_calls_drop)
-    what = "share of calls whose target is known"
-    return _judged(CheckName.CALLS, settings, share, what=what, least=least, **values)
-
-
-def known_share(ws: Workspace) -> float | None:
-    """The share of calls whose target is known at the commit that was looked at last."""
-    shares = read_json(ws.layout.memos(ws.key) / _PAST_FILE, dict[str, float]) or {}
-    return next(reversed(shares.values()), None)
-
-
-def _documents(ws: Workspace, settings: CheckSettings) -> list[CheckFinding]:
-    """The shares of placeholders and of models' texts among the documents, and the failures for each document."""
-    column = ws.tables.read("documents", ws.key, columns=["written_by"])["written_by"]
-    writers = {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
-    documents = len(column)
-    if not documents:
-        names = (CheckName.PLACEHOLDERS, CheckName.MODEL_TEXTS, CheckName.FAILURES)
-        return [_unjudged(name, NO_DATA, "the repository has no document") for name in names]
-    placeholders = writers.get(WrittenBy.PLACEHOLDER, 0)
-    texts, by_model = documents - placeholders, writers.get(WrittenBy.LLM, 0)
-    failures = sum(map(len, read_failures(ws.layout.memos(ws.key)).values()))
-    if not ws.settings.llm.enabled:
-        written = _unjudged(CheckName.MODEL_TEXTS, OFF, "llm.enabled is false, so no model writes")
-    else:
-        # Texts that a model failed to write; the extractive ones are kept.
-        for level in Level:
-            failed = ws.tables.read(texts_table(level), ws.key, columns=["failure"])["failure"]
-            failures += len(failed) - failed.null_count
-        written = _unjudged(CheckName.MODEL_TEXTS, NO_DATA, "all documents are placeholders")
-        if texts:
-            written = _judged(
-                CheckName.MODEL_TEXTS, settings, by_model / texts, what="share of texts that a model wrote",
-                least=settings.model_texts_least, by_model=by_model, texts=texts,
-            )  # fmt: skip
-    return [
-        _judged(
-            CheckName.PLACEHOLDERS, settings, placeholders / documents, what="share of placeholders",
-            most=settings.placeholders_most, documents=documents,
-        ),
-        written,
-        _judged(
-            CheckName.FAILURES, settings, failures / documents, what="failures for each document",
-            most=settings.failures_most, failures=failures, documents=documents,
-        ),
-    ]  # fmt: skip
