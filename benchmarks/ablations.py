@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.formats.version_folder import LANES
+from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline.search.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval
 from codesum_pipeline.search.evaluation.report import signed_interval
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, SIGNALS, Weights

@@ -29,12 +29,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ctags import CLAUSAL, WORDS, Tag, find_tags, missed_tags
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.model.symbol import Symbol
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.symbol import Symbol
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.content import decode_text, judge_content
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.trees import SYMLINK_MODE

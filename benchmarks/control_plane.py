@@ -126,7 +126,7 @@ def _mark(folder: Path, keys: list[str]) -> None:
         from codesum_pipeline.source.repositories.poll_state import mark_due
     except ImportError:
         return
-    from codesum_pipeline.ground.store.layout import HomeLayout
+    from codesum_pipeline.foundation.store.layout import HomeLayout
 
     mark_due(HomeLayout(folder / "home"), keys)
 
@@ -150,7 +150,7 @@ def _measured_tick(home: Path) -> dict[str, object]:
 
     from codesum_pipeline.builds.dagster.dagster_records import open_instance
     from codesum_pipeline.definitions import build_defs
-    from codesum_pipeline.ground.store.layout import HomeLayout
+    from codesum_pipeline.foundation.store.layout import HomeLayout
 
     definitions = build_defs({"home": home})
     repository = definitions.get_repository_def()

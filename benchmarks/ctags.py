@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
 
 # What ctags calls a language, where that is not its name here with a capital.
 CTAGS_NAMES = {

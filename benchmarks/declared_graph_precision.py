@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.graded_calls import resolve_all
-from codesum_pipeline.graph.families import load_files
-from codesum_pipeline.graph.file_edges import CallOutcome
-from codesum_pipeline.ground.model.edge import CallRow
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
-from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.foundation.data_model.edge import CallRow
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.graph.resolvers.families import load_files
+from codesum_pipeline.graph.resolvers.file_edges import CallOutcome
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 
 SKIPPED = frozenset({".git", "node_modules"})

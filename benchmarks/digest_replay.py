@@ -17,20 +17,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.replay import MovingBranch
-from codesum_pipeline.changes.delivery.dialects import html_mail
-from codesum_pipeline.changes.delivery.posts import digest_post
-from codesum_pipeline.changes.delivery.web_links import web_url
-from codesum_pipeline.changes.digests.change_sources import RepositorySource
-from codesum_pipeline.changes.digests.digest_items import items_of
-from codesum_pipeline.changes.digests.plain_digest import write_plain
-from codesum_pipeline.changes.intents.intents_file import Intents
-from codesum_pipeline.changes.matching.changed_documents import compare_published
-from codesum_pipeline.changes.matching.grouping import group_matches
-from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
-from codesum_pipeline.ground.model.digest_record import PostId, SummaryResult
-from codesum_pipeline.ground.model.standing_question import Intent, IntentMatch
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.digest_record import PostId, SummaryResult
+from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentMatch
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
+from codesum_pipeline.notifications.delivery.dialects import html_mail
+from codesum_pipeline.notifications.delivery.posts import digest_post
+from codesum_pipeline.notifications.delivery.web_links import web_url
+from codesum_pipeline.notifications.digests.change_sources import RepositorySource
+from codesum_pipeline.notifications.digests.digest_items import items_of
+from codesum_pipeline.notifications.digests.plain_digest import write_plain
+from codesum_pipeline.notifications.intents.intents_file import Intents
+from codesum_pipeline.notifications.matching.changed_documents import compare_published
+from codesum_pipeline.notifications.matching.grouping import group_matches
+from codesum_pipeline.notifications.matching.scores import make_blob_reader, match_changes
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

@@ -20,13 +20,13 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.throughput import edit_one_function, gathered, timed_build
-from codesum_pipeline.changes.matching.changed_documents import VersionComparison, compare_published
-from codesum_pipeline.changes.matching.grouping import group_matches
-from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Intent
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_THRESHOLD, Intent
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
+from codesum_pipeline.notifications.matching.changed_documents import VersionComparison, compare_published
+from codesum_pipeline.notifications.matching.grouping import group_matches
+from codesum_pipeline.notifications.matching.scores import make_blob_reader, match_changes
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline_tests.support.homes import open_home, workspace_of

@@ -26,8 +26,8 @@ MOST_TEXTS = 600
 def texts_of(folder: Path, scratch: Path) -> list[str]:
     """Evenly spread texts of the dense lanes."""
     # Imported here so that a process that measures holds a model and nothing else.
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
-    from codesum_pipeline.indexes.formats.version_folder import DENSE_LANES
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+    from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES
     from codesum_pipeline.indexes.lanes.lane_texts import dense_texts, lane_sources
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
     from codesum_pipeline_tests.support.repositories import GitRepo

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.question_fit import opened, repositories
 from benchmarks.retrieval import Table, print_table
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.hits import Hit, ReadTexts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
-from codesum_pipeline.ground.settings.stage_settings import STEPS_PER_BYTE, ScanSettings
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE, ScanSettings
 from codesum_pipeline.source.files.content import decode_text, judge_content
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.bounded import FREE_STEPS, TooCostly, WorkBudget, may_take_gigabytes

@@ -25,9 +25,9 @@ from dagster._core.scheduler.instigation import TickStatus
 from msgspec import to_builtins
 
 from benchmarks.fleet_repositories import copies, made, packages
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import JOB
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.services import Bucket, Postgres, Redis, short_folder

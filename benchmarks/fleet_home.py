@@ -21,13 +21,13 @@ import yaml
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.hashing import sha256_hex
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.formats.version_folder import MANIFEST, manifest_bytes, read_version
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.indexes.file_formats.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

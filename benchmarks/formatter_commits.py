@@ -12,9 +12,9 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 
 

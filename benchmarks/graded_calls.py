@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
-from codesum_pipeline.ground.model.edge import CallRow
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol, SymbolType
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
-from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.foundation.data_model.edge import CallRow
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol, SymbolType
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.graph.resolvers.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.source.files.content import decode_text, judge_content
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import PathRules

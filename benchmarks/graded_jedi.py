@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
 from benchmarks.graded_truth import Said, Truth
-from codesum_pipeline.graph.file_edges import CallOutcome
-from codesum_pipeline.ground.model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.graph.resolvers.file_edges import CallOutcome
 
 _FOLLOWED = ("function", "class", "property")
 

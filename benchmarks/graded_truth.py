@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
-from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.scip.offering import message_class
 from codesum_pipeline.symbols.scip.symbol_names import Suffix, is_local, parse_symbol
 

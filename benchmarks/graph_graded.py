@@ -29,8 +29,8 @@ from msgspec import to_builtins
 from benchmarks.graded_calls import PlacedCall, Tree, read_tree
 from benchmarks.graded_jedi import ask_jedi
 from benchmarks.graded_truth import Judge, Said, Truth
-from codesum_pipeline.graph.file_edges import CallOutcome
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.graph.resolvers.file_edges import CallOutcome
 
 _DECORATOR = re.compile(r"^\s*@\s*[\w.]*$")
 _NEW = re.compile(r"\bnew\s+(?:[\w$]+\s*\.\s*)*$")

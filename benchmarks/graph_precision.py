@@ -24,12 +24,12 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from benchmarks.graded_calls import resolve_all
-from codesum_pipeline.graph.families import load_files
-from codesum_pipeline.graph.file_edges import CallOutcome
-from codesum_pipeline.ground.model.edge import CallRow
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
-from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.foundation.data_model.edge import CallRow
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.graph.resolvers.families import load_files
+from codesum_pipeline.graph.resolvers.file_edges import CallOutcome
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 _LANGUAGE = Language(tree_sitter_python.language())

@@ -30,11 +30,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.replay import MovingBranch, commits_of
-from codesum_pipeline.ground.model.document import LEVELS, Level, WrittenBy
-from codesum_pipeline.ground.model.model_call import LedgerRow
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level, WrittenBy
+from codesum_pipeline.foundation.data_model.model_call import LedgerRow
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build, open_home
 from codesum_pipeline_tests.support.llm_server import ServerProcess
 

@@ -46,9 +46,9 @@ from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gathered, timed_build
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
-from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline_tests.support.repositories import GitRepo

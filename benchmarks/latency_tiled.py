@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.ground.model.document import LEVELS
-from codesum_pipeline.ground.model.hashing import sha256_hex
-from codesum_pipeline.indexes.formats.bm25 import Bm25Index
-from codesum_pipeline.indexes.formats.index_files import Callers, ShownFields, StringTable, SymbolNames, ranges_of
-from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, write_nearest
-from codesum_pipeline.indexes.formats.stored_zip import Vectors, write_npz, write_tensor
-from codesum_pipeline.indexes.formats.version_folder import (
+from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
+from codesum_pipeline.indexes.file_formats.index_files import Callers, ShownFields, StringTable, SymbolNames, ranges_of
+from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, write_nearest
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors, write_npz, write_tensor
+from codesum_pipeline.indexes.file_formats.version_folder import (
     BM25_FILES,
     CALLERS,
     DOCUMENT_ARRAYS,

@@ -35,8 +35,8 @@ from typing import Any
 import psutil
 
 from benchmarks.plain_provider import PlainProvider
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.call_workers import CallLoad

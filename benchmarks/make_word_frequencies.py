@@ -20,7 +20,7 @@ from pathlib import Path
 
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
-TABLE = Path(__file__).parents[1] / "codesum_pipeline/texts/summaries/documentation/word_frequencies.txt.gz"
+TABLE = Path(__file__).parents[1] / "codesum_pipeline/texts/summaries/author_texts/word_frequencies.txt.gz"
 MIN_FILES = 3
 MAX_WORDS = 40_000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")

@@ -25,7 +25,7 @@ import psutil
 from benchmarks.revisions import PROJECT
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 
 WHOLE = {"files in one folder": 200_000, "files in many folders": 200_000, "refs": 100_000}

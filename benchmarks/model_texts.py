@@ -24,11 +24,11 @@ from msgspec.structs import replace
 
 from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.document import LEVELS, TextRow, WrittenBy
-from codesum_pipeline.ground.model.progress import no_progress
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import LEVELS, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes import lane_texts
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.evaluate import ALL, paired_interval

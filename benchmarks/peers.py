@@ -32,7 +32,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from codesum_pipeline.ground.store.memory import collect_seldom
+from codesum_pipeline.foundation.store.memory import collect_seldom
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 
 REPEATS = 3
@@ -94,7 +94,7 @@ def build_cold(folder: Path) -> dict[str, float]:
     """One cold build in this process."""
     # As the command line does before it imports anything.
     collect_seldom()
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
     with tempfile.TemporaryDirectory() as home:

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from benchmarks.retrieval import Table, print_table
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import answer_query

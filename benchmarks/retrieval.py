@@ -35,8 +35,8 @@ from typing import Any
 
 from benchmarks.ablations import ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.stage_settings import ExtraLane
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,

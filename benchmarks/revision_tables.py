@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.revisions import cost_of, tree_at
-from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline_tests.support.comparing import COMPARED_TABLES
 
 COMPARED = (*COMPARED_TABLES, "compiler_files", "call_sites", "syntax_edges")

@@ -31,8 +31,8 @@ from typing import Any
 
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.content import decode_text
 from codesum_pipeline.symbols.scip.comparing import compare_with_text
 from codesum_pipeline.symbols.scip.offering import DocumentPlace, message_class, read_document, read_index_parts

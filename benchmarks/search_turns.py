@@ -43,7 +43,7 @@ build(int(sys.argv[1]), Path(sys.argv[2]))
 BUILD_CLONE = """
 import subprocess, sys
 from pathlib import Path
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 home, clone, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 if not (home / "index_root/summary_index_function_level" / key).exists():

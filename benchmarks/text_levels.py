@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, TextRow, WrittenBy, WrittenText
-from codesum_pipeline.ground.model.progress import no_progress
-from codesum_pipeline.ground.store.rows import from_table, to_table
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.store.rows import from_table, to_table
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

@@ -30,14 +30,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from codesum_pipeline.ground.model.document import LEVELS, Level, PurposeSource, WrittenText
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
-from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
-from codesum_pipeline.ground.settings.stage_settings import FilterSettings
-from codesum_pipeline.ground.store.rows import from_table, to_table
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level, PurposeSource, WrittenText
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
+from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
+from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile

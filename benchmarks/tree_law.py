@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from benchmarks.replay import commits_of
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.overlay_answers import Checkout, must_hold_the_law

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.builds.reports.kept_failures import read_failures
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
 
 HEAD = ("repository", "commit", "seconds", "files", "skipped", "failures", "exit code")
 MOST_SECONDS = 900

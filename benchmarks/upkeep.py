@@ -19,14 +19,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.control import maintain_home
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.ticks import take_tick
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.builds.upkeep.freed import size_of
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.maintenance.freed import size_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 
 KEY = "shop"
 FIRST = 10

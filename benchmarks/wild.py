@@ -27,8 +27,8 @@ from pathlib import Path
 from benchmarks.retrieval import Table, find_clone, print_table
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from benchmarks.wild_questions import KINDS, make_questions
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.search.evaluation.evaluate import (

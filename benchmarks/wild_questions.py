@@ -20,8 +20,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.tokens import split_identifier
 from codesum_pipeline.search.evaluation.own_questions import (
     DocstringSource,

@@ -5,7 +5,7 @@ import os
 import sys
 from contextlib import suppress
 
-from codesum_pipeline.ground.store.memory import collect_seldom
+from codesum_pipeline.foundation.store.memory import collect_seldom
 
 
 def main() -> None:

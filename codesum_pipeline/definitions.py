@@ -9,12 +9,12 @@ from typing import Any
 
 import dagster as dg
 
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.builds.dagster.alerting import STANDING_CHECKS, alerts, verification, verify_indexes
 from codesum_pipeline.builds.dagster.assets import ASSETS, CHECKS, index_repository, make_resources
 from codesum_pipeline.builds.dagster.home_jobs import HOME_ASSETS, HOME_JOBS, home_schedules
 from codesum_pipeline.builds.dagster.maintenance_job import maintenance, pruning
 from codesum_pipeline.builds.dagster.ticks import nightly, pushed_repositories, repository_changes
-from codesum_pipeline.builds.home.settings_loading import load_settings
 
 
 def build_defs(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:

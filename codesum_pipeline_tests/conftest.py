@@ -102,8 +102,8 @@ def no_network_but_loopback() -> Iterator[None]:
 def no_waiting_for_the_disk() -> Iterator[None]:
     """Only a power cut could tell, and it takes a third of a run's time.
 
-    What is kept when, `ground/store/test_atomic.py` asks. Of Dagster's databases the same holds. Processes that a test
-    starts wait as ever.
+    What is kept when, `foundation/store/test_atomic.py` asks. Of Dagster's databases the same holds. Processes that a
+    test starts wait as ever.
     """
 
     def keep_in_memory(connection: Any, _record: Any) -> None:
@@ -178,7 +178,7 @@ def git_repo(tmp_path: Path) -> Callable[..., GitRepo]:
 def make_workspace(tmp_path: Path) -> Callable[..., Any]:
     """`make_workspace(repo_path, key="project", **entry_fields)`: a workspace in this test's home."""
     # Imported here so that tests of single modules do not need the whole package.
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
     from codesum_pipeline_tests.support.homes import open_home, workspace_of
 
     def make(path: Path, *, key: str = "project", settings: Mapping[str, Any] | None = None, **fields: Any) -> Any:
@@ -191,7 +191,7 @@ def make_workspace(tmp_path: Path) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def shop_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `repository` and, indexed from it, `home`."""
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
     from codesum_pipeline_tests.support.shop_home import FILES
 
@@ -217,7 +217,7 @@ def own_shop(shop_template: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with two indexed repositories, `shop` and `zoo`."""
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
     from codesum_pipeline_tests.support.shop_home import FILES as SHOP
     from codesum_pipeline_tests.support.zoo import FILES as ZOO

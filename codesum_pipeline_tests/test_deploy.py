@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.ground.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, load_command
 
 DEPLOY = Path(__file__).parent.parent / "deploy"

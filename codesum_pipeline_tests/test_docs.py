@@ -7,9 +7,9 @@ import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from codesum_pipeline.ground.settings.channel_settings import ChatSettings, EmailSettings, WebhookChannelSettings
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.marks import BY_RUN, group_of
+from codesum_pipeline.foundation.settings.channel_settings import ChatSettings, EmailSettings, WebhookChannelSettings
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.marks import BY_RUN, group_of
 from codesum_pipeline_tests.symbols.languages.page import PAGE, page
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.patterns import read_patterns
+from codesum_pipeline.foundation.data_model.patterns import read_patterns
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.masking import secrets
 from codesum_pipeline.symbols.languages import rust_macros
@@ -24,7 +24,7 @@ from codesum_pipeline_tests.support.expressions import Expression, expressions_o
 
 # What functions make of what they are given, if no call below makes one: the call, and an expression like that.
 MADE_OF_ARGUMENTS = {
-    "changes/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
+    "builds/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
     "builds/dagster/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
     "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
     "texts/llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": (
@@ -38,18 +38,20 @@ MADE_OF_ARGUMENTS = {
     "symbols/parsing/masks.py: f'(?<![A-Za-z0-9_])(?:{found})(?![A-Za-z0-9_])'": (
         r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])"
     ),
-    "builds/upkeep/stored_secrets.py: '|'.join(map(_as_written, longest_first))": r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2",
+    "builds/maintenance/stored_secrets.py: '|'.join(map(_as_written, longest_first))": (
+        r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2"
+    ),
     "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
 # The longest text that an expression meets, where its cost is bounded by that alone.
 SHORT_TEXTS = {
-    "ground/model/patterns.py _CLASS": 2000,
+    "foundation/data_model/patterns.py _CLASS": 2000,
     "search/retrieval/hits.py _QUOTED": 8000,
-    "ground/settings/channel_settings.py _MAILBOX": 1000,
+    "foundation/settings/channel_settings.py _MAILBOX": 1000,
     "source/files/path_rules.py _TEST_FOLDER": 4000,
     "source/files/path_rules.py _TEST_LIBRARY": 4000,
-    "texts/summaries/documentation/plain_sentences.py _LAST_WORD": 16,
-    "texts/summaries/documentation/plain_sentences.py _OPEN_BRACKET": 600,
+    "texts/summaries/author_texts/plain_sentences.py _LAST_WORD": 16,
+    "texts/summaries/author_texts/plain_sentences.py _OPEN_BRACKET": 600,
 }
 
 
@@ -61,7 +63,7 @@ def is_anchored(expression: Expression) -> bool:
     signatures = [one.tests.signatures for one in declarations() if one.tests.signatures]
     at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line", "else")]
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
-    return expression.place == "changes/intents/intent_entries.py" or expression.pattern in anchored
+    return expression.place == "notifications/intents/intent_entries.py" or expression.pattern in anchored
 
 
 def make_expressions() -> None:

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.graph.file_edges import CallOutcome, EdgeTable
+from codesum_pipeline.foundation.data_model.edge import CallRow, CompilerFile, Edge, EdgeKind
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.possible_values import Reason
+from codesum_pipeline.foundation.store.rows import from_table, to_table
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.trust import DOUBTFUL, TRUSTED, is_of_index, is_trusted, of_tool
-from codesum_pipeline.ground.model.edge import CallRow, CompilerFile, Edge, EdgeKind
-from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.possible_values import Reason
-from codesum_pipeline.ground.store.rows import from_table, to_table
-from codesum_pipeline.ground.store.tables import TableStore
 from codesum_pipeline.symbols.scip.symbol_names import Suffix, is_local, parse_symbol
 
 # What the language itself provides gives no edge.

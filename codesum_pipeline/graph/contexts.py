@@ -17,12 +17,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from codesum_pipeline.graph.file_edges import folder_of
-from codesum_pipeline.ground.model.edge import Context, Edge, EdgeKind
-from codesum_pipeline.ground.model.hashing import graph_hash
-from codesum_pipeline.ground.model.ids import module_path_of, parent_modules
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.settings.stage_settings import ContextSettings
+from codesum_pipeline.foundation.data_model.edge import Context, Edge, EdgeKind
+from codesum_pipeline.foundation.data_model.hashing import graph_hash
+from codesum_pipeline.foundation.data_model.ids import module_path_of, parent_modules
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
+from codesum_pipeline.graph.resolvers.file_edges import folder_of
 from codesum_pipeline.symbols.parsing.testing import is_among_tests
 
 

@@ -15,28 +15,28 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.edge import Alias, CallRow, Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.data_model.expression import chain_of, type_of
+from codesum_pipeline.foundation.data_model.file import FilePlace, SourceFile
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.possible_values import Reason
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.store.memory import give_back
+from codesum_pipeline.foundation.store.rows import column_names, from_table, to_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.compiled_edges import Disagreement, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
-from codesum_pipeline.graph.families import families_of, indexed_paths, load_files
-from codesum_pipeline.graph.file_edges import EdgeTable
 from codesum_pipeline.graph.importance import graph_stats
-from codesum_pipeline.graph.python.python_resolver import split_shape
-from codesum_pipeline.graph.python.python_types import parse_annotation
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve_files
-from codesum_pipeline.ground.model.edge import Alias, CallRow, Context, Edge, EdgeKind, GraphStats
-from codesum_pipeline.ground.model.expression import chain_of, type_of
-from codesum_pipeline.ground.model.file import FilePlace, SourceFile
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.model.possible_values import Reason
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.settings.stage_settings import ContextSettings
-from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.memory import give_back
-from codesum_pipeline.ground.store.rows import column_names, from_table, to_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.graph.resolvers.families import families_of, indexed_paths, load_files
+from codesum_pipeline.graph.resolvers.file_edges import EdgeTable
+from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
+from codesum_pipeline.graph.resolvers.python.python_types import parse_annotation
 from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
 
 GRAPH_VERSION = "10"

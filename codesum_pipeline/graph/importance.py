@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from codesum_pipeline.ground.model.edge import Edge, GraphStats
+from codesum_pipeline.foundation.data_model.edge import Edge, GraphStats
 
 DAMPING = 0.85
 TOLERANCE = 1e-10

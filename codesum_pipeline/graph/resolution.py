@@ -13,15 +13,15 @@ from typing import Self
 
 from msgspec import MsgspecError, Struct, json
 
-from codesum_pipeline.graph.families import LanguageFamily
-from codesum_pipeline.graph.file_edges import CallOutcome, EdgeTable
-from codesum_pipeline.ground.model.decoding import decode
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.model.scopes import Row
-from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.scopes import Row
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.graph.resolvers.families import LanguageFamily
+from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
 
 TABLES = ("edges", "aliases", "graph_stats", "contexts", "syntax_edges", "call_sites")
 PROGRESS_EVERY = 200

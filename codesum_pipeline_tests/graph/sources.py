@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from codesum_pipeline.foundation.data_model.edge import Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import FileFacts
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
+from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.contexts import SymbolPlace
-from codesum_pipeline.graph.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.graph.graph_step import rank_and_sample
 from codesum_pipeline.graph.resolution import Coverage, resolve_files
-from codesum_pipeline.ground.model.edge import Context, Edge, EdgeKind, GraphStats
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import FileFacts
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
-from codesum_pipeline.ground.settings.stage_settings import ContextSettings
-from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.graph.resolvers.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 
 Calls = set[tuple[str, str]]

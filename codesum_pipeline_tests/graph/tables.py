@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import GraphReport, build_call_graph
 from codesum_pipeline.graph.resolution import TABLES
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
-from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 

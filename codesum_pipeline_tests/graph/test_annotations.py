@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.graph.python.python_types import UNION, parse_annotation
-from codesum_pipeline.ground.model.expression import TypeName
+from codesum_pipeline.foundation.data_model.expression import TypeName
+from codesum_pipeline.graph.resolvers.python.python_types import UNION, parse_annotation
 
 NONE = TypeName(("None",))
 READ = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.foundation.data_model.edge import Context, Edge, GraphStats
+from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
 from codesum_pipeline.graph import graph_step as step
 from codesum_pipeline.graph.graph_step import build_call_graph
-from codesum_pipeline.graph.python.python_resolver import split_shape
-from codesum_pipeline.ground.model.edge import Context, Edge, GraphStats
-from codesum_pipeline.ground.model.scopes import Scope, ScopedFile
+from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
 from codesum_pipeline_tests.graph.sources import graph_of
 from codesum_pipeline_tests.graph.tables import build_graph, graph_workspace
 from codesum_pipeline_tests.support.homes import build

@@ -2,12 +2,12 @@
 
 import pytest
 
-from codesum_pipeline.graph.families import families_of, load_files
-from codesum_pipeline.ground.model.edge import CallRow
-from codesum_pipeline.ground.model.file import FilePlace, FileStatus
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import FileFacts
-from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.foundation.data_model.edge import CallRow
+from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import FileFacts
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.graph.resolvers.families import families_of, load_files
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline_tests.support.marked_calls import unmarked
 

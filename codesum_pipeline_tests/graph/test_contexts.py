@@ -1,8 +1,8 @@
 """Which neighbours a document's context samples, and what it depends on."""
 
-from codesum_pipeline.ground.model.edge import Context
-from codesum_pipeline.ground.model.hashing import graph_hash
-from codesum_pipeline.ground.settings.stage_settings import ContextSettings
+from codesum_pipeline.foundation.data_model.edge import Context
+from codesum_pipeline.foundation.data_model.hashing import graph_hash
+from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
 from codesum_pipeline_tests.graph.sources import Graph, graph_of
 
 SOURCES = {

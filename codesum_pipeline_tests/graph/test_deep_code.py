@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from codesum_pipeline.graph.resolver import MAX_ANCESTORS, MAX_DEPTH
+from codesum_pipeline.graph.resolvers.resolver import MAX_ANCESTORS, MAX_DEPTH
 from codesum_pipeline_tests.graph.sources import Calls, calls_of, graph_of
 
 Sources = dict[str, str]

@@ -7,6 +7,7 @@ import networkx
 import numpy as np
 import pytest
 
+from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind
 from codesum_pipeline.graph.importance import (
     compute_pagerank,
     find_communities,
@@ -14,7 +15,6 @@ from codesum_pipeline.graph.importance import (
     find_connections,
     graph_stats,
 )
-from codesum_pipeline.ground.model.edge import Edge, EdgeKind
 
 Pairs = list[tuple[int, int]]
 

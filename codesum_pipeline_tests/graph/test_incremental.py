@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import Edge
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.edge import Edge
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.graph.mixed_project import PROJECT, Files, edited
 from codesum_pipeline_tests.graph.tables import build_graph, graph_of, graph_workspace
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline_tests.graph.sources import calls_of, edges_of, external_calls_of
 
 TARGET = "def target(): pass\n"

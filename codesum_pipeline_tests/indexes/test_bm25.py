@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from codesum_pipeline.indexes.formats.bm25 import K1, B, Bm25Index, build_bm25
+from codesum_pipeline.indexes.file_formats.bm25 import K1, B, Bm25Index, build_bm25
 from codesum_pipeline.indexes.lanes.sparse import count_tokens
 
 TEXTS = ["cart price tax", "cart cart article", "session user password", "price", "", "tax rate of an article price"]

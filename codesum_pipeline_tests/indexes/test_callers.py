@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import Edge, EdgeKind
-from codesum_pipeline.ground.store.rows import to_table
-from codesum_pipeline.indexes.formats.graph_files import OF_EDGES, build_callers
-from codesum_pipeline.indexes.formats.index_files import Callers
+from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.indexes.file_formats.graph_files import OF_EDGES, build_callers
+from codesum_pipeline.indexes.file_formats.index_files import Callers
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge
 
 IDS = ("a.py::f", "a.py::g", "b.py::h", "b.py::Klass")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.store import tables as store
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store import tables as store
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
-from codesum_pipeline.indexes.formats.version_folder import PROVENANCE_FIELDS, Version, read_version
+from codesum_pipeline.indexes.file_formats.version_folder import PROVENANCE_FIELDS, Version, read_version
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import with_name
 from codesum_pipeline.indexes.lanes.sparse import index_terms

@@ -7,12 +7,12 @@ import pyarrow.compute as pc
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.settings.stage_settings import ExtraLane
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders import static
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, load_embedder
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.indexes.lanes.dense import embed_documents, matrix_of
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, make_index_workspace, write_tables

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
-from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, EmbedderUnavailable, UnusableVectors
+from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.indexes.embedders.embedder_choice import make_embedder
 from codesum_pipeline.indexes.embedders.litellm_models import LiteLlmEmbedder
 from codesum_pipeline.indexes.lanes.dense import embed_documents

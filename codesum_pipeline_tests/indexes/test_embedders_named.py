@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER, StaticEmbedder
 
@@ -55,7 +55,7 @@ def test_a_model_at_another_place_is_another_model() -> None:
 _LOAD = """
 import sys
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 try:
     print(load_embedder(sys.argv[1], offline=sys.argv[2] == "offline").model_id)
 except ConfigurationError as error:

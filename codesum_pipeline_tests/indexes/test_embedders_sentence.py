@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder, make_embedder
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, MINILM_PACKAGE, checked_minilm
 from codesum_pipeline.indexes.lanes.dense import embed_documents

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, PlanAction, PlanRow
+from codesum_pipeline.foundation.data_model.document import Level, PlanAction, PlanRow
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, embed_documents, plan_embedding
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed

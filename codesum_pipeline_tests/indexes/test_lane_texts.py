@@ -3,8 +3,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from codesum_pipeline.ground.model.hashing import sha1_hex
-from codesum_pipeline.indexes.formats.version_folder import DENSE_LANES, Lane
+from codesum_pipeline.foundation.data_model.hashing import sha1_hex
+from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, Lane
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     LANES_VERSION,

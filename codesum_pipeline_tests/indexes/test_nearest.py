@@ -4,8 +4,8 @@ import faiss
 import numpy as np
 import pytest
 
-from codesum_pipeline.indexes.formats.nearest_vectors import NearestVectors, write_nearest
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors, write_nearest
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
 
 def vectors_in_groups(count: int, *, seed: int = 0) -> Vectors:

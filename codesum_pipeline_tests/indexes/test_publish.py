@@ -12,10 +12,10 @@ from queue import Empty
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.stored_zip import npy_parts
-from codesum_pipeline.indexes.formats.version_folder import ASIDE, Lane
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.stored_zip import npy_parts
+from codesum_pipeline.indexes.file_formats.version_folder import ASIDE, Lane
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codesum_pipeline.ground.model.errors import BrokenIndex
-from codesum_pipeline.indexes.formats.stored_zip import (
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex
+from codesum_pipeline.indexes.file_formats.stored_zip import (
     ALIGNMENT,
     Array,
     map_npz,

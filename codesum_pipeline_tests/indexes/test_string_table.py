@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.formats.index_files import StringTable
+from codesum_pipeline.indexes.file_formats.index_files import StringTable
 
 STRINGS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True).map(lambda strings: sorted(strings))
 

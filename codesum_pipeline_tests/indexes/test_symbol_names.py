@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.formats.index_files import build_symbol_names, names_of
+from codesum_pipeline.indexes.file_formats.index_files import build_symbol_names, names_of
 
 NAMES = st.text("abAB_.", min_size=1, max_size=6)
 DOCUMENTS = st.lists(st.tuples(st.none() | NAMES, NAMES), max_size=12)

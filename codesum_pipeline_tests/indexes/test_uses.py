@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import Edge, EdgeKind
-from codesum_pipeline.ground.store.rows import to_table
-from codesum_pipeline.indexes.formats.graph_files import OF_USES, build_uses
-from codesum_pipeline.indexes.formats.index_files import KINDS, Uses
+from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_uses
+from codesum_pipeline.indexes.file_formats.index_files import KINDS, Uses
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge
 
 IDS = ("a.py::f", "a.py::g", "b.py::Klass", "a.py", "b.py")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import Edge
-from codesum_pipeline.ground.model.hashing import sha256_hex
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.index_files import Callers, ShownFields, Uses
-from codesum_pipeline.indexes.formats.stored_zip import map_npz, map_tensor, write_npz, write_tensor
-from codesum_pipeline.indexes.formats.version_folder import (
+from codesum_pipeline.foundation.data_model.edge import Edge
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.index_files import Callers, ShownFields, Uses
+from codesum_pipeline.indexes.file_formats.stored_zip import map_npz, map_tensor, write_npz, write_tensor
+from codesum_pipeline.indexes.file_formats.version_folder import (
     CALLERS,
     SHOWN_FIELDS,
     USES,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 MakeWorkspace = Callable[..., Workspace]

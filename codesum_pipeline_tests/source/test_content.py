@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.source.files.content import ContentDecision, is_generated, is_minified, judge_content
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.source.files.content import decode_text
 
 

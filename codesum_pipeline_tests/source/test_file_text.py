@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.source.files.content import read_file
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git import folder_commits
 from codesum_pipeline.source.git.folder_commits import LeftOut, scan_folder
 from codesum_pipeline.source.git.mirror import Mirror

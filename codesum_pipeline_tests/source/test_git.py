@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable, SkippedFile
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.source.git.git import BlobReader, last_line, run_git, try_git
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.lease import hold_lease
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.lease import hold_lease
 from codesum_pipeline.source.files.snapshot import take_snapshot
 from codesum_pipeline.source.git.commit_history import history_of
 from codesum_pipeline.source.git.mirror import Mirror, make_scratch

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ObjectsMissing
-from codesum_pipeline.ground.model.file import FileStatus, SkipReason, SourceFile
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import ObjectsMissing
+from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, SourceFile
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.source.git import incomplete
 from codesum_pipeline.source.git.commit_history import history_of

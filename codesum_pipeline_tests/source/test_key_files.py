@@ -5,7 +5,7 @@ from base64 import b64encode, encodebytes
 
 import pytest
 
-from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline_tests.support.planted_secrets import TOKENS
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 FETCH = """
     import sys
     from pathlib import Path
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
     from codesum_pipeline.source.git.mirror import Mirror
     Mirror(Path(sys.argv[1])).update(RepositoryEntry(key="project", location=sys.argv[2]))
 """

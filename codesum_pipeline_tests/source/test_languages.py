@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.profiles.file_languages import (
+from codesum_pipeline.foundation.language_facts.file_languages import (
     LANGUAGES,
     is_program,
     language_of_first_line,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.ids import check_repository_key
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.ids import check_repository_key
 from codesum_pipeline.source.git.locations import find_root, is_url, key_base, parse_location, slug_of
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.git import start_git, stop_git
 from codesum_pipeline.source.git.mirror import Mirror, make_scratch
 from codesum_pipeline_tests.source.conftest import git_output

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories import poll_state
 from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, mark_due, marked_keys, open_poll_state
 

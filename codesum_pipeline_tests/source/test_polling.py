@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec import field
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.operation_settings import PlannerSettings
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.operation_settings import PlannerSettings
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, PollState, open_poll_state
 from codesum_pipeline.source.repositories.polling import (
     DAY_S,

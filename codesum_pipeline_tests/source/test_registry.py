@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, InvalidKey, UnknownRepository
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, InvalidKey, UnknownRepository
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.registry import Registry
 
 FLASK = RepositoryEntry(key="flask", location="https://github.com/pallets/flask.git")

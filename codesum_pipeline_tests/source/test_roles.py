@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.ground.profiles.file_languages import FileRole, role_of
+from codesum_pipeline.foundation.language_facts.file_languages import FileRole, role_of
 
 CASES = {
     "src/auth.py": FileRole.SOURCE,

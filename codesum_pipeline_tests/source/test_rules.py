@@ -2,10 +2,10 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.source.git.git_addresses import (
     UNREADABLE,
     named_location,

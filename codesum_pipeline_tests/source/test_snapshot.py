@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.file import FileStatus, SkipReason, Snapshot, SourceFile
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files import snapshot as snapshot_module
 from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules
 from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot

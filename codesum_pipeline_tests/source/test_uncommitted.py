@@ -5,8 +5,8 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.work_trees import uncommitted_files, work_tree_state
 

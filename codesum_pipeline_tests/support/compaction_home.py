@@ -10,23 +10,30 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
-from codesum_pipeline.changes.compaction.compactable_rows import (
+from codesum_pipeline.builds.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
+from codesum_pipeline.builds.compaction.compactable_rows import (
     TABLE,
     CompactionSource,
     DigestRows,
     HistoryRows,
     PromptTexts,
 )
-from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE, Compactor
-from codesum_pipeline.changes.compaction.signatures import load_key, sign_message
-from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy, WrittenText
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings, ModelPrice
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE, Compactor
+from codesum_pipeline.builds.compaction.signatures import load_key, sign_message
+from codesum_pipeline.foundation.data_model.document import (
+    Cause,
+    HistoryEvent,
+    HistoryRow,
+    Level,
+    WrittenBy,
+    WrittenText,
+)
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings, ModelPrice
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.texts.llm.ledger import open_ledger
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline_tests.support.digest_making import digest

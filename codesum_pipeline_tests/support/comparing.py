@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.store.workspace import Workspace
 
 # Plan, texts, ledger and history are provenance or its carriers: they are not compared.
 COMPARED_TABLES = (

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import psutil
 import requests
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import JOB
 from codesum_pipeline.builds.dagster.runs import MODULE
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 
 T = TypeVar("T")

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.changes.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
-from codesum_pipeline.changes.delivery.posts import digest_post
-from codesum_pipeline.changes.delivery.sending import OutboxSender
-from codesum_pipeline.ground.model.digest_record import DigestCitation, PostId, SummaryResult
-from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
+from codesum_pipeline.foundation.data_model.digest_record import DigestCitation, PostId, SummaryResult
+from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings
+from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
+from codesum_pipeline.notifications.delivery.posts import digest_post
+from codesum_pipeline.notifications.delivery.sending import OutboxSender
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DIGEST = PostId("digest-1")

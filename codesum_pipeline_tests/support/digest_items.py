@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.digests.digest_items import Item
-from codesum_pipeline.changes.digests.hunks import hunk_of
-from codesum_pipeline.ground.model.digest_record import DigestCitation
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, Intent
+from codesum_pipeline.foundation.data_model.digest_record import DigestCitation
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState, Intent
+from codesum_pipeline.notifications.digests.digest_items import Item
+from codesum_pipeline.notifications.digests.hunks import hunk_of
 
 INTENT = Intent(name="sign-in", text="How do users sign in?")
 COMMIT = "c0ffee" * 6 + "c0ff"

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from codesum_pipeline.changes.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
-from codesum_pipeline.ground.model.digest_record import DigestCitation, SummaryResult
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, IntentMatch
+from codesum_pipeline.foundation.data_model.digest_record import DigestCitation, SummaryResult
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState, IntentMatch
+from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
 
 INTENT = "how we authenticate"
 COMMITS = ("a" * 40, "b" * 40, "c" * 40)

@@ -8,19 +8,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.changes.delivery.outbox import open_outbox
-from codesum_pipeline.changes.delivery.sending import OutboxSender
-from codesum_pipeline.changes.digests.desk import DigestDesk, one_at_a_time
-from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickRow
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.digests.tick import make_tick
-from codesum_pipeline.changes.intents.intents_file import Intents
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.standing_question import DocumentChange, DocumentState, Intent, IntentMatch
-from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings, ModelPrice
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState, Intent, IntentMatch
+from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.notifications.delivery.outbox import open_outbox
+from codesum_pipeline.notifications.delivery.sending import OutboxSender
+from codesum_pipeline.notifications.digests.desk import DigestDesk, one_at_a_time
+from codesum_pipeline.notifications.digests.digest_rows import DigestRow, TickRow
+from codesum_pipeline.notifications.digests.digest_store import open_digests
+from codesum_pipeline.notifications.digests.tick import make_tick
+from codesum_pipeline.notifications.intents.intents_file import Intents
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed

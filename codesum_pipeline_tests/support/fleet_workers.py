@@ -12,13 +12,13 @@ from typing import Any
 import dagster as dg
 import psutil
 
+from codesum_pipeline.builds.codesum_home.home_folders import layout_of
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.instance_file import apply_engine
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, holder_of
-from codesum_pipeline.builds.home.home_folders import layout_of
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.dagster_dev import wait_for
 from codesum_pipeline_tests.support.services import Postgres, Redis

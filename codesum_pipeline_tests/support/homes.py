@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace, write_serving_file
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.indexes.publishing import publish
 from codesum_pipeline.search.overviews import page as overview
 from codesum_pipeline_tests.support.repositories import GitRepo

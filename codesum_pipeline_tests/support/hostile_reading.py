@@ -11,9 +11,9 @@ import sys
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.workers.limits import WorkLimits
-from codesum_pipeline.ground.workers.pool import Pool
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
+from codesum_pipeline.foundation.worker_processes.pool import Pool
 from codesum_pipeline.symbols.parsing.batches import ParseFiles, SourceText
 from codesum_pipeline_tests.support.hostile_sources import hostile_sources
 

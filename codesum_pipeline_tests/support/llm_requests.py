@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import LEVELS, Level, WrittenText
-from codesum_pipeline.ground.model.errors import SummaryError
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level, WrittenText
+from codesum_pipeline.foundation.data_model.errors import SummaryError
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend

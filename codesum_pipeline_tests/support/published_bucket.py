@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from codesum_pipeline.ground.model.hashing import sha256_hex
-from codesum_pipeline.ground.store.buckets.heads import (
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.store.buckets.heads import (
     PublishedPointer,
     RepositoryHead,
     StateFile,
@@ -13,10 +13,10 @@ from codesum_pipeline.ground.store.buckets.heads import (
     part_name,
     read_head,
 )
-from codesum_pipeline.ground.store.buckets.objects import Objects, open_objects
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.indexes.formats.version_folder import read_version
+from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.indexes.file_formats.version_folder import read_version
 
 
 def commit(home: Path, url: str, *keys: str) -> Objects:

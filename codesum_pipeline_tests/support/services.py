@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import exclusive
 from codesum_pipeline_tests.support.dagster_dev import wait_for
 
 START_S = 60.0

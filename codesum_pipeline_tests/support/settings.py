@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.home_settings import Settings
 
 S = TypeVar("S", bound=BaseModel)
 

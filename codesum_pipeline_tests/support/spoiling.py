@@ -4,7 +4,7 @@ import random
 
 import pyarrow as pa
 
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.store.workspace import Workspace
 
 
 def shuffle_lanes(ws: Workspace) -> None:

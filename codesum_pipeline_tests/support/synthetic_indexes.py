@@ -7,18 +7,25 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, SummaryDocument, WrittenBy
-from codesum_pipeline.ground.model.edge import Edge, EdgeKind, GraphStats
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.hashing import graph_hash, sha1_hex
-from codesum_pipeline.ground.model.ids import module_path_of, parent_modules, symbol_id
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol, SymbolFacts, SymbolType
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.stage_settings import ExtraLane
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import (
+    Cause,
+    HistoryEvent,
+    HistoryRow,
+    Level,
+    SummaryDocument,
+    WrittenBy,
+)
+from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.hashing import graph_hash, sha1_hex
+from codesum_pipeline.foundation.data_model.ids import module_path_of, parent_modules, symbol_id
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate

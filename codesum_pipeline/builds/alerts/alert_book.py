@@ -21,8 +21,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.moments import iso_moment
-from codesum_pipeline.ground.store.sqlite_tables import SqliteFile, columns
+from codesum_pipeline.foundation.data_model.moments import iso_moment
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, columns
 
 ALERTS_FILE = "alerts.sqlite"
 # A condition that has changed since people were notified.

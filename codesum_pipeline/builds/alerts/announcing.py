@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from codesum_pipeline.builds.alerts.alert_book import UNTOLD, AlertBook, Condition, ConditionKind, Message
-from codesum_pipeline.changes.delivery.posts import Post, PostKind
-from codesum_pipeline.changes.delivery.sending import OutboxSender
-from codesum_pipeline.ground.model.digest_record import PostId
-from codesum_pipeline.ground.model.moments import iso_moment
-from codesum_pipeline.ground.model.printable import one_line, some_of
-from codesum_pipeline.ground.settings.operation_settings import AlertSettings
+from codesum_pipeline.foundation.data_model.digest_record import PostId
+from codesum_pipeline.foundation.data_model.moments import iso_moment
+from codesum_pipeline.foundation.data_model.printable import one_line, some_of
+from codesum_pipeline.foundation.settings.operation_settings import AlertSettings
+from codesum_pipeline.notifications.delivery.posts import Post, PostKind
+from codesum_pipeline.notifications.delivery.sending import OutboxSender
 
 _LOOKED = "looked"
 # How many of the simultaneous changes are named.

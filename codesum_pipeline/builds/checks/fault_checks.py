@@ -10,10 +10,10 @@ from codesum_pipeline.builds.reports.build_values import (
     Numbers,
 )
 from codesum_pipeline.builds.reports.report_values import rows_of
-from codesum_pipeline.ground.model.ids import SUFFIX_PATTERN
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.ids import SUFFIX_PATTERN
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
-from codesum_pipeline.indexes.formats.version_folder import dense_lanes
+from codesum_pipeline.indexes.file_formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
 from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 

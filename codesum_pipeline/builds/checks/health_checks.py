@@ -20,12 +20,12 @@ from codesum_pipeline.builds.reports.build_values import (
     Values,
 )
 from codesum_pipeline.builds.reports.kept_failures import read_failures
+from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
+from codesum_pipeline.foundation.settings.operation_settings import CheckName, CheckSettings
+from codesum_pipeline.foundation.store.atomic import read_json, write_json_atomically
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import GraphReport
-from codesum_pipeline.ground.model.document import Level, WrittenBy
-from codesum_pipeline.ground.settings.operation_settings import CheckName, CheckSettings
-from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.texts.llm.ledger import spent_today
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import dagster as dg
 
 from codesum_pipeline.builds.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.builds.alerts.announcing import announce_changes, note_absence
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import (
     JOB,
     OWNER,
@@ -35,16 +36,15 @@ from codesum_pipeline.builds.dagster.resource import (
     codesum_repos,
 )
 from codesum_pipeline.builds.dagster.runs import complaint_of
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE
-from codesum_pipeline.ground.model.errors import BrokenStore, CodesumError
-from codesum_pipeline.ground.model.moments import iso_moment, utc_now
-from codesum_pipeline.ground.model.printable import some_of
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.operation_settings import CheckName
-from codesum_pipeline.ground.store.buckets.heads import broken_parts
-from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
-from codesum_pipeline.ground.store.lease import hold_unless_held
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, CodesumError
+from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
+from codesum_pipeline.foundation.data_model.printable import some_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.operation_settings import CheckName
+from codesum_pipeline.foundation.store.buckets.heads import broken_parts
+from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.lease import hold_unless_held
 from codesum_pipeline.indexes.publishing.verify import IndexFault, verify_index
 from codesum_pipeline.source.git.locations import host_of, is_url
 

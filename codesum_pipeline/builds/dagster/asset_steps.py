@@ -19,12 +19,12 @@ from codesum_pipeline.builds.reports.build_values import (
     Values,
 )
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
-from codesum_pipeline.ground.model.errors import BrokenStore, CodesumError, ObjectsMissing, RetryLater
-from codesum_pipeline.ground.settings.operation_settings import CheckName
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, CodesumError, ObjectsMissing, RetryLater
+from codesum_pipeline.foundation.settings.operation_settings import CheckName
 
 if TYPE_CHECKING:
+    from codesum_pipeline.builds.codesum_home.wiring import Home
     from codesum_pipeline.builds.dagster.resource import Builder
-    from codesum_pipeline.builds.home.wiring import Home
 
 OWNER = "team:codesum"
 JOB = "index_repository"

@@ -27,7 +27,7 @@ from codesum_pipeline.builds.reports.build_values import (
     BuildOptions,
 )
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
-from codesum_pipeline.ground.settings.operation_settings import CheckName
+from codesum_pipeline.foundation.settings.operation_settings import CheckName
 
 # The checks that steps carry out themselves, by asset.
 _OF_STEPS: dict[str, dict[str, str]] = {

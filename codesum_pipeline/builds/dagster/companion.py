@@ -27,14 +27,14 @@ from codesum_pipeline.builds.reports.exchange import (
     RunRequest,
 )
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
-from codesum_pipeline.ground.model.errors import CannotWrite, CodesumError, RetryLater
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.lease import hold_repository, this_process
-from codesum_pipeline.ground.store.memory import may_run_beside
-from codesum_pipeline.ground.store.workspace import connect
+from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError, RetryLater
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.lease import hold_repository, this_process
+from codesum_pipeline.foundation.store.memory import may_run_beside
+from codesum_pipeline.foundation.store.workspace import connect
 
 if TYPE_CHECKING:
-    from codesum_pipeline.builds.home.wiring import Home
+    from codesum_pipeline.builds.codesum_home.wiring import Home
     from codesum_pipeline.builds.steps.one_build import Build
 
 # How long an interrupted run may take to write that it was canceled.

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import dagster as dg
 from msgspec import Struct
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster import resource
 from codesum_pipeline.builds.dagster.asset_steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
 from codesum_pipeline.builds.dagster.assets import ASSETS
@@ -23,8 +24,7 @@ from codesum_pipeline.builds.dagster.instance_file import apply_engine
 from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.builds.upkeep.freed import Maintenance
+from codesum_pipeline.builds.maintenance.freed import Maintenance
 
 
 class PastRun(Struct, frozen=True):

@@ -41,10 +41,10 @@ from codesum_pipeline.builds.dagster.private_names import (
     stamp_alembic_rev,
 )
 from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
-from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
-from codesum_pipeline.ground.store.atomic import write_text_atomically, writing
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError
+from codesum_pipeline.foundation.store.atomic import write_text_atomically, writing
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.locks import exclusive
 
 # The version of Dagster by which the files were last made or migrated.
 MADE_BY = ".storage-version"

@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import (
     OWNER,
     SECONDS,
@@ -20,7 +21,6 @@ from codesum_pipeline.builds.dagster.asset_steps import (
 )
 from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.resource import CodesumResource, add_partitions, end_vanished_runs
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import StepOutcome
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.builds.steps.scheduled_digests import (
@@ -29,7 +29,7 @@ from codesum_pipeline.builds.steps.scheduled_digests import (
     tell_due_digests,
     write_rollups,
 )
-from codesum_pipeline.ground.model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import CodesumError
 
 # Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
 ROLLUP_CRON = "0 14 1-7 * *"

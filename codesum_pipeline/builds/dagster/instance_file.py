@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
-from codesum_pipeline.ground.store.atomic import write_bytes_atomically
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
+from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.locks import exclusive
 
 INSTANCE_FILE = "dagster.yaml"
 OUTPUT = "compute_logs"

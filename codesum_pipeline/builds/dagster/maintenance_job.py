@@ -23,6 +23,7 @@ import dagster as dg
 import sqlalchemy as sql
 from msgspec import Struct, to_builtins
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import OWNER, metadata_of, schedule_of, stage_failures
 from codesum_pipeline.builds.dagster.dagster_records import StorageFile, storage_files
 from codesum_pipeline.builds.dagster.private_names import (
@@ -35,13 +36,12 @@ from codesum_pipeline.builds.dagster.private_names import (
     SqliteRunStorage,
 )
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, CodesumResource
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.maintenance.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
+from codesum_pipeline.builds.maintenance.maintaining import Found, MaintainedHome
 from codesum_pipeline.builds.reports.build_values import PreviewRows
-from codesum_pipeline.builds.upkeep.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
-from codesum_pipeline.builds.upkeep.maintaining import Found, MaintainedHome
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.store.locks import exclusive_if_free
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.store.locks import exclusive_if_free
 
 LOCK = ".maintenance.lock"
 # Records that come next take free pages: a few are no loss.

@@ -17,20 +17,20 @@ import dagster as dg
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG, PUBLISHED_INDEX
 from codesum_pipeline.builds.dagster.planner import Observation, add_left_overs, next_in_turn
 from codesum_pipeline.builds.dagster.private_names import SqliteEventLogStorage, SqlRunStorage
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PORTION, UNFINISHED
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.atomic import state_of
-from codesum_pipeline.ground.store.buckets.heads import StateFile, head_infos, part_name, read_head, read_manifest
-from codesum_pipeline.ground.store.buckets.objects import Objects
-from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
-from codesum_pipeline.ground.store.layout import BucketPlace
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.atomic import state_of
+from codesum_pipeline.foundation.store.buckets.heads import StateFile, head_infos, part_name, read_head, read_manifest
+from codesum_pipeline.foundation.store.buckets.objects import Objects
+from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.layout import BucketPlace
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.evaluation_step import hold_again, standing_hold
 from codesum_pipeline.source.repositories.poll_state import HostRest, PollState

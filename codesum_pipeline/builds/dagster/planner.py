@@ -20,16 +20,16 @@ import dagster as dg
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.freshness import Fingerprints, has_left_over
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import some_of
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.buckets.bucket_record import spending_of_all
-from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
-from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import some_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.buckets.bucket_record import spending_of_all
+from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 

@@ -8,8 +8,8 @@ from dagster_postgres import DagsterPostgresStorage
 from dagster_postgres.utils import pg_url_from_config
 
 from codesum_pipeline.builds.dagster.private_names import ConfigurableClassData, PostgresStorageConfig
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.operation_settings import POSTGRES_VARIABLE
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.operation_settings import POSTGRES_VARIABLE
 
 _DRIVER = "postgresql+psycopg2"
 _SAME = ("postgres", "postgresql", _DRIVER)

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.workers.child import start_child
+from codesum_pipeline.foundation.worker_processes.child import start_child
 
 # How long the child that is done, or has nobody to work for, may take to close its files.
 CLOSE_S = 10.0
@@ -31,7 +31,7 @@ class Recorder(Struct):
         try:
             return self.connection.recv()
         except (EOFError, OSError):
-            from codesum_pipeline.ground.model.errors import ProcessGone
+            from codesum_pipeline.foundation.data_model.errors import ProcessGone
 
             status = self.process.wait()
             raise ProcessGone(
@@ -129,8 +129,8 @@ def _record(connection: "Connection[Any, Any]", opening: Any) -> None:
     STAGE_FACTS.use(opening.facts)
     from codesum_pipeline.builds.dagster.resource import RunHost
     from codesum_pipeline.builds.dagster.runs import open_runs
-    from codesum_pipeline.ground.store.layout import HomeLayout
-    from codesum_pipeline.ground.store.memory import collect_seldom
+    from codesum_pipeline.foundation.store.layout import HomeLayout
+    from codesum_pipeline.foundation.store.memory import collect_seldom
 
     gc.freeze()
     collect_seldom()

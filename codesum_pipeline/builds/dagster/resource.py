@@ -20,18 +20,18 @@ from sqlalchemy.exc import IntegrityError
 
 from codesum_pipeline.builds.reports.build_values import BuildOptions
 from codesum_pipeline.builds.reports.exchange import RemoteBuilder
-from codesum_pipeline.ground.model.decoding import convert
-from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError
-from codesum_pipeline.ground.model.ids import check_repository_key
-from codesum_pipeline.ground.model.progress import Progress
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.lease import OF_A_PROCESS, Holder, current_holder, hold_repository, this_process
-from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.foundation.data_model.ids import check_repository_key
+from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.lease import OF_A_PROCESS, Holder, current_holder, hold_repository, this_process
+from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from codesum_pipeline.builds.home.wiring import Home
+    from codesum_pipeline.builds.codesum_home.wiring import Home
     from codesum_pipeline.builds.steps.one_build import Build
 
     # Carries out what a run's assets and checks ask for. Each method may raise any `CodesumError`.
@@ -188,13 +188,13 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
     def open_home(self) -> "Home":
         """The home with its settings, read once."""
         if self._home is None:
-            from codesum_pipeline.builds.home.settings_loading import check_is_settable_by_run, load_settings
+            from codesum_pipeline.builds.codesum_home.settings_loading import check_is_settable_by_run, load_settings
 
             check_is_settable_by_run(self.settings)
             if self.host.home:
                 self._home = self.host.home
             else:
-                from codesum_pipeline.builds.home.wiring import Home
+                from codesum_pipeline.builds.codesum_home.wiring import Home
 
                 self._home = Home(load_settings(self.host.settings, run=self.settings))
                 self._home.settings.apply_mode()

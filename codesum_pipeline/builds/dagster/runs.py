@@ -29,11 +29,11 @@ from codesum_pipeline.builds.dagster.resource import (
 )
 from codesum_pipeline.builds.reports.build_values import NOT_WORSE, BuildOptions, Numbers, RunOutcome
 from codesum_pipeline.builds.reports.exchange import RemoteTraceback
-from codesum_pipeline.ground.model import errors
-from codesum_pipeline.ground.model.errors import CannotWrite, CodesumError
-from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.lease import Holder
+from codesum_pipeline.foundation.data_model import errors
+from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.lease import Holder
 
 if TYPE_CHECKING:
     from dagster_shared.error import SerializableErrorInfo

@@ -28,7 +28,7 @@ from codesum_pipeline.builds.dagster.private_names import (
     SqliteScheduleStorage,
     create_db_conn_string,
 )
-from codesum_pipeline.ground.store.atomic import temporary_beside
+from codesum_pipeline.foundation.store.atomic import temporary_beside
 
 
 def with_open_records(reference: InstanceRef) -> InstanceRef:

@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 from msgspec import Struct
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.alerting import note_plan
 from codesum_pipeline.builds.dagster.asset_steps import (
     FINGERPRINT_TAG,
@@ -35,10 +36,9 @@ from codesum_pipeline.builds.dagster.resource import (
     end_vanished_runs,
     run_config_for,
 )
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import AT_HEAD, BuildOptions
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import some_of
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.source.repositories.poll_state import PollState, marked_keys, open_poll_state
 
 

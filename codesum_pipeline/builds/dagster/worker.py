@@ -8,7 +8,7 @@ import dagster as dg
 from dagster_celery.tasks import create_execute_job_task
 
 from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 
 MODULE = "codesum_pipeline.builds.dagster.worker"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.guard import Failure
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.guard import Failure
 
 # The entries of what a person sees of a table: a few rows, and a picture where it says more.
 PREVIEW = "preview"

@@ -17,8 +17,8 @@ from typing import Any, NoReturn, cast
 from msgspec import Struct
 
 from codesum_pipeline.builds.reports.build_values import BuildOptions, CheckFinding, StageFacts, StepOutcome, Values
-from codesum_pipeline.ground.model.errors import ProcessGone
-from codesum_pipeline.ground.store.lease import Holder
+from codesum_pipeline.foundation.data_model.errors import ProcessGone
+from codesum_pipeline.foundation.store.lease import Holder
 
 
 class BuildSignal(Enum):

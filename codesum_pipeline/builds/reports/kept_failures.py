@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec import json
 
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.store.atomic import read_json, write_text_atomically
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.store.atomic import read_json, write_text_atomically
 
 _FAILURES = ".failures.json"
 

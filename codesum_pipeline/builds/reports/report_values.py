@@ -15,12 +15,12 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 
 from codesum_pipeline.builds.reports.build_values import Markdown, PreviewRows, Value
+from codesum_pipeline.foundation.data_model.document import Gate, Level
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.markdown import markdown_table
+from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, CallTotals
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.graph.graph_step import GraphReport
-from codesum_pipeline.ground.model.document import Gate, Level
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.markdown import markdown_table
-from codesum_pipeline.ground.model.model_call import AvoidanceReason, CallTotals
 from codesum_pipeline.symbols.parsing.symbols_step import CompiledReport, ParseReport
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, PlanPrice
 from codesum_pipeline.texts.summaries.level_build import LevelReport

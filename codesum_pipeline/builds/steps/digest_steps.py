@@ -13,29 +13,29 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.builds.reports.kept_failures import keep_failures
 from codesum_pipeline.builds.reports.report_values import rows_of
 from codesum_pipeline.builds.steps.reuse import PUBLISHED
-from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
-from codesum_pipeline.changes.delivery.posts import digest_post
-from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickOutcome, TickRow
-from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests, open_digests
-from codesum_pipeline.changes.intents.intents_file import IntentSurvey
-from codesum_pipeline.changes.matching.changed_documents import hold_documents, move_baseline, read_baseline
-from codesum_pipeline.ground.model.digest_record import PostId
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.markdown import code_span, escape_text, markdown_table
-from codesum_pipeline.ground.model.standing_question import Intent, IntentMatch
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.digest_record import PostId
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
+from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentMatch
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing.publish import published_version
+from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.notifications.delivery.posts import digest_post
+from codesum_pipeline.notifications.digests.digest_rows import DigestRow, TickOutcome, TickRow
+from codesum_pipeline.notifications.digests.digest_store import DigestStore, kept_digests, open_digests
+from codesum_pipeline.notifications.intents.intents_file import IntentSurvey
+from codesum_pipeline.notifications.matching.changed_documents import hold_documents, move_baseline, read_baseline
 
 if TYPE_CHECKING:
-    from codesum_pipeline.changes.digests.desk import DigestDesk
-    from codesum_pipeline.changes.matching.changed_documents import VersionComparison
+    from codesum_pipeline.notifications.digests.desk import DigestDesk
+    from codesum_pipeline.notifications.matching.changed_documents import VersionComparison
 
 _log = logging.getLogger(__name__)
 # What went wrong with a delivery: it is tried again, or a person has to look.
@@ -141,7 +141,7 @@ def find_matches(home: Home, ws: Workspace, telling: StepNotes) -> None:
             _move_on(ws)
             return
         # Most homes have no standing question, and their builds import nothing for one.
-        from codesum_pipeline.changes.matching.changed_documents import compare_published
+        from codesum_pipeline.notifications.matching.changed_documents import compare_published
 
         comparison = compare_published(ws)
         if comparison is None:
@@ -172,7 +172,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """The digests that go out with each build, and another try for what the outbox has."""
     with telling.guarded(home.intents.file.name):
         if ws.layout.digests.exists():
-            from codesum_pipeline.changes.digests.due_ticks import run_after_build
+            from codesum_pipeline.notifications.digests.due_ticks import run_after_build
 
             desk = home.digest_desk(now=ws.now)
             telling.note_ticks(desk, run_after_build(desk, ws.key))
@@ -243,8 +243,8 @@ def _move_on(ws: Workspace) -> None:
 
 
 def _matches(ws: Workspace, comparison: "VersionComparison", asking: Sequence[Intent]) -> list[IntentMatch]:
-    from codesum_pipeline.changes.matching.scores import make_blob_reader, match_changes
     from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
+    from codesum_pipeline.notifications.matching.scores import make_blob_reader, match_changes
     from codesum_pipeline.search.retrieval.published_index import PublishedIndex
     from codesum_pipeline.source.git.git import BlobReader
 
@@ -271,7 +271,7 @@ def _best(store: DigestStore, question: str, repository: str) -> Iterator[tuple[
 
 def _shown(row: DigestRow) -> str:
     """Under what it is, the words of a digest as a chat would get them: without links and HTML."""
-    from codesum_pipeline.changes.delivery.dialects import CHAT, write_body
+    from codesum_pipeline.notifications.delivery.dialects import CHAT, write_body
 
     post = digest_post(PostId(row.id), row.result, links=[None] * len(row.result.citations), created_at=row.created_at)
     writer = escape_text(row.model) if row.model else "no model"

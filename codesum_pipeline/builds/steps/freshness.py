@@ -19,11 +19,11 @@ from msgspec import Struct
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.reuse import is_current, is_remembered
 from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, REPO_SNAPSHOT, RETRIEVAL_EVALUATION, STEPS
-from codesum_pipeline.ground.model.errors import BrokenIndex
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.store.lease import Holder, current_holder
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.version_folder import version_at
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.store.lease import Holder, current_holder
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.version_folder import version_at
 from codesum_pipeline.search.evaluation.evaluation_step import Hold, is_evaluated, standing_hold
 from codesum_pipeline.symbols.scip.taking import index_state
 from codesum_pipeline.texts.summaries.level_build import LevelReport

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.checks.health_checks import find_health
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import (
     ANSWERED,
     AT_HEAD,
@@ -24,11 +24,11 @@ from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.shows import SHOWS, indexed_files, note_change, show_run
 from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, RepositoryRecord
-from codesum_pipeline.ground.store.workspace import Connect, Workspace, connect
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back

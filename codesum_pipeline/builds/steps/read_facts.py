@@ -8,12 +8,12 @@ from codesum_pipeline.builds.reports.build_values import AssetFacts, Column, Sta
 from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, DigestStep
 from codesum_pipeline.builds.steps.reuse import PUBLISHED, Step
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.changes.digests.sql_tables import SQL_TABLES
+from codesum_pipeline.foundation.store.columns import describe_column
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.graph.graph_step import GRAPH_VERSION
-from codesum_pipeline.ground.store.columns import describe_column
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.indexes.formats.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
+from codesum_pipeline.notifications.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.search.evaluation.evaluation_step import EVALUATION_VERSION
 from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION
 from codesum_pipeline.source.files.path_rules import RULES_VERSION

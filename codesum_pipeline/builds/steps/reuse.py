@@ -21,19 +21,19 @@ from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.reports.kept_failures import keep_failures
-from codesum_pipeline.ground.model.decoding import decode
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.atomic import (
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.atomic import (
     FileState,
     read_json,
     write_json_atomically,
     writing,
 )
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.memory import collect_seldom, give_back
-from codesum_pipeline.ground.store.tables import TableStore, TableWrite
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.memory import collect_seldom, give_back
+from codesum_pipeline.foundation.store.tables import TableStore, TableWrite
+from codesum_pipeline.foundation.store.workspace import Workspace
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

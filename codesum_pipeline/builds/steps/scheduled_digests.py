@@ -4,21 +4,21 @@ import logging
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import PREVIEW, StepOutcome
 from codesum_pipeline.builds.steps.digest_steps import DIGESTS_SHOWN, StepNotes, show_digests
-from codesum_pipeline.changes.delivery.channels import open_channel
-from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests
-from codesum_pipeline.changes.digests.digest_rows import DigestKind
-from codesum_pipeline.changes.digests.digest_store import DigestStore, kept_digests
-from codesum_pipeline.changes.digests.due_ticks import is_due, run_after_build, run_due
-from codesum_pipeline.changes.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
-from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.standing_question import Cadence, Intent
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.standing_question import Cadence, Intent
+from codesum_pipeline.notifications.delivery.channels import open_channel
+from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, open_outbox
+from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests
+from codesum_pipeline.notifications.digests.digest_rows import DigestKind
+from codesum_pipeline.notifications.digests.digest_store import DigestStore, kept_digests
+from codesum_pipeline.notifications.digests.due_ticks import is_due, run_after_build, run_due
+from codesum_pipeline.notifications.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
 
 _log = logging.getLogger(__name__)
 # A build tries at once; a model or a hook that failed then is not asked every few minutes.

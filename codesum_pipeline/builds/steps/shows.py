@@ -11,15 +11,15 @@ from msgspec import Struct
 from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.builds.reports.report_values import draw_bars, draw_histogram, draw_lines, index_values
-from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.markdown import code_span, escape_text, markdown_table
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason
-from codesum_pipeline.ground.store.atomic import read_json, write_json_atomically
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.version_folder import read_version
+from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, AvoidanceReason
+from codesum_pipeline.foundation.store.atomic import read_json, write_json_atomically
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.version_folder import read_version
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE, NDCG
 from codesum_pipeline.search.evaluation.lift import lift_markdown
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY, last_lift

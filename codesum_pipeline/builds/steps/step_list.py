@@ -7,11 +7,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.steps.reuse import HOLD, PUBLISHED, Settle, Step
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import GraphReport, build_call_graph
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.version_folder import MANIFEST
+from codesum_pipeline.indexes.file_formats.version_folder import MANIFEST
 from codesum_pipeline.indexes.lanes.dense import DenseReport, embed_documents
 from codesum_pipeline.indexes.lanes.sparse import SparseReport, index_terms
 from codesum_pipeline.indexes.publishing.candidate import CandidateReport, write_candidate

@@ -17,8 +17,8 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.indexes.embedders.model_folders import from_hub, packaged_minilm
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.sentence_models import SentenceEmbedder

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.foundation.data_model.errors import (
     CallFailure,
     ConfigurationError,
     EmbedderUnavailable,
@@ -21,10 +21,10 @@ from codesum_pipeline.ground.model.errors import (
     SummaryCallFailed,
     UnusableVectors,
 )
-from codesum_pipeline.ground.model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.indexes.embedders.protocol import unit_rows
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.texts.llm.litellm_door import failure_of, litellm_client
 from codesum_pipeline.texts.llm.retrying import wait_before_retry
 

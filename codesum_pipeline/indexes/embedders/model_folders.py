@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.hashing import hash_of, sha256_of_file
-from codesum_pipeline.ground.store.atomic import read_json
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.hashing import hash_of, sha256_of_file
+from codesum_pipeline.foundation.store.atomic import read_json
 
 
 def read_checked(path: Path, expected: str, *, embedder: str, way_out: str) -> bytes:

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
 
 class Embedder(Protocol):

@@ -25,13 +25,13 @@ from msgspec import Struct, json
 from safetensors.numpy import load as load_safetensors
 from tokenizers import Tokenizer
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.atomic import read_json
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.atomic import read_json
 from codesum_pipeline.indexes.embedders.model_folders import read_checked, read_or_explain
 from codesum_pipeline.indexes.embedders.number_lists import Integers, Lists, Rows
 from codesum_pipeline.indexes.embedders.protocol import unit_rows
 from codesum_pipeline.indexes.embedders.tokenizer_calls import cut_to_tokens, token_ids
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
 # Bounds a process that lives long.
 _CACHE_SIZE = 1 << 17
@@ -208,7 +208,7 @@ def _numbered(lists: Iterable[Sequence[str]]) -> tuple[list[str], Lists]:
 
 
 STATIC = "static"
-STATIC_MODEL_FOLDER = Path(__file__).parent.parent / "models" / "static"
+STATIC_MODEL_FOLDER = Path(__file__).parent.parent / "shipped_models" / "static"
 
 # The length model2vec cuts at by default, and the limit of the model the vectors come from.
 STATIC_MAX_TOKENS = 512

@@ -14,16 +14,16 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import PlanAction, PlanRow
-from codesum_pipeline.ground.model.errors import UnusableVectors
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import PlanAction, PlanRow
+from codesum_pipeline.foundation.data_model.errors import UnusableVectors
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
-from codesum_pipeline.indexes.formats.version_folder import Lane, dense_lanes
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.version_folder import Lane, dense_lanes
 from codesum_pipeline.indexes.lanes.embedding import Embedded, cost_usd, discard_kept_vectors, embed_texts
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import UnusableVectors
-from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
-from codesum_pipeline.ground.model.progress import Progress
-from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import UnusableVectors
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
+from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.indexes.lanes.lane_texts import LaneText
 
 # Texts of a fast model that are held at one time: bounds the memory.

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level, WrittenBy
-from codesum_pipeline.ground.model.guard import FailureGuard, guarded
-from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.store.tables import rows_to_read
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.arrow_bytes import utf8_parts
-from codesum_pipeline.indexes.formats.arrow_texts import scalar_of
-from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, guarded
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.store.tables import rows_to_read
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
+from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
 from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words

@@ -18,17 +18,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.rows import RowReader
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import rows_to_read
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.arrow_bytes import Integers, byte_kinds, split_words
-from codesum_pipeline.indexes.formats.arrow_texts import scalar_of
-from codesum_pipeline.indexes.formats.bm25 import TokenCounts
-from codesum_pipeline.indexes.formats.stored_zip import Array
-from codesum_pipeline.indexes.formats.version_folder import TERM_LANES, Lane
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.rows import RowReader
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.tables import rows_to_read
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.arrow_bytes import Integers, byte_kinds, split_words
+from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
+from codesum_pipeline.indexes.file_formats.bm25 import TokenCounts
+from codesum_pipeline.indexes.file_formats.stored_zip import Array
+from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES, Lane
 from codesum_pipeline.indexes.lanes.lane_texts import (
     TEXT_BREAK,
     TOKEN_BREAK,

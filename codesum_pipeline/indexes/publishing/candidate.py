@@ -18,20 +18,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import LEVELS, WrittenBy
-from codesum_pipeline.ground.model.errors import BrokenIndex
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.hashing import HashPolicy, canonical_json, hash_of, sha256_hex, sha256_of_file
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.atomic import flush, read_json, write_json_atomically, writing
-from codesum_pipeline.ground.store.layout import BASE_STRATEGY
-from codesum_pipeline.ground.store.memory import may_run_beside
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import LEVELS, WrittenBy
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.hashing import (
+    HashPolicy,
+    canonical_json,
+    hash_of,
+    sha256_hex,
+    sha256_of_file,
+)
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.atomic import flush, read_json, write_json_atomically, writing
+from codesum_pipeline.foundation.store.layout import BASE_STRATEGY
+from codesum_pipeline.foundation.store.memory import may_run_beside
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.bm25 import K1, B
-from codesum_pipeline.indexes.formats.version_folder import (
+from codesum_pipeline.indexes.file_formats.bm25 import K1, B
+from codesum_pipeline.indexes.file_formats.version_folder import (
     ASIDE,
     INDEX_SCHEMA_VERSION,
     MANIFEST,

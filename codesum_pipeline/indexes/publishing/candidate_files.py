@@ -16,18 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.edge import EdgeKind
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.profiles.file_languages import ROLES, role_of
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.language_facts.file_languages import ROLES, role_of
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats import version_folder as paths
-from codesum_pipeline.indexes.formats.arrow_bytes import utf8_of
-from codesum_pipeline.indexes.formats.arrow_texts import (
+from codesum_pipeline.indexes.file_formats import version_folder as paths
+from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_of
+from codesum_pipeline.indexes.file_formats.arrow_texts import (
     OF_HISTORY,
     build_shown_fields,
     document_lines,
@@ -35,12 +35,12 @@ from codesum_pipeline.indexes.formats.arrow_texts import (
     json_objects,
     json_texts,
 )
-from codesum_pipeline.indexes.formats.bm25 import build_bm25
-from codesum_pipeline.indexes.formats.graph_files import OF_EDGES, OF_USES, build_callers, build_uses, read_aliases
-from codesum_pipeline.indexes.formats.index_files import LINES, TEXTS, StringTable, build_symbol_names
-from codesum_pipeline.indexes.formats.nearest_vectors import FEWEST_VECTORS, write_nearest
-from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, write_npy, write_npz, write_tensor
-from codesum_pipeline.indexes.formats.version_folder import TERM_LANES, Lane, dense_lanes
+from codesum_pipeline.indexes.file_formats.bm25 import build_bm25
+from codesum_pipeline.indexes.file_formats.graph_files import OF_EDGES, OF_USES, build_callers, build_uses, read_aliases
+from codesum_pipeline.indexes.file_formats.index_files import LINES, TEXTS, StringTable, build_symbol_names
+from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, write_nearest
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, write_npy, write_npz, write_tensor
+from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES, Lane, dense_lanes
 from codesum_pipeline.indexes.lanes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.lanes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.lanes.sparse import count_tokens

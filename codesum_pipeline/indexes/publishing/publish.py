@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import BrokenIndex, BrokenStore
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.atomic import flush, replace_link, write_text_atomically
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.workspace import Workspace, write_serving_file
-from codesum_pipeline.indexes.formats.version_folder import ASIDE, Version, read_version, version_at
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex, BrokenStore
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.atomic import flush, replace_link, write_text_atomically
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.workspace import Workspace, write_serving_file
+from codesum_pipeline.indexes.file_formats.version_folder import ASIDE, Version, read_version, version_at
 
 # Beside the versions: the digests that were published, one a line, the latest last.
 PUBLISHED_LOG = "published.txt"

@@ -16,18 +16,18 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import BrokenIndex
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.indexes.formats import version_folder as paths
-from codesum_pipeline.indexes.formats.arrow_texts import content_of, document_lines, index_order
-from codesum_pipeline.indexes.formats.bm25 import Bm25Index
-from codesum_pipeline.indexes.formats.graph_files import OF_USES, build_callers, build_uses
-from codesum_pipeline.indexes.formats.index_files import Callers, MappedArrays, ShownFields, Uses
-from codesum_pipeline.indexes.formats.nearest_vectors import NearestVectors
-from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, map_npy, map_npz, map_tensor
-from codesum_pipeline.indexes.formats.version_folder import (
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.indexes.file_formats import version_folder as paths
+from codesum_pipeline.indexes.file_formats.arrow_texts import content_of, document_lines, index_order
+from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
+from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_callers, build_uses
+from codesum_pipeline.indexes.file_formats.index_files import Callers, MappedArrays, ShownFields, Uses
+from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npy, map_npz, map_tensor
+from codesum_pipeline.indexes.file_formats.version_folder import (
     INDEX_SCHEMA_VERSION,
     Lane,
     Version,

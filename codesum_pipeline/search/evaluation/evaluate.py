@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.guard import FailureGuard, guarded
-from codesum_pipeline.ground.model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, guarded
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
+from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

@@ -12,17 +12,17 @@ from typing import Any
 from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.decoding import decode
-from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError, HeldBack
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.settings.stage_settings import EvaluationSettings
-from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError, HeldBack
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.settings.stage_settings import EvaluationSettings
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
-from codesum_pipeline.indexes.formats.version_folder import Version
+from codesum_pipeline.indexes.file_formats.version_folder import Version
 from codesum_pipeline.indexes.publishing.publish import (
     PublishReport,
     publish_candidate,

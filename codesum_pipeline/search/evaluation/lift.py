@@ -12,9 +12,9 @@ from typing import TypeVar
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import WrittenBy
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.evaluate import (

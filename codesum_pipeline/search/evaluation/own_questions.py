@@ -19,16 +19,16 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.file import FileStatus, SourceFile
-from codesum_pipeline.ground.model.guard import FailureGuard, guarded
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
-from codesum_pipeline.ground.store.rows import from_table, to_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, guarded
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.store.rows import from_table, to_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, ask_questions
@@ -44,7 +44,7 @@ from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, documentation_spans, parse_file
 from codesum_pipeline.symbols.parsing.symbols_step import parse_symbols
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
-from codesum_pipeline.texts.summaries.documentation.docstrings import read_doc_comment, read_docstring, without_name
+from codesum_pipeline.texts.summaries.author_texts.docstrings import read_doc_comment, read_docstring, without_name
 
 COMMIT_CATEGORY = "commit"
 _LEAST_WORDS_OF_SUBJECT = 4

@@ -16,9 +16,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
 
 _STRICT = ConfigDict(strict=True)
 _Line = Annotated[int | None, Field(ge=1)]

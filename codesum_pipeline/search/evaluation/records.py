@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import to_builtins
 
-from codesum_pipeline.ground.model.decoding import convert
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     FUNCTION_MRR,

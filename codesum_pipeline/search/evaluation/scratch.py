@@ -12,15 +12,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.progress import Progress
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import BackendName, ModelPrice
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD
-from codesum_pipeline.ground.store.schemas import TABLES, texts_table
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, ModelPrice
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD
+from codesum_pipeline.foundation.store.schemas import TABLES, texts_table
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate

@@ -10,7 +10,7 @@ from importlib import resources
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.profiles.language_profiles import profile_of
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 
 # PEP 503: runs of these are one dash in a name of PyPI.
 _DASHES = re.compile(r"[-_.]+")

@@ -18,8 +18,8 @@ from codesum_pipeline.search.overviews.framework_catalogue import (
     package_name,
     read_catalogue,
 )
-from codesum_pipeline.search.overviews.manifests.manifest import DependencyScope, EntryKind, EntryPoint
 from codesum_pipeline.search.overviews.overview_inputs import MAIN_GUARD, OverviewSources
+from codesum_pipeline.search.overviews.package_manifests.manifest import DependencyScope, EntryKind, EntryPoint
 
 _EVIDENCE_KEPT = 3
 # Kinds for which tests and examples are evidence, too.

@@ -14,14 +14,14 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.ground.model.document import WrittenBy
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.ids import ROOT_MODULE
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.frameworks import Framework, find_entry_points, find_frameworks
-from codesum_pipeline.search.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView, read_sources, read_text
+from codesum_pipeline.search.overviews.package_manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.parts import (
     Community,
     Division,
@@ -35,7 +35,7 @@ from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.leaks import code_names, looks_like_code, names_in
-from codesum_pipeline.texts.summaries.documentation.prose import Prose, read_prose
+from codesum_pipeline.texts.summaries.author_texts.prose import Prose, read_prose
 
 _COLUMNS = ["id", "written_by", "summary", "responsibilities"]
 

@@ -14,16 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable
-from codesum_pipeline.ground.model.file import FileStatus, SkipReason
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
-from codesum_pipeline.ground.profiles.file_languages import FileRole, is_program, role_of
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, languages_with
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, without_suffix
+from codesum_pipeline.foundation.language_facts.file_languages import FileRole, is_program, role_of
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
-from codesum_pipeline.search.overviews.manifests.manifest import Manifest
-from codesum_pipeline.search.overviews.manifests.manifest_readers import manifest_paths, read_manifest
+from codesum_pipeline.search.overviews.package_manifests.manifest import Manifest
+from codesum_pipeline.search.overviews.package_manifests.manifest_readers import manifest_paths, read_manifest
 from codesum_pipeline.source.files.content import read_files
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests

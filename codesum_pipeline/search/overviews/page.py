@@ -12,21 +12,21 @@ from itertools import groupby
 import pyarrow as pa
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.markdown import code_span, escape_prose
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.profiles.language_profiles import profile_of
-from codesum_pipeline.ground.store.schemas import OVERVIEWS
-from codesum_pipeline.ground.store.workspace import Workspace, write_serving_file
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
+from codesum_pipeline.foundation.store.schemas import OVERVIEWS
+from codesum_pipeline.foundation.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
-from codesum_pipeline.search.overviews.manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
+from codesum_pipeline.search.overviews.package_manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import split_sentences
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 # Characters without a meaning in Mermaid's quotes; others are written as their numbers.

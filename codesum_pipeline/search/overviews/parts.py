@@ -19,8 +19,8 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, module_path_of
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier

@@ -21,13 +21,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.printable import some_of
-from codesum_pipeline.ground.profiles.file_languages import ROLES, FileRole
-from codesum_pipeline.indexes.formats.nearest_vectors import find_highest
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
-from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.printable import some_of
+from codesum_pipeline.foundation.language_facts.file_languages import ROLES, FileRole
+from codesum_pipeline.indexes.file_formats.nearest_vectors import find_highest
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.retrieval.lookup import Lookup
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

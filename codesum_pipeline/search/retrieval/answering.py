@@ -12,8 +12,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.indexes.formats.nearest_vectors import find_highest
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.indexes.file_formats.nearest_vectors import find_highest
 from codesum_pipeline.search.retrieval.adjustments import (
     DocumentQuery,
     Levels,

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.indexes.formats.nearest_vectors import highest_above_zero
-from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.indexes.file_formats.nearest_vectors import highest_above_zero
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import find_innermost

@@ -11,16 +11,16 @@ from itertools import accumulate, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.ground.model.cancellation import checkpoint
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.indexes.formats.nearest_vectors import (
+from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.indexes.file_formats.nearest_vectors import (
     FEWEST_VECTORS,
     NearestVectors,
     find_highest,
     highest_above_zero,
 )
-from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors
-from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import Query, scored_by_name
 from codesum_pipeline.search.retrieval.shelf import Mask, Shelf, join_arrays

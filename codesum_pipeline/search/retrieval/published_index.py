@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import BrokenIndex, ConfigurationError, MissingTable
-from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex, ConfigurationError, MissingTable
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats import version_folder as paths
-from codesum_pipeline.indexes.formats.bm25 import Bm25Index
-from codesum_pipeline.indexes.formats.index_files import Callers, ShownFields, StringTable, SymbolNames, Uses
-from codesum_pipeline.indexes.formats.nearest_vectors import NearestVectors
-from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, map_bytes, map_npy, map_npz, map_tensor
-from codesum_pipeline.indexes.formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
+from codesum_pipeline.indexes.file_formats import version_folder as paths
+from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
+from codesum_pipeline.indexes.file_formats.index_files import Callers, ShownFields, StringTable, SymbolNames, Uses
+from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_bytes, map_npy, map_npz, map_tensor
+from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 
 # What languages call the file that a folder is imported by, or started with.

@@ -19,12 +19,12 @@ from importlib.resources import as_file, files
 import numpy as np
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.index_files import StringTable
-from codesum_pipeline.indexes.formats.stored_zip import Array, Vectors, map_npz
+from codesum_pipeline.indexes.file_formats.index_files import StringTable
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, find_distinct
@@ -69,7 +69,7 @@ class RelatedWords:
 
 @cache
 def load_related_words() -> RelatedWords:
-    with as_file(files("codesum_pipeline.indexes") / "models" / "related_words.npz") as path:
+    with as_file(files("codesum_pipeline.indexes") / "shipped_models" / "related_words.npz") as path:
         arrays = map_npz(path)
     return RelatedWords(StringTable(arrays["words"], arrays["offsets"]), arrays["related"], arrays["likeness"])
 

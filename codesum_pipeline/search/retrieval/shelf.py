@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.cancellation import checkpoint
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.nearest_names import nearest_names
-from codesum_pipeline.ground.model.patterns import MOST_PATTERNS, read_patterns
-from codesum_pipeline.ground.model.printable import shortened
-from codesum_pipeline.ground.profiles.file_languages import LANGUAGES, language_of_path
-from codesum_pipeline.indexes.formats.stored_zip import Array
+from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
+from codesum_pipeline.foundation.data_model.patterns import MOST_PATTERNS, read_patterns
+from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, language_of_path
+from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import Pointer, rows_pointed_to
 from codesum_pipeline.search.retrieval.weights import Numbers, Places, Ranking, ScoredDocuments, Scores

@@ -29,9 +29,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.profiles.file_languages import FileRole
-from codesum_pipeline.indexes.formats.version_folder import Lane
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.language_facts.file_languages import FileRole
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 
 R = TypeVar("R", bound=Hashable)

@@ -8,8 +8,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, Retirement
 from codesum_pipeline.source.git.git_addresses import named_location, take_apart
 from codesum_pipeline.source.git.locations import address_of, free_key, is_url, key_base, parse_location
 from codesum_pipeline.source.repositories.organisations import ListedRepository, Organisation

@@ -9,10 +9,10 @@ from urllib.parse import quote
 import httpx
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, HostUnavailable
-from codesum_pipeline.ground.model.printable import one_line
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.operation_settings import HostSettings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, HostUnavailable
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.operation_settings import HostSettings
 from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan, SyncRules, plan_sync
 from codesum_pipeline.source.git.locations import host_id_of
 from codesum_pipeline.source.repositories.organisations import (

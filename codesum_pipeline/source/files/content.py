@@ -14,10 +14,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.profiles.file_languages import PROSE, TEXT, language_of_first_line, language_of_path
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, profile_of
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.language_facts.file_languages import (
+    PROSE,
+    TEXT,
+    language_of_first_line,
+    language_of_path,
+)
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.masking.key_files import is_only_keys
 

@@ -10,13 +10,13 @@ from typing import Self
 from msgspec import Struct
 from pathspec import GitIgnoreSpec
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.model.patterns import read_patterns
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.profiles.file_languages import LANGUAGES, is_program, language_of_path
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.patterns import read_patterns
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, is_program, language_of_path
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.

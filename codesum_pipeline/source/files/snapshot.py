@@ -11,14 +11,14 @@ from contextlib import closing
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.file import FileStatus, SkipReason, Snapshot, SourceFile
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.moments import moment_of
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.profiles.file_languages import TEXT, language_of_path
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.moments import moment_of
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.language_facts.file_languages import TEXT, language_of_path
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, readable_path

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.stage_settings import ScanSettings
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.git.git import LITERAL_PATHS, run_git, try_git
 from codesum_pipeline.source.git.locations import is_url

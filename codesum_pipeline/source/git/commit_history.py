@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import CannotWrite, LeaseHeld, RepositoryUnavailable
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.moments import moment_of
-from codesum_pipeline.ground.store.lease import hold_unless_held
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import CannotWrite, LeaseHeld, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.moments import moment_of
+from codesum_pipeline.foundation.store.lease import hold_unless_held
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror

@@ -15,8 +15,8 @@ from typing import IO
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable
-from codesum_pipeline.ground.model.file import SkipReason
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.source.git.git import last_line, run_git, start_git, stop_git
 
 # What a folder holds beside its sources (data, disk images) is not copied into the mirror.

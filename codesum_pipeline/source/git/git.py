@@ -19,9 +19,14 @@ from typing import IO, Self
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable, SkippedFile, TookTooLong
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.store.atomic import cannot_write, refusal_in_words
+from codesum_pipeline.foundation.data_model.errors import (
+    ConfigurationError,
+    RepositoryUnavailable,
+    SkippedFile,
+    TookTooLong,
+)
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.store.atomic import cannot_write, refusal_in_words
 from codesum_pipeline.source.git.git_addresses import GIT_HOST, GIT_PASSWORD, GIT_USER, with_shown_locations
 
 # Without a repository of its own, git would look for one upward of the current folder and read its configuration.

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shortened
 
 UNREADABLE = "a location that cannot be read"
 # The variables that `git.py` gives a user and a password by, for the one host that they are of.

@@ -11,8 +11,8 @@ from typing import IO
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ObjectsMissing, RepositoryUnavailable
-from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.data_model.errors import ObjectsMissing, RepositoryUnavailable
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.source.git.git import find_object_id, last_line, start_git, stop_git, try_git
 from codesum_pipeline.source.git.remote import shallow_commits
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, tree_entries

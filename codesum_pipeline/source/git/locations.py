@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import shortened
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import shortened
 from codesum_pipeline.source.git.git_addresses import (
     UNREADABLE,
     GitAddress,

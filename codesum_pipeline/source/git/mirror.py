@@ -16,9 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.folder_commits import LeftOut, scan_folder
 from codesum_pipeline.source.git.git import GitResult, find_object_id, run_git
 from codesum_pipeline.source.git.git_addresses import shown_location

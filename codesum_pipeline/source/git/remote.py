@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, ObjectsMissing, RepositoryUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, ObjectsMissing, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.git import GitResult, run_git, try_git
 from codesum_pipeline.source.git.git_addresses import shown_location, take_apart
 from codesum_pipeline.source.git.locations import is_url

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from codesum_pipeline.ground.model.errors import RepositoryUnavailable, TookTooLong
+from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable, TookTooLong
 from codesum_pipeline.source.git.git import BlobReader, find_object_id, read_records, run_git
 
 # The modes of entries that are no files; a folder is listed only where it cannot be read.

@@ -6,7 +6,7 @@ it nothing but comments and what programs write around keys.
 
 import re
 
-from codesum_pipeline.ground.profiles.file_languages import PROSE, TEXT, is_program
+from codesum_pipeline.foundation.language_facts.file_languages import PROSE, TEXT, is_program
 from codesum_pipeline.source.masking.secrets import looks_like_key, mask_secrets
 
 # What keys are armoured with, whatever they are called; one that was cut off has no end.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import RetryLater
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import RetryLater
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.git import try_git
 from codesum_pipeline.source.git.locations import address_of, is_url
 

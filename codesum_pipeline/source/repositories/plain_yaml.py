@@ -9,7 +9,7 @@ from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.source.git.git_addresses import with_shown_locations
 
 # A registry of 10,000 repositories takes 1 MB.

@@ -11,10 +11,10 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.sqlite_tables import SqliteFile, columns, reading
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, columns, reading
 
 # What is derived in one go, and lost if the process ends meanwhile.
 _PORTION = 500

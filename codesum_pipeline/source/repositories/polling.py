@@ -21,12 +21,12 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.operation_settings import PlannerSettings
-from codesum_pipeline.ground.store.atomic import state_of
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.operation_settings import PlannerSettings
+from codesum_pipeline.foundation.store.atomic import state_of
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.git.locations import host_of, is_url
 from codesum_pipeline.source.git.mirror import Mirror, our_ref
 from codesum_pipeline.source.git.remote import is_commit_id, is_git_repository, source_git_dir

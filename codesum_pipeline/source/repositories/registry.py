@@ -29,14 +29,14 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from codesum_pipeline.ground.model.decoding import convert
-from codesum_pipeline.ground.model.errors import ConfigurationError, InvalidKey, UnknownRepository
-from codesum_pipeline.ground.model.ids import check_repository_key
-from codesum_pipeline.ground.model.printable import shortened
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.atomic import FileState, write_text_atomically
-from codesum_pipeline.ground.store.layout import WHOLE_FOLDER, LocalFiles
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, InvalidKey, UnknownRepository
+from codesum_pipeline.foundation.data_model.ids import check_repository_key
+from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.atomic import FileState, write_text_atomically
+from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
+from codesum_pipeline.foundation.store.locks import exclusive
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, with_shown_locations
 from codesum_pipeline.source.git.locations import check_command, free_key, full_place, is_url, key_base, parse_location
 from codesum_pipeline.source.git.remote import check_ref

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.atomic import FileState
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.atomic import FileState
 from codesum_pipeline.source.git.locations import is_url
 
 # A file older than this cannot change without a new time: the clocks of file systems are finer.

@@ -4,8 +4,8 @@ This page says how to add the next one.
 
 A language is a module with a `DECLARATION`; `language_registry.py` finds it by itself. Beside it are a table of what
 its parser must know (`*.syntax.toml`), and the `Rules` by which its imports are resolved, which languages whose files
-may name each other share. What the rest of the program must know of it is in `ground/profiles/*.toml`. The other
-modules of this folder are what several languages share.
+may name each other share. What the rest of the program must know of it is in `foundation/language_facts/*.toml`. The
+other modules of this folder are what several languages share.
 
 Fill in what follows in this order; after each step, `codesum_pipeline_tests/symbols/languages/test_laws.py` fails for
 less. Names of node types are those of the tree-sitter grammar: look at the tree of an example first
@@ -63,7 +63,7 @@ still fails for has a field: read the group that the law is about. This is a who
 
     import tree_sitter_lua
 
-    from codesum_pipeline.ground.model.symbol import SymbolType
+    from codesum_pipeline.foundation.data_model.symbol import SymbolType
     from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
     from codesum_pipeline.symbols.languages.hooks import call_reader, definition_reader, spell_quoted
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import tree_sitter_bash
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.possible_values import ModuleValue
-from codesum_pipeline.ground.model.scopes import ImportRow, ScopedFile
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import definition_reader, find_field, raw_text

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 import tree_sitter_c_sharp
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
-from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (

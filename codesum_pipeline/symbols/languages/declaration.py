@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Import, Parameter, Reexport, Symbol
+from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Reexport, Symbol
 from codesum_pipeline.symbols.languages.framework_rules import FrameworkRules
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,

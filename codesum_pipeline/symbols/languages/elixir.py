@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import tree_sitter_elixir
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.possible_values import ModuleValue
-from codesum_pipeline.ground.model.scopes import ImportRow, Scope, ScopedFile
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages import elixir_forms as forms
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName

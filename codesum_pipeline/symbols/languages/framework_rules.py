@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.symbol import Import, Symbol
+from codesum_pipeline.foundation.data_model.symbol import Import, Symbol
 from codesum_pipeline.symbols.languages.spec import Mark, Names, Span
 
 # The modifier of tests.

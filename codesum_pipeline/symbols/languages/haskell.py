@@ -7,9 +7,9 @@ from itertools import islice
 import tree_sitter_haskell
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.possible_values import ModuleValue
-from codesum_pipeline.ground.model.scopes import ImportRow, Key, ScopedFile
-from codesum_pipeline.ground.model.symbol import Import, Parameter, Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import (

@@ -6,7 +6,7 @@ from typing import Self
 from msgspec import Struct
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 
 # The class of a longer expression or type cannot be determined.
 MAX_CHAIN = 120

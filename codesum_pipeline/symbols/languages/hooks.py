@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
     Code,

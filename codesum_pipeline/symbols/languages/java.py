@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import tree_sitter_java
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,

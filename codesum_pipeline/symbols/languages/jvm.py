@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
-from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala"})

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import tree_sitter_php
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.expression import ROOT
-from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Reason, Value
-from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.expression import ROOT
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Reason, Value
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (

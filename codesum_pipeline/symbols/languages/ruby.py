@@ -12,8 +12,8 @@ from itertools import takewhile
 import tree_sitter_ruby
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.scopes import ImportRow, ScopedFile
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,

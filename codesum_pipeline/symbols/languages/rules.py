@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.bindings import Bound
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.possible_values import (
+from codesum_pipeline.foundation.data_model.bindings import Bound
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
     UNKNOWN,
     ClassValue,
@@ -18,8 +18,8 @@ from codesum_pipeline.ground.model.possible_values import (
     Reason,
     Value,
 )
-from codesum_pipeline.ground.model.scopes import Binding, ImportRow, Key, Scope, ScopedFile
-from codesum_pipeline.ground.profiles.language_profiles import library_names
+from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.language_facts.language_profiles import library_names
 from codesum_pipeline.symbols.languages.projects import Projects
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.

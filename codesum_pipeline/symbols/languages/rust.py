@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import tree_sitter_rust
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Parameter, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,

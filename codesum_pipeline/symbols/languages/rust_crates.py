@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from codesum_pipeline.ground.model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
-from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.projects import Projects, folders_above, inner_table, join_path, text_under
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 

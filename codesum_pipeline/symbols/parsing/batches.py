@@ -8,16 +8,16 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import CompilerFile
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.file import SkipReason
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard, work_in_halves
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
-from codesum_pipeline.ground.settings.stage_settings import STEPS_PER_BYTE
-from codesum_pipeline.ground.store.rows import to_table
-from codesum_pipeline.ground.workers.limits import TooMuchHere, WorkLimits
-from codesum_pipeline.ground.workers.pool import WorkerDied
+from codesum_pipeline.foundation.data_model.edge import CompilerFile
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard, work_in_halves
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
+from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere, WorkLimits
+from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
 from codesum_pipeline.source.files.content import decode_text
 from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
 from codesum_pipeline.symbols.parsing.compiled_files import OfferedDocument, with_compiler

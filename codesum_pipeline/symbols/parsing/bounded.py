@@ -11,9 +11,9 @@ from typing import Self
 
 from tree_sitter import Parser, Point, Tree
 
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, profile_of
-from codesum_pipeline.ground.workers.limits import Meter, TooMuchHere, WorkLimits
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
+from codesum_pipeline.foundation.worker_processes.limits import Meter, TooMuchHere, WorkLimits
 
 # Raise it with what is counted, and how: it decides which files are read.
 STEPS_VERSION = "steps/1"

@@ -6,7 +6,15 @@ Alike in all languages: the parser has already separated names, marks and texts.
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from codesum_pipeline.ground.model.expression import CAST, ELEMENT, ROOT, UNWRAPPED, Chain, ExpressionStep, TypeName
+from codesum_pipeline.foundation.data_model.expression import (
+    CAST,
+    ELEMENT,
+    ROOT,
+    UNWRAPPED,
+    Chain,
+    ExpressionStep,
+    TypeName,
+)
 from codesum_pipeline.symbols.parsing.expressions import is_text, text_at
 
 # Part of the parsers' versions: a change reads every file again.

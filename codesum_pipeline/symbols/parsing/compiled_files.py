@@ -17,10 +17,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import CompilerFile
-from codesum_pipeline.ground.model.hashing import HashPolicy, hash_of
-from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.edge import CompilerFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy, hash_of
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
 from codesum_pipeline.symbols.parsing.compiled_symbols import Matches, match_definitions, symbols_lacking
 from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, ParsedFile
 from codesum_pipeline.symbols.scip.comparing import IndexComparison, IndexReference, compare_with_text

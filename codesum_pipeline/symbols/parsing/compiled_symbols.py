@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.hashing import HashPolicy, sha1_hex
-from codesum_pipeline.ground.model.ids import SUFFIX_DIGITS, symbol_id
-from codesum_pipeline.ground.model.symbol import Symbol, SymbolFacts, SymbolType
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
+from codesum_pipeline.foundation.data_model.ids import SUFFIX_DIGITS, symbol_id
+from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash
 from codesum_pipeline.symbols.scip.comparing import IndexComparison, IndexDefinition
 from codesum_pipeline.symbols.scip.symbol_names import Suffix

@@ -13,7 +13,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.symbol import Form, Parameter
+from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # Part of the parsers' versions: a change reads every file again.

@@ -10,7 +10,7 @@ from operator import itemgetter
 from msgspec.structs import replace
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Fact, Form, SymbolFacts, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Text
 from codesum_pipeline.symbols.languages.spec import Mark

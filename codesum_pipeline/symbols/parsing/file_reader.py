@@ -6,8 +6,8 @@ from operator import attrgetter
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import FileFacts, Import, Reexport, Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, Reexport, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, References, Text
 from codesum_pipeline.symbols.languages.spec import Span

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import CompilerFile
-from codesum_pipeline.ground.model.symbol import FileFacts, Import, Symbol
+from codesum_pipeline.foundation.data_model.edge import CompilerFile
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, Symbol
 from codesum_pipeline.source.masking.secrets import mask_of, mask_secrets, secrets_in
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 

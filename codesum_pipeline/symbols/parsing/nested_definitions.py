@@ -7,8 +7,8 @@ from itertools import accumulate
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.hooks import raw_text

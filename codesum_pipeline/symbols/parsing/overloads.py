@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from codesum_pipeline.ground.model.hashing import sha1_hex
-from codesum_pipeline.ground.model.ids import SUFFIX_DIGITS, symbol_id
+from codesum_pipeline.foundation.data_model.hashing import sha1_hex
+from codesum_pipeline.foundation.data_model.ids import SUFFIX_DIGITS, symbol_id
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition
 
 # Part of every parser's version.

@@ -7,9 +7,9 @@ from importlib.metadata import version
 from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.settings.stage_settings import STEPS_PER_BYTE
-from codesum_pipeline.ground.workers.limits import WorkLimits
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
+from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
 from codesum_pipeline.source.files.content import decode_text
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION

@@ -23,8 +23,8 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.expression import CAST, OBJECT
-from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.expression import CAST, OBJECT
+from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, References, Text
 from codesum_pipeline.symbols.languages.spec import Mark

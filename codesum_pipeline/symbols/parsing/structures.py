@@ -11,7 +11,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.expression import chain_to_json, type_to_json
+from codesum_pipeline.foundation.data_model.expression import chain_to_json, type_to_json
 from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, NAMELESS, CallSyntax, Code
 from codesum_pipeline.symbols.languages.hooks import raw_text
 from codesum_pipeline.symbols.languages.kin import parent_of

@@ -16,16 +16,16 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.file import FileStatus
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.ground.workers.limits import work_limits
-from codesum_pipeline.ground.workers.pool import Pool, worker_count
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.file import FileStatus
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.foundation.worker_processes.limits import work_limits
+from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.batches import (
     PARSER_ENDED,

@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.ids import SEPARATOR
-from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.symbols.languages.framework_rules import TEST, FrameworkRules, is_called_test
 from codesum_pipeline.symbols.languages.spec import Mark, split_words
 from codesum_pipeline.symbols.parsing.facts import CallReader

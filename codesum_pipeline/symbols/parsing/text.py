@@ -7,10 +7,10 @@ import json
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.hashing import HashPolicy, sha1_hex, sha256_hex
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
-from codesum_pipeline.ground.profiles.file_languages import TEXT
-from codesum_pipeline.ground.profiles.language_profiles import is_project_file
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex, sha256_hex
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
+from codesum_pipeline.foundation.language_facts.file_languages import TEXT
+from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 
 # What a file without anything to resolve says to the graph.

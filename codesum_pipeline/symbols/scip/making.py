@@ -19,12 +19,12 @@ from typing import BinaryIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.printable import one_line, shortened
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.atomic import read_json, replacing, write_json_atomically
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.printable import one_line, shortened
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.atomic import read_json, replacing, write_json_atomically
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.git.git_addresses import with_shown_locations
 from codesum_pipeline.source.git.mirror import Mirror, check_out
 from codesum_pipeline.symbols.scip.sandbox import INDEX_NAME, OUTPUT, Ran, Room, Sandbox, is_of_checkout, run_bounded

@@ -17,8 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.errors import RefusedIndex
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.errors import RefusedIndex
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool

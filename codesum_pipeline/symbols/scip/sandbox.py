@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct, field, json
 
-from codesum_pipeline.ground.model.cancellation import checkpoint
-from codesum_pipeline.ground.model.printable import one_line
-from codesum_pipeline.ground.settings.stage_settings import ScipSettings
+from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.settings.stage_settings import ScipSettings
 from codesum_pipeline.symbols.scip.supervisor import BY_SIGNAL, Task
 
 if TYPE_CHECKING:

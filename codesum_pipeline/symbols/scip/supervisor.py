@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.decoding import decode
+from codesum_pipeline.foundation.data_model.decoding import decode
 
 # From <linux/prctl.h>.
 _PR_SET_CHILD_SUBREAPER = 36

@@ -18,15 +18,15 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.errors import RefusedIndex
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.stage_settings import ScipSettings
-from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.errors import RefusedIndex
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ScipSettings
+from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.source.git.git import start_git, stop_git
 from codesum_pipeline.source.git.locations import IndexPlace, is_url

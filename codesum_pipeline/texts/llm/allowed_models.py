@@ -1,7 +1,7 @@
 """Which models the settings let a build call, why they let none, and the form in which each is made to answer."""
 
-from codesum_pipeline.ground.model.errors import ModelNotInAllowlist
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.foundation.data_model.errors import ModelNotInAllowlist
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline.texts.llm.prices import has_capability, price_of
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.llm.pins import blake3_of
 
 TOOL_NAME = "emit_symbol_summary"

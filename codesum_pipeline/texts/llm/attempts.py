@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import WrittenText
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.foundation.data_model.document import WrittenText
+from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
     CallFailure,
     ModelNotInAllowlist,
@@ -29,8 +29,8 @@ from codesum_pipeline.ground.model.errors import (
     SummaryError,
     SummaryOutputInvalid,
 )
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask

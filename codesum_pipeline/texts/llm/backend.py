@@ -6,9 +6,9 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import PromptTemplateMismatch, SummaryOutputInvalid
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import PromptTemplateMismatch, SummaryOutputInvalid
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.echoed_names import is_dated_name_of, is_name_of
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse

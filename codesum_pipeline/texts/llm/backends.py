@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.backend import (
     AnotherModel,

@@ -21,11 +21,11 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
-from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.model.guard import describe_error
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
-from codesum_pipeline.ground.workers.child import start_child
-from codesum_pipeline.ground.workers.pool import worker_count
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.guard import describe_error
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.worker_processes.child import start_child
+from codesum_pipeline.foundation.worker_processes.pool import worker_count
 from codesum_pipeline.texts.llm.backend import Templates
 from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.texts.llm.litellm_door import litellm_client, without_secrets

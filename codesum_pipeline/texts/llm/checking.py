@@ -34,8 +34,8 @@ from typing import Any, NoReturn, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
-from codesum_pipeline.ground.model.document import Citation, InputSpec, Level, Returns, WrittenText
-from codesum_pipeline.ground.model.printable import one_line
+from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
+from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
 from codesum_pipeline.texts.llm.leaks import leaked_names, looks_like_code, names_in
 from codesum_pipeline.texts.llm.pins import CALL_OF, AnswerForm, SummaryResponse

@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, TextContext
-from codesum_pipeline.ground.model.errors import SummaryError, SummaryOutputInvalid
-from codesum_pipeline.ground.model.guard import Failure
+from codesum_pipeline.foundation.data_model.document import Level, TextContext
+from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryOutputInvalid
+from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
 

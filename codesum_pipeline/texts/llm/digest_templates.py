@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import TemplateRenderError
+from codesum_pipeline.foundation.data_model.errors import TemplateRenderError
 from codesum_pipeline.texts.llm.templates import (
     HISTORY,
     PLACEHOLDERS,

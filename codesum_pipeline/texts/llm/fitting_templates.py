@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.texts.llm.budgets import FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS, chars_left, least_prompt_chars
 from codesum_pipeline.texts.llm.templates import (
     SHORT_NAME,

@@ -9,7 +9,7 @@ the word "build" says nothing. A document's own names are never leaks.
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from codesum_pipeline.ground.model.ids import without_suffix
+from codesum_pipeline.foundation.data_model.ids import without_suffix
 
 
 def _words(text: str) -> frozenset[str]:

@@ -24,14 +24,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
-from codesum_pipeline.ground.model.decoding import convert
-from codesum_pipeline.ground.model.errors import BucketUnavailable
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.model.moments import iso_moment
-from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
-from codesum_pipeline.ground.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.data_model.moments import iso_moment
+from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
+from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 

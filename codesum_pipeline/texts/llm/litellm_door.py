@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 
 REMOVED = "…"
 _SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)

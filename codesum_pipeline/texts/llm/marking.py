@@ -9,8 +9,8 @@ ones) are removed first.
 import re
 import unicodedata
 
-from codesum_pipeline.ground.model.hashing import sha256_hex
-from codesum_pipeline.ground.model.printable import SUSPECT, UNPRINTABLE
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.data_model.printable import SUSPECT, UNPRINTABLE
 
 # Part of every key under which a model's text is kept. What is masked in a text is in the key by the text itself, so
 # this stays where a rule of `source.secrets` changes.

@@ -14,8 +14,8 @@ from blake3 import blake3
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.hashing import canonical_json
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.hashing import canonical_json
 
 # Keeps these hashes apart from any other use of BLAKE3 over the same bytes.
 _DOMAIN = "codesum.llm.summary.request.v1"

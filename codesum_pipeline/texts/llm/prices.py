@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.pins import TokenUsage
 
 # Measured on prompts as they are sent: 4.0 in the packaged system prompt, 3.9 in numbered Python.

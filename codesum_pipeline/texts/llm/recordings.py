@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from msgspec import ValidationError, to_builtins
 
-from codesum_pipeline.ground.model.decoding import convert
-from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, SummaryRequest, SummaryResponse
 
 _SUFFIX = ".json"

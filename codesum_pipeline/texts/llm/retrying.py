@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from aiolimiter import AsyncLimiter
 
-from codesum_pipeline.ground.model.errors import BackendNotConfigured, SummaryCallFailed
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, SummaryCallFailed
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0

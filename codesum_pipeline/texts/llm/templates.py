@@ -24,10 +24,10 @@ from string import Formatter
 from msgspec import Struct
 
 import codesum_pipeline
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
-from codesum_pipeline.ground.model.hashing import canonical_json
-from codesum_pipeline.ground.store.atomic import write_text_atomically, writing
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
+from codesum_pipeline.foundation.data_model.hashing import canonical_json
+from codesum_pipeline.foundation.store.atomic import write_text_atomically, writing
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool
 from codesum_pipeline.texts.llm.pins import blake3_of
 

@@ -22,12 +22,12 @@ from uuid import uuid4
 
 from msgspec import Struct, json
 
-from codesum_pipeline.ground.model.decoding import decode
-from codesum_pipeline.ground.model.document import CompactionRecord, TextContext, WrittenText
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.buckets.objects import Objects
-from codesum_pipeline.ground.store.sqlite_tables import columns, read_row, row_values
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.buckets.objects import Objects
+from codesum_pipeline.foundation.store.sqlite_tables import columns, read_row, row_values
 
 COLUMNS = (
     "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "

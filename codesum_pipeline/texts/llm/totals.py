@@ -7,7 +7,13 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.foundation.data_model.model_call import (
+    AttemptOutcome,
+    AvoidanceReason,
+    AvoidedRow,
+    CallTotals,
+    LedgerRow,
+)
 
 Key = TypeVar("Key", str, tuple[str, ...])
 _ANSWERED = (AttemptOutcome.GOOD, AttemptOutcome.INVALID)

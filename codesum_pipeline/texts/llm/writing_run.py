@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Gate, TextContext, WrittenText
-from codesum_pipeline.ground.model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.foundation.data_model.document import Gate, TextContext, WrittenText
+from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.attempts import (

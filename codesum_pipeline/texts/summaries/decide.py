@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Cause, ChildPair, HistoryEvent, Level, WrittenBy
-from codesum_pipeline.ground.store.rows import column_names, from_table
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Cause, ChildPair, HistoryEvent, Level, WrittenBy
+from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets
 
 

@@ -16,15 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level, SummaryDocument, WrittenBy
-from codesum_pipeline.ground.model.edge import Context
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.model.hashing import graph_hash, module_content_hash
-from codesum_pipeline.ground.model.ids import module_path_of
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.rows import column_names, schema_of, to_table
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level, SummaryDocument, WrittenBy
+from codesum_pipeline.foundation.data_model.edge import Context
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.hashing import graph_hash, module_content_hash
+from codesum_pipeline.foundation.data_model.ids import module_path_of
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.rows import column_names, schema_of, to_table
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.origins import is_own
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers, read_outline
 from codesum_pipeline.texts.summaries.text_history import append_history

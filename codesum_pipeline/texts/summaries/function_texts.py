@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.ground.model.document import WrittenBy
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.settings.stage_settings import FilterSettings
-from codesum_pipeline.ground.store.rows import column_names, from_table
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
+from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.inputs import FunctionInput

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.symbol import Reexport, SymbolFacts
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.symbol import Reexport, SymbolFacts
 
 
 class FunctionInput(Struct, frozen=True):

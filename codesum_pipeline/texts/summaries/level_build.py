@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import Cause, Gate, Level, TextRow, WrittenBy
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.model.progress import Progress
-from codesum_pipeline.ground.store.rows import column_names, from_table, schema_of, to_table
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.ground.workers.limits import work_limits
-from codesum_pipeline.ground.workers.pool import Pool, resting_workers
+from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.foundation.worker_processes.limits import work_limits
+from codesum_pipeline.foundation.worker_processes.pool import Pool, resting_workers
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.ground.model.document import Level, PlanAction
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.rows import from_table
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.ground.workers.limits import work_limits
-from codesum_pipeline.ground.workers.pool import Pool, worker_count
+from codesum_pipeline.foundation.data_model.document import Level, PlanAction
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.foundation.worker_processes.limits import work_limits
+from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model, write_layer_by_model
 from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel

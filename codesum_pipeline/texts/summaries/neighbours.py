@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import WrittenText
-from codesum_pipeline.ground.model.edge import EdgeKind
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
-from codesum_pipeline.ground.store.rows import lists_of_field
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import WrittenText
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.store.rows import lists_of_field
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, file_names, function_names
 

@@ -19,13 +19,19 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, TextRow, WrittenBy
-from codesum_pipeline.ground.model.file import FileStatus
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR, module_path_of, parent_modules, without_suffix
-from codesum_pipeline.ground.model.symbol import FileFacts, Import, SymbolType
-from codesum_pipeline.ground.store.rows import lists_of_field, values_of
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.file import FileStatus
+from codesum_pipeline.foundation.data_model.ids import (
+    ROOT_MODULE,
+    SEPARATOR,
+    module_path_of,
+    parent_modules,
+    without_suffix,
+)
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
+from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,

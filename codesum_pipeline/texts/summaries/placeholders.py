@@ -7,13 +7,13 @@ so that every document has its children, but in no dense lane.
 
 from collections.abc import Sequence
 
-from codesum_pipeline.ground.model.document import Level, WrittenText
-from codesum_pipeline.ground.model.patterns import any_of
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
-from codesum_pipeline.ground.settings.stage_settings import FilterSettings
+from codesum_pipeline.foundation.data_model.document import Level, WrittenText
+from codesum_pipeline.foundation.data_model.patterns import any_of
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
-from codesum_pipeline.texts.summaries.documentation.docstrings import docstring_of, opening_of
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+from codesum_pipeline.texts.summaries.author_texts.docstrings import docstring_of, opening_of
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     make_printable,
     make_sentence,

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.document import Cause, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
-from codesum_pipeline.ground.model.document import Cause, Level, PlanAction, PlanRow, WrittenBy
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.progress import Progress, no_progress
-from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import SnapshotReport
 from codesum_pipeline.source.git.mirror import make_scratch
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols

@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, SEPARATOR
-from codesum_pipeline.ground.model.nearest_names import nearest_names
-from codesum_pipeline.ground.store.rows import column_names, from_table, nulls, schema_of, to_table
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, HistoryEvent, HistoryRow, Level, TextRow
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
+from codesum_pipeline.foundation.store.rows import column_names, from_table, nulls, schema_of, to_table
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 
 _HASHES = ("text_hash", "summary_hash")
 # Columns that the tables of texts do not have.

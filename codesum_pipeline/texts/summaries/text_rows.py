@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level, PurposeSource, TextRow, WrittenText
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
-from codesum_pipeline.ground.store.rows import to_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, TextRow, WrittenText
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
+from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite, kind_of_writer
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.wanted_texts import want_failed
 

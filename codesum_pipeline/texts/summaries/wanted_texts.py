@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import ChildPair
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.hashing import canonical_json, sha1_hex, summary_hash
+from codesum_pipeline.foundation.data_model.document import ChildPair
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
 from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION

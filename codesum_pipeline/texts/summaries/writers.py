@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import PurposeSource, TextRow, WrittenBy
-from codesum_pipeline.ground.model.guard import Failure, FailureGuard
-from codesum_pipeline.ground.store.rows import from_table
-from codesum_pipeline.ground.workers.limits import TooMuchHere
-from codesum_pipeline.ground.workers.pool import WorkerDied
+from codesum_pipeline.foundation.data_model.document import PurposeSource, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere
+from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
 from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function

@@ -11,16 +11,16 @@ from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import compare_fingerprints, is_complete
-from codesum_pipeline.ground.model.document import LEVELS, Gate, Level
-from codesum_pipeline.ground.model.errors import CallFailure, CodesumError, SummaryCallFailed
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.model_call import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.formats.version_folder import read_published
+from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
+from codesum_pipeline.foundation.data_model.errors import CallFailure, CodesumError, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.lift import find_savings
 from codesum_pipeline.source.files.path_rules import PathRules

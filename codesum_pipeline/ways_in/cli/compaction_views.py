@@ -4,13 +4,13 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from codesum_pipeline.changes.compaction.attestation import Attestation
-from codesum_pipeline.changes.compaction.compactable_rows import CompactionSource, HistoryRows, source_of
-from codesum_pipeline.changes.compaction.compacting import Compactor
-from codesum_pipeline.ground.model.document import CompactionRecord
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.store.tables import tables_of
+from codesum_pipeline.builds.compaction.attestation import Attestation
+from codesum_pipeline.builds.compaction.compactable_rows import CompactionSource, HistoryRows, source_of
+from codesum_pipeline.builds.compaction.compacting import Compactor
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
 

@@ -11,18 +11,23 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
 from rich.text import Text
 
-from codesum_pipeline.ground.model.document import Gate, Level, WrittenBy
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.data_model.document import Gate, Level, WrittenBy
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_with_id, no_such_document
+from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.surroundings import (
+    TRUST_LEGEND,
+    TRUST_MARK,
+    DocumentRelations,
+    RelatedDocument,
+)
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
-from codesum_pipeline.ways_in.tools.call import ToolContext, documents_with_id, no_such_document
-from codesum_pipeline.ways_in.tools.catalogue import AsOf, IndexCatalogue
-from codesum_pipeline.ways_in.tools.surroundings import TRUST_LEGEND, TRUST_MARK, DocumentRelations, RelatedDocument
 
 
 def catalogue_of(invocation: Invocation) -> IndexCatalogue:
@@ -143,8 +148,8 @@ def failure_and_price(layout: HomeLayout, key: str, document: Mapping[str, Any])
     # Arrow takes longer to load than to show a document, and most are shown without it.
     import pyarrow.compute as pc
 
-    from codesum_pipeline.ground.store.schemas import texts_table
-    from codesum_pipeline.ground.store.tables import tables_of
+    from codesum_pipeline.foundation.store.schemas import texts_table
+    from codesum_pipeline.foundation.store.tables import tables_of
 
     table = texts_table(Level(document["type"]))
     texts = tables_of(layout).read_or_empty(table, key, columns=["id", "text_hash", *_IN_TABLES])

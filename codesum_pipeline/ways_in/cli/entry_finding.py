@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, UnknownRepository
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.files.work_trees import covering_entry
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, take_apart
 from codesum_pipeline.source.git.locations import find_root, full_place, is_url, parse_location

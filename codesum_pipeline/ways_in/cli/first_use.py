@@ -22,11 +22,11 @@ from types import FrameType
 import typer
 from msgspec import Struct, field
 
-from codesum_pipeline.builds.home.home_folders import user_home
-from codesum_pipeline.ground.model.errors import BeingIndexed, CodesumError, MissingTable
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.codesum_home.home_folders import user_home
+from codesum_pipeline.foundation.data_model.errors import BeingIndexed, CodesumError, MissingTable
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.git import find_object_id, try_git

@@ -3,13 +3,13 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.ground.model.errors import CannotWrite, LeaseHeld, UnknownRepository
-from codesum_pipeline.ground.store.lease import hold_repository
-from codesum_pipeline.ground.store.locks import is_free
+from codesum_pipeline.foundation.data_model.errors import CannotWrite, LeaseHeld, UnknownRepository
+from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.locks import is_free
 from codesum_pipeline.ways_in.cli.render import write_note
 
 if TYPE_CHECKING:
-    from codesum_pipeline.builds.home.wiring import Home
+    from codesum_pipeline.builds.codesum_home.wiring import Home
 
 
 def take_back_of_killed(home: "Home") -> None:

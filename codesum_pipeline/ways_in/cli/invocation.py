@@ -16,20 +16,31 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from codesum_pipeline.builds.home.home_folders import check_is_own, for_reading, layout_of, record_home, user_home
-from codesum_pipeline.builds.home.settings_loading import HOME_FOLDER, SETTINGS_FILE, load_settings, nearest_home
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.atomic import writing
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.builds.codesum_home.home_folders import (
+    check_is_own,
+    for_reading,
+    layout_of,
+    record_home,
+    user_home,
+)
+from codesum_pipeline.builds.codesum_home.settings_loading import (
+    HOME_FOLDER,
+    SETTINGS_FILE,
+    load_settings,
+    nearest_home,
+)
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.forgetting import take_back_of_killed
 from codesum_pipeline.ways_in.cli.render import complain
 
 if TYPE_CHECKING:
-    from codesum_pipeline.builds.home.wiring import Home
+    from codesum_pipeline.builds.codesum_home.wiring import Home
 
 # With a home in a bucket these see the published version, not the one being built here.
 _READING = frozenset({
@@ -68,7 +79,7 @@ class Invocation:
     @cached_property
     def home(self) -> "Home":
         # It imports what builds; many commands only read.
-        from codesum_pipeline.builds.home.wiring import Home
+        from codesum_pipeline.builds.codesum_home.wiring import Home
 
         return Home(self.settings)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
-from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
+from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.shelf import WhichTests
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
@@ -55,7 +55,7 @@ def complete_keys(ctx: typer.Context, incomplete: str) -> list[str]:
 def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of intents that begin so."""
     # Only where a shell completes an intent, these are read.
-    from codesum_pipeline.changes.intents.intents_file import Intents
+    from codesum_pipeline.notifications.intents.intents_file import Intents
 
     try:
         invocation = _invocation_of(ctx)

@@ -23,8 +23,8 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from codesum_pipeline.ground.model.printable import one_line
-from codesum_pipeline.ground.model.progress import Progress as Report
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.progress import Progress as Report
 from codesum_pipeline.ways_in.cli.render import displays, error_console, write_note
 
 STARTING = "starting"

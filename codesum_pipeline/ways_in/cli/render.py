@@ -19,9 +19,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from codesum_pipeline.ground.model.errors import BrokenStore, CodesumError, ConfigurationError, MissingTable, RetryLater
-from codesum_pipeline.ground.model.printable import LINE_SEPARATORS, SUSPECT, UNPRINTABLE, clean, one_line
-from codesum_pipeline.ground.store.atomic import cannot_write, is_refusal
+from codesum_pipeline.foundation.data_model.errors import (
+    BrokenStore,
+    CodesumError,
+    ConfigurationError,
+    MissingTable,
+    RetryLater,
+)
+from codesum_pipeline.foundation.data_model.printable import LINE_SEPARATORS, SUSPECT, UNPRINTABLE, clean, one_line
+from codesum_pipeline.foundation.store.atomic import cannot_write, is_refusal
 
 # Enough of a commit or run id for a person to recognise it.
 SHORT_COMMIT = 10

@@ -5,18 +5,18 @@ from contextlib import closing, contextmanager
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import one_line
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import FirstIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import write_note
-from codesum_pipeline.ways_in.serving.access_tokens import TokenSource
-from codesum_pipeline.ways_in.serving.audit_log import AuditLog, Auditor
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.worktrees.follower import Follower
-from codesum_pipeline.ways_in.worktrees.settler import Settler
+from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource
+from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog, Auditor
+from codesum_pipeline.ways_in.worktree_indexes.follower import Follower
+from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
 
 
 def auditor_of(invocation: Invocation, entrance: str) -> Auditor:

@@ -7,19 +7,19 @@ from collections.abc import Container, Iterator
 
 from msgspec import Struct
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import last_report
 from codesum_pipeline.builds.steps.step_list import CALL_GRAPH, SYMBOLS
-from codesum_pipeline.changes.delivery.channels import open_channel
-from codesum_pipeline.changes.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
-from codesum_pipeline.changes.digests.digest_rows import TickOutcome
-from codesum_pipeline.changes.digests.digest_store import open_digests
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.model.standing_question import Intent
+from codesum_pipeline.notifications.delivery.channels import open_channel
+from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.notifications.digests.digest_rows import TickOutcome
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.symbols.scip.making import MADE_BY
 from codesum_pipeline.texts.summaries.by_model.gates import count_trust
 

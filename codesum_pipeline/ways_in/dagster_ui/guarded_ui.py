@@ -28,11 +28,11 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.operation_settings import ServingSettings
-from codesum_pipeline.ways_in.serving.access_tokens import Address
-from codesum_pipeline.ways_in.serving.ending import end_children, ended_in_time
-from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
+from codesum_pipeline.ways_in.http_serving.access_tokens import Address
+from codesum_pipeline.ways_in.http_serving.ending import end_children, ended_in_time
+from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 
 MODULE = "codesum_pipeline.ways_in.dagster_ui.guarded_ui"
 Scope = MutableMapping[str, Any]

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NoReturn
 
 import codesum_pipeline
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.control import opened_instance
 from codesum_pipeline.builds.dagster.instance_file import ensure_dagster_home
 from codesum_pipeline.builds.dagster.runs import MODULE
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.ways_in.dagster_ui.guarded_ui import UiOptions, guarded_command, served_hosts
 
 # Where `codesum worker` lives; importing it imports Celery.

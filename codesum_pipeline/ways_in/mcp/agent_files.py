@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.atomic import writing
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.atomic import writing
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # A pipe would be waited for.

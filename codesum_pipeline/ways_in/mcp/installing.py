@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.decoding import decode
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.atomic import write_bytes_atomically
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
 
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)

@@ -33,12 +33,15 @@ from pydantic import BaseModel, PrivateAttr
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from codesum_pipeline.ground.model.cancellation import wanted_until
-from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.ground.model.printable import one_line
-from codesum_pipeline.ground.model.progress import Progress
-from codesum_pipeline.ground.settings.operation_settings import ServingSettings
-from codesum_pipeline.ways_in.serving.access_tokens import (
+from codesum_pipeline.foundation.data_model.cancellation import wanted_until
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.tool_registry import Tool, tools_by_name
+from codesum_pipeline.ways_in.http_serving.access_tokens import (
     AccessToken,
     Address,
     TokenSource,
@@ -46,11 +49,8 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     allowed_origins,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.audit_log import Auditor, current_request
-from codesum_pipeline.ways_in.serving.gate import behind_tokens
-from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.tools.tool_registry import Tool, tools_by_name
+from codesum_pipeline.ways_in.http_serving.audit_log import Auditor, current_request
+from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
 
 # Titles repeat names; an error names a size that was exceeded.
 _DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems")

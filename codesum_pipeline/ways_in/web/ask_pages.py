@@ -22,16 +22,19 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import clean, counted, one_line
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import clean, counted, one_line
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.texts.llm.ledger import spent_today
-from codesum_pipeline.ways_in.asking.past_questions import PastStep, PastTurn, PastTurns
-from codesum_pipeline.ways_in.asking.question_store import STORE_FILE, PartKind, Status
-from codesum_pipeline.ways_in.asking.session import LONGEST_QUESTION, NO_MODEL, AskedQuestion, why_no_model
-from codesum_pipeline.ways_in.asking.turn import TurnAnswer
-from codesum_pipeline.ways_in.asking.turn_events import (
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.http_serving.audit_log import current_request
+from codesum_pipeline.ways_in.question_answering.past_questions import PastStep, PastTurn, PastTurns
+from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE, PartKind, Status
+from codesum_pipeline.ways_in.question_answering.session import LONGEST_QUESTION, NO_MODEL, AskedQuestion, why_no_model
+from codesum_pipeline.ways_in.question_answering.turn import TurnAnswer
+from codesum_pipeline.ways_in.question_answering.turn_events import (
     BlockWritten,
     Event,
     MessageEnded,
@@ -44,9 +47,6 @@ from codesum_pipeline.ways_in.asking.turn_events import (
     call_line,
     synthesis_line,
 )
-from codesum_pipeline.ways_in.serving.audit_log import current_request
-from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.rendering import (
     Link,
     as_html,

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import LEVELS, HistoryEvent, WrittenBy
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import tables_of
+from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent, WrittenBy
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY
 from codesum_pipeline.texts.llm.ledger import every_attempt

@@ -10,22 +10,22 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from codesum_pipeline.ground.model.document import LEVELS
-from codesum_pipeline.ground.model.errors import BeingIndexed, CodesumError, MissingTable
-from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
+from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.data_model.errors import BeingIndexed, CodesumError, MissingTable
+from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import WhichTests
-from codesum_pipeline.ways_in.serving.audit_log import current_request
-from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.tools.document_tree import Relation
-from codesum_pipeline.ways_in.tools.graph_tool import EXTERNAL, GraphPage
-from codesum_pipeline.ways_in.tools.overview_tool import folder_tree, read_overview
-from codesum_pipeline.ways_in.tools.read_tool import DEFAULT_LINES, ReadPage
-from codesum_pipeline.ways_in.tools.search_tool import SearchPage
-from codesum_pipeline.ways_in.tools.status_tool import StatusPage
-from codesum_pipeline.ways_in.tools.tool_answers import AnswerPage
-from codesum_pipeline.ways_in.tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.document_tree import Relation
+from codesum_pipeline.ways_in.agent_tools.graph_tool import EXTERNAL, GraphPage
+from codesum_pipeline.ways_in.agent_tools.overview_tool import folder_tree, read_overview
+from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
+from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage
+from codesum_pipeline.ways_in.agent_tools.status_tool import StatusPage
+from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.http_serving.audit_log import current_request
 from codesum_pipeline.ways_in.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
 from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram, link_to, respond_with
 

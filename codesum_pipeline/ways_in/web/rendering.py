@@ -23,10 +23,10 @@ from markdown_it.token import Token
 from msgspec import Struct
 from starlette.responses import HTMLResponse
 
-from codesum_pipeline.ground.model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.ways_in.tools.read_tool import DEFAULT_LINES
-from codesum_pipeline.ways_in.tools.tool_answers import DocumentRow
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES
+from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
 _WORDS = {

@@ -19,15 +19,16 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.foundation.data_model.errors import (
     BeingIndexed,
     CodesumError,
     ConfigurationError,
     MissingTable,
     UnknownRepository,
 )
-from codesum_pipeline.ground.model.printable import one_line
-from codesum_pipeline.ways_in.serving.access_tokens import (
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.http_serving.access_tokens import (
     AccessToken,
     Address,
     TokenSource,
@@ -35,9 +36,8 @@ from codesum_pipeline.ways_in.serving.access_tokens import (
     allowed_origins,
     check_reachable,
 )
-from codesum_pipeline.ways_in.serving.audit_log import FAILED, REFUSED, Auditor
-from codesum_pipeline.ways_in.serving.gate import behind_tokens
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.http_serving.audit_log import FAILED, REFUSED, Auditor
+from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
 from codesum_pipeline.ways_in.web.rendering import respond_with

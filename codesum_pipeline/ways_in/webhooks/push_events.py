@@ -31,10 +31,10 @@ from urllib.parse import parse_qs
 
 from msgspec import Meta, Struct, ValidationError, field
 
-from codesum_pipeline.changes.delivery.webhook import SECRET_PREFIX, signature_of, signing_key_of
-from codesum_pipeline.ground.model.decoding import convert
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.notifications.delivery.webhook import SECRET_PREFIX, signature_of, signing_key_of
 from codesum_pipeline.source.git.locations import address_of, host_id_of
 from codesum_pipeline.source.git.remote import is_commit_id
 from codesum_pipeline.source.repositories.organisations import HostKind

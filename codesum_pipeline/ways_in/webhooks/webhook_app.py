@@ -20,10 +20,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from codesum_pipeline.ground.model.client_addresses import customer_of
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ground.model.printable import one_line, shortened
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.client_addresses import customer_of
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.printable import one_line, shortened
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.webhooks.push_events import (
     Push,
     RecentEntries,

@@ -10,10 +10,10 @@ import pytest
 
 from codesum_pipeline.builds.alerts.alert_book import ConditionKind, ConditionState, Message, open_book
 from codesum_pipeline.builds.alerts.announcing import announce_changes, decide_messages, note_absence
-from codesum_pipeline.changes.delivery.outbox import open_outbox
-from codesum_pipeline.changes.delivery.sending import OutboxSender
-from codesum_pipeline.ground.settings.channel_settings import DeliverySettings
-from codesum_pipeline.ground.settings.operation_settings import AlertSettings
+from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings
+from codesum_pipeline.foundation.settings.operation_settings import AlertSettings
+from codesum_pipeline.notifications.delivery.outbox import open_outbox
+from codesum_pipeline.notifications.delivery.sending import OutboxSender
 from codesum_pipeline_tests.support.delivery_desk import MAIL
 from codesum_pipeline_tests.support.receivers import mail_receiver, webhook_receiver
 

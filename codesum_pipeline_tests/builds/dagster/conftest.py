@@ -8,10 +8,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
 

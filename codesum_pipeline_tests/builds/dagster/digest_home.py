@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.changes.digests.digest_rows import DigestRow, TickRow
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.notifications.digests.digest_rows import DigestRow, TickRow
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import last_materialization
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.builds.dagster.test_ticks import verdicts
 from codesum_pipeline_tests.support.homes import build

@@ -7,15 +7,15 @@ import dagster as dg
 import pytest
 
 from codesum_pipeline.builds.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster import alerting
 from codesum_pipeline.builds.dagster.alerting import look_for_conditions, note_plan, note_runs
 from codesum_pipeline.builds.dagster.asset_steps import JOB
 from codesum_pipeline.builds.dagster.planner import BuildDecision, Plan
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.changes.delivery.outbox import open_outbox
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.notifications.delivery.outbox import open_outbox
 from codesum_pipeline_tests.support.homes import open_home
 
 ALERTS = {"channels": ["ops"], "settle_minutes": 0, "failed_builds": 1}

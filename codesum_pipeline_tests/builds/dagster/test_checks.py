@@ -16,14 +16,14 @@ from codesum_pipeline.builds.checks.fault_checks import (
     find_faults,
     find_leaks,
 )
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import AT_HEAD
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
-from codesum_pipeline.indexes.formats.version_folder import dense_lanes
+from codesum_pipeline.indexes.file_formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -7,12 +7,12 @@ import dagster as dg
 import yaml
 
 import codesum_pipeline
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.control import forget_partition, register_partitions
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.instance_file import ensure_dagster_home
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.settings.operation_settings import StorageSettings
-from codesum_pipeline.ground.store.layout import BucketPlace, HomeLayout
+from codesum_pipeline.foundation.settings.operation_settings import StorageSettings
+from codesum_pipeline.foundation.store.layout import BucketPlace, HomeLayout
 from codesum_pipeline.ways_in.dagster_ui.guarded_ui import UiOptions
 from codesum_pipeline.ways_in.dagster_ui.starting import ui_command, ui_environment
 

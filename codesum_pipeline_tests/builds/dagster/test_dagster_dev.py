@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster import assets
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.moments import iso_moment, utc_now
+from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.builds.dagster.digest_home import FILES as DIGESTED
 from codesum_pipeline_tests.builds.dagster.digest_home import SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.support.dagster_dev import (

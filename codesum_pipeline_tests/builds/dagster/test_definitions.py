@@ -13,9 +13,9 @@ import yaml
 
 import codesum_pipeline
 from codesum_pipeline.builds.dagster.runs import MODULE
-from codesum_pipeline.changes.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.store.schemas import TABLES
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.notifications.digests.sql_tables import SQL_TABLES
 
 # The boxes of the design. Which assets a box waits for is proved by what its step reads: see test_lineage.py.
 ASSETS = {

@@ -12,13 +12,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 import codesum_pipeline
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import BuildOptions, Markdown, StepOutcome
 from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS
 from codesum_pipeline.builds.steps.one_build import Build
 from codesum_pipeline.builds.steps.scheduled_digests import explain_due_digests, tell_due_digests
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline_tests.builds.dagster.digest_home import CHEAPER, FILES, HOSTILE, SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
@@ -153,17 +153,17 @@ def test_a_channel_without_its_secret_fails_no_build_and_starts_no_runs_for_ever
 
 DIE = """
     import os, sys
-    from codesum_pipeline.changes.matching.changed_documents import VersionComparison
+    from codesum_pipeline.notifications.matching.changed_documents import VersionComparison
     from codesum_pipeline_tests.support.homes import open_home
     from codesum_pipeline_tests.builds.dagster.test_digest_steps import build
     {}
     build(open_home(sys.argv[1]))
 """
 DEATHS = {
-    "before the matches are kept": "import codesum_pipeline.changes.digests.digest_store as s\n    "
+    "before the matches are kept": "import codesum_pipeline.notifications.digests.digest_store as s\n    "
     "s.DigestStore.add_matches = lambda *_, **__: os._exit(9)",
     "before the baseline moves": "VersionComparison.keep = lambda _: os._exit(9)",
-    "before the digest": "import codesum_pipeline.changes.digests.due_ticks as d\n    "
+    "before the digest": "import codesum_pipeline.notifications.digests.due_ticks as d\n    "
     "d.run_after_build = lambda *_: os._exit(9)",
 }
 

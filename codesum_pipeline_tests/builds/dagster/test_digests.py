@@ -8,11 +8,11 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.changes.digests.digest_store import open_digests
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.moments import iso_moment, utc_now
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.builds.dagster.conftest import _run_job, with_settings
 from codesum_pipeline_tests.builds.dagster.digest_home import FILES, SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.support.commands import run_codesum

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from codesum_pipeline.builds.dagster.instance_file import apply_engine, ensure_dagster_home
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.dagster_ui.guarded_ui import UiOptions
 from codesum_pipeline.ways_in.dagster_ui.starting import ui_command
 from codesum_pipeline_tests.support.homes import open_home

@@ -10,12 +10,12 @@ import dagster as dg
 import pytest
 import sqlalchemy as sql
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.resource import PORTION, add_partitions
 from codesum_pipeline.builds.dagster.ticks import SensorTick, take_tick
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import mark_due, marked_keys, open_poll_state
 from codesum_pipeline_tests.support.repositories import GitRepo
 

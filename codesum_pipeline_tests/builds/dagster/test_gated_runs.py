@@ -6,10 +6,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import PUBLISHED_INDEX, is_held
 from codesum_pipeline.builds.dagster.observing import observe_repositories
 from codesum_pipeline.builds.dagster.planner import BuildDecision, plan_builds
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question, write_questions
 from codesum_pipeline.source.repositories.poll_state import open_poll_state
@@ -46,7 +46,7 @@ def configure(home: Home) -> Callable[[str], None]:
 
 
 def verdict(home: Home, instance: dg.DagsterInstance) -> BuildDecision:
-    from codesum_pipeline.builds.home.settings_loading import load_settings
+    from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 
     now = Home(load_settings({"home": home.settings.home}, environ={}))
     with open_poll_state(now.layout) as state:

@@ -12,17 +12,17 @@ import pytest
 
 from codesum_pipeline.builds.alerts.alert_book import ConditionKind, open_book
 from codesum_pipeline.builds.checks.health_checks import find_health
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.alerting import look_for_conditions as look_for_alerts
 from codesum_pipeline.builds.dagster.alerting import take_due
 from codesum_pipeline.builds.dagster.asset_steps import last_materialization
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.steps.shows import show_run
-from codesum_pipeline.changes.delivery.outbox import open_outbox
 from codesum_pipeline.definitions import build_defs
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.graph.graph_step import GraphReport
 from codesum_pipeline.graph.resolution import Coverage
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.notifications.delivery.outbox import open_outbox
 from codesum_pipeline_tests.builds.dagster.test_ticks import requested
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -7,8 +7,8 @@ import pytest
 from codesum_pipeline.builds.reports.build_values import Markdown, Values
 from codesum_pipeline.builds.reports.report_values import compiled_values, disagreement_values, report_values
 from codesum_pipeline.builds.steps.shows import SHOWS
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
-from codesum_pipeline.ground.model.repository import RepositoryEntry
 from codesum_pipeline.symbols.parsing.symbols_step import CompiledReport
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

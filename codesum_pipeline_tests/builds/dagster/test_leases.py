@@ -17,16 +17,16 @@ from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
 from msgspec.structs import replace
 
 import codesum_pipeline
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.observing import active_keys
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, holder_of, process_tags
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.errors import LeaseHeld
-from codesum_pipeline.ground.store.lease import current_holder, hold_lease, this_process
-from codesum_pipeline_tests.ground.store.test_lease import containers_can_be_made, in_a_container
+from codesum_pipeline.foundation.data_model.errors import LeaseHeld
+from codesum_pipeline.foundation.store.lease import current_holder, hold_lease, this_process
+from codesum_pipeline_tests.foundation.store.test_lease import containers_can_be_made, in_a_container
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 Register = Callable[[str], GitRepo]
@@ -34,7 +34,7 @@ Register = Callable[[str], GitRepo]
 HOLD = """
     import sys, time
     from pathlib import Path
-    from codesum_pipeline.ground.store.lease import hold_lease
+    from codesum_pipeline.foundation.store.lease import hold_lease
     with hold_lease(Path(sys.argv[1]), key=sys.argv[2], run_id="someone-elses-run"):
         print("held", flush=True)
         time.sleep(120)

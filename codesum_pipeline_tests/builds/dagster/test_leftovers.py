@@ -8,14 +8,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.planner import GOES_ON_TAG
 from codesum_pipeline.builds.dagster.resource import run_config_for
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import BuildOptions
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.model_call import AttemptOutcome
-from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, open_ledger
 from codesum_pipeline_tests.builds.dagster.conftest import FILES, _register, _run_job
 from codesum_pipeline_tests.builds.dagster.test_ticks import requested, skip_message, verdicts, wanted

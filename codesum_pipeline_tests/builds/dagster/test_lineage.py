@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, StepNotes
 from codesum_pipeline.builds.steps.reuse import HOLD, PUBLISHED, RecordingStore
 from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.progress import no_progress
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.builds.dagster.digest_home import FILES, SHORTER, SIGN_IN, DigestHome
 from codesum_pipeline_tests.support.homes import empty_serving_file, open_home, workspace_of
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, shop

@@ -12,13 +12,13 @@ import dagster as dg
 import pytest
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.dagster_records import StorageFile
 from codesum_pipeline.builds.dagster.maintenance_job import LOCK, RunRecords, compact_records_file, maintain_everything
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.builds.upkeep.freed import FreedSpace, RemovalKind, SkippedUpkeep
+from codesum_pipeline.builds.maintenance.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import exclusive
 from codesum_pipeline_tests.support.killing import killed_at
 from codesum_pipeline_tests.support.repositories import GitRepo
 

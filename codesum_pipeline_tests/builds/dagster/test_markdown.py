@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from codesum_pipeline.ground.model.markdown import escape_text, markdown_table
+from codesum_pipeline.foundation.data_model.markdown import escape_text, markdown_table
 
 
 @pytest.mark.parametrize(

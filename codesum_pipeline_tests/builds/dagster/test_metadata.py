@@ -7,12 +7,12 @@ from typing import Any
 import dagster as dg
 from msgspec import Struct
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import metadata_of, table_metadata
 from codesum_pipeline.builds.dagster.assets import ASSETS
 from codesum_pipeline.builds.dagster.home_jobs import HOME_ASSETS
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.report_values import MAX_ROWS, report_values
-from codesum_pipeline.changes.digests.sql_tables import read_sql_tables
+from codesum_pipeline.notifications.digests.sql_tables import read_sql_tables
 
 
 class Color(StrEnum):

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.support.repositories import GitRepo
 

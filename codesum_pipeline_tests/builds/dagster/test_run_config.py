@@ -7,11 +7,11 @@ import dagster as dg
 import pytest
 from pydantic import BaseModel
 
+from codesum_pipeline.builds.codesum_home.settings_loading import check_is_settable_by_run
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.resource import BuildRequest
-from codesum_pipeline.builds.home.settings_loading import check_is_settable_by_run
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.home_settings import Settings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline_tests.builds.dagster.conftest import with_settings
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import dagster as dg
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import PUBLISHED_INDEX, last_materialization, recorded_fingerprint
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, UnknownRepository
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo

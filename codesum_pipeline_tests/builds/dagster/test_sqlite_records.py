@@ -8,13 +8,13 @@ import dagster as dg
 import pytest
 from dagster._core.utils import make_new_run_id
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.runs import MODULE, REPOSITORY
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import RunOutcome
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.builds.dagster.conftest import FILES
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo

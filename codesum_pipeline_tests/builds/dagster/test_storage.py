@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.control import mend_records, run_history
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.instance_file import LOCK, ensure_dagster_home
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.errors import BrokenStore
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store.locks import exclusive
 from codesum_pipeline.ways_in.dagster_ui.starting import start_ui
 
 FILES = {
@@ -30,7 +30,7 @@ import os, sys
 from pathlib import Path
 from codesum_pipeline.builds.dagster import dagster_records as storage
 from codesum_pipeline.builds.dagster.resource import add_partitions
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 import dagster._core.storage.sqlite_storage
 def register(key):
     with storage.open_instance(HomeLayout(Path(sys.argv[1]))) as instance:
@@ -286,7 +286,7 @@ READ = """
 import sys
 from pathlib import Path
 from codesum_pipeline.builds.dagster import dagster_records as storage
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 layout = HomeLayout(Path(sys.argv[1]))
 storage.make_ready(storage.reference_of(layout), layout.dagster_home)
 (layout.dagster_home / ".storage-version").write_text("1.5.0")

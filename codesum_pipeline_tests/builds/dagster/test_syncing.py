@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import dagster as dg
 import pytest
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.source.repositories.organisations import HostKind, Organisation
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host

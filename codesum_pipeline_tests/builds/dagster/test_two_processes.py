@@ -16,15 +16,15 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import last_materialization
 from codesum_pipeline.builds.dagster.assets import ASSETS
 from codesum_pipeline.builds.dagster.companion import _RunServer, index_repositories
 from codesum_pipeline.builds.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.builds.reports.exchange import BuilderMethod, BuilderRequest, FailureMessage, RemoteBuilder, Reply
-from codesum_pipeline.ground.model.errors import LeaseHeld, ProcessGone
-from codesum_pipeline.ground.store.lease import current_holder, hold_lease, this_process
+from codesum_pipeline.foundation.data_model.errors import LeaseHeld, ProcessGone
+from codesum_pipeline.foundation.store.lease import current_holder, hold_lease, this_process
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum, run_codesum
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -136,7 +136,7 @@ def test_checks_and_previews_that_two_threads_make_do_not_meet(
         register(key)
 
     done = run_with_sizes(
-        {"ground.store.memory:MANY_DOCUMENTS": documents}, "--home", home.layout.home, "index", *keys, cwd=tmp_path
+        {"foundation.store.memory:MANY_DOCUMENTS": documents}, "--home", home.layout.home, "index", *keys, cwd=tmp_path
     )
 
     assert done.returncode == 0, done.stderr
@@ -335,7 +335,7 @@ def test_the_process_that_records_imports_no_stage() -> None:
         "assets = defaultdict(lambda: values.AssetFacts('1', 'files', ()))\n"
         "STAGE_FACTS.use(values.StageFacts(assets, defaultdict(tuple)))\n"
         "from codesum_pipeline.builds.dagster import runs\n"
-        "import sys; print(sorted({'pyarrow', 'codesum_pipeline.builds.home.wiring'} & set(sys.modules)))"
+        "import sys; print(sorted({'pyarrow', 'codesum_pipeline.builds.codesum_home.wiring'} & set(sys.modules)))"
     )
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

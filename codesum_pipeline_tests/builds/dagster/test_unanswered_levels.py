@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import PUBLISHED_INDEX, recorded_fingerprint
-from codesum_pipeline.builds.home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline_tests.builds.dagster.conftest import FILES
@@ -117,7 +117,7 @@ def test_what_failed_at_one_level_is_published_recorded_and_failed_and_only_a_ch
 
 
 def _fingerprint(home: Home, commit: str) -> str:
-    from codesum_pipeline.builds.home.settings_loading import load_settings
+    from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 
     now = Home(load_settings({"home": home.settings.home}))
     return now.fingerprint(now.registry.get("shop"), commit=commit)

@@ -12,12 +12,12 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster import assets
 from codesum_pipeline.builds.dagster.asset_steps import JOB
 from codesum_pipeline.builds.dagster.control import register_partitions
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.store.lease import current_holder
+from codesum_pipeline.foundation.store.lease import current_holder
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.builds.dagster.test_dagster_dev import REFUND, RUN_S, found_by_search, ticks_of
 from codesum_pipeline_tests.support.dagster_dev import (

@@ -10,9 +10,9 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import marked_keys
 from codesum_pipeline_tests.builds.dagster.test_dagster_dev import REFUND, RUN_S, found_by_search
 from codesum_pipeline_tests.support.dagster_dev import dagster_dev

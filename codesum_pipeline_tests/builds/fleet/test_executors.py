@@ -11,10 +11,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.instance_file import ensure_dagster_home
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.builds.fleet.kubernetes_api import kubernetes_api
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.homes import open_home

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline_tests.support.fleet_workers import Fleet
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop_home import FILES

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.webhooks.push_events import VARIABLE
 from codesum_pipeline_tests.builds.dagster.test_dagster_dev import REFUND
 from codesum_pipeline_tests.builds.dagster.test_webhooks import SSH

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.file import SourceFile
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.foundation.data_model.file import SourceFile
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

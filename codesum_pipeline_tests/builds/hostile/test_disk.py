@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline_tests.builds.hostile.building import SOUND, Built, built, complaints, many_functions
@@ -214,7 +214,7 @@ def test_a_full_or_closed_disk_is_one_line_and_the_old_index_answers(tmp_path: P
 FULL = """
 import resource, sys
 from pathlib import Path
-from codesum_pipeline.ground.model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline_tests.support.homes import build, open_home
 workspace = open_home(Path(sys.argv[1])).workspace("project", run_id="full")
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from codesum_pipeline.definitions import defs
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.cli_app import app
 from codesum_pipeline_tests.builds.hostile.building import SOUND
 from codesum_pipeline_tests.builds.hostile.test_nothing_runs import SETTINGS, check_unmarked, trap  # noqa: F401
@@ -339,7 +339,7 @@ def test_homes_that_are_made_at_one_time_are_all_recorded(git_repo: Callable[...
 
     code = (
         "from codesum_pipeline.ways_in.cli.invocation import make_home\n"
-        "from codesum_pipeline.builds.home.settings_loading import load_settings\n"
+        "from codesum_pipeline.builds.codesum_home.settings_loading import load_settings\n"
         "make_home(load_settings())\n"
     )
     making = [sys.executable, "-c", code]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline_tests.builds.hostile.building import SOUND, Built, store_blob, store_commit, store_tree
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline_tests.builds.hostile.building import SOUND, Built, built, fast_import, git_bytes
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -162,7 +162,7 @@ def test_a_mirror_that_is_deleted_between_runs_is_made_anew(git_repo, index: Ind
 
 
 def test_a_mirror_that_is_deleted_under_a_run_is_an_error_and_the_next_run_succeeds(git_repo, tmp_path: Path) -> None:
-    from codesum_pipeline.ground.model.repository import RepositoryEntry
+    from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
     home = open_home(tmp_path / "home")

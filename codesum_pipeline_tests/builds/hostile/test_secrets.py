@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from codesum_pipeline.builds.home import wiring
-from codesum_pipeline.builds.upkeep.stored_secrets import SecretsOfHome
-from codesum_pipeline.ground.model.document import WrittenText
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.builds.codesum_home import wiring
+from codesum_pipeline.builds.maintenance.stored_secrets import SecretsOfHome
+from codesum_pipeline.foundation.data_model.document import WrittenText
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.source.files import content
 from codesum_pipeline.source.masking.secrets import MaskedText
 from codesum_pipeline.symbols.parsing import batches, parsers, text

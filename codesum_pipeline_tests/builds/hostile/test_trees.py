@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.files import snapshot
 from codesum_pipeline_tests.builds.hostile.building import SOUND, Built, built, store_blob, store_commit, store_tree
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

@@ -11,8 +11,8 @@ import pytest
 
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import is_complete
-from codesum_pipeline.ground.profiles.file_languages import TEXT
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.language_facts.file_languages import TEXT
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing import batches
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.builds.law.test_law import differences, must_equal_a_clean_build, workspace_at

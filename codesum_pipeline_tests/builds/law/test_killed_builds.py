@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.store.lease import current_holder, hold_lease
+from codesum_pipeline.foundation.store.lease import current_holder, hold_lease
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.support.edits import swap, together

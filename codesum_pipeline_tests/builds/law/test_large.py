@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store import memory
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.version_folder import read_version
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store import memory
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.version_folder import read_version
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.comparing import COMPARED_TABLES
 from codesum_pipeline_tests.support.generated_code import generated_code

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import Reports, build, open_home, workspace_of
 from codesum_pipeline_tests.support.random_edits import OPERATIONS, change

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.builds.law.test_law import differences
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.python_indexer import index_python

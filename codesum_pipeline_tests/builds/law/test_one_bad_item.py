@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.builds.reports.kept_failures import read_failures
-from codesum_pipeline.graph import families
-from codesum_pipeline.graph.declared.declared_resolver import DeclaredResolver
-from codesum_pipeline.ground.model import scopes
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.profiles.file_languages import TEXT
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model import scopes
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.language_facts.file_languages import TEXT
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.graph.resolvers import families
+from codesum_pipeline.graph.resolvers.declared_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.indexes.lanes import lane_texts, sparse
 from codesum_pipeline.search.evaluation import evaluate

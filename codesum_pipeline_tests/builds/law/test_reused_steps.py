@@ -12,8 +12,8 @@ import pytest
 
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.progress import no_progress
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.support.comparing import first_difference, table_rows
 from codesum_pipeline_tests.support.edits import swap

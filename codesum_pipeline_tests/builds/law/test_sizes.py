@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
-from codesum_pipeline.indexes.formats.version_folder import NEAREST_FILES, dense_lanes
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.file_formats.version_folder import NEAREST_FILES, dense_lanes
 from codesum_pipeline_tests.builds.law.test_law import differences
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -115,25 +115,33 @@ _OF_SIZE = re.compile(
     r"_?(?:\w*AT_ONCE|\w*BATCH\w*|GROUP_\w+|\w*CHUNK|BLOCK_ROWS|(?:FEW|FEWEST|MANY|LITTLE)_\w+|WINDOW)"
 )
 # Rooms of which a build is made.
-_ROOMS = ("graph", "ground/store", "ground/workers", "indexes", "source", "symbols/parsing", "texts/summaries")
+_ROOMS = (
+    "graph",
+    "foundation/store",
+    "foundation/worker_processes",
+    "indexes",
+    "source",
+    "symbols/parsing",
+    "texts/summaries",
+)
 # Of no build of a home in a folder, or no choice of a way.
 _ELSEWHERE = {
     # Requests to a provider: `indexes/test_embedders_litellm.py`.
     "indexes.embedders.litellm_models:_BATCH_BYTES",
     "indexes.embedders.litellm_models:_BATCH_TEXTS",
     # Where it is compared with it has another name: see `LOW`.
-    "indexes.formats.nearest_vectors:FEWEST_VECTORS",
+    "indexes.file_formats.nearest_vectors:FEWEST_VECTORS",
     # The work of a parser is counted in it, so another number gives another count: `symbols/parsing/test_bounded.py`.
     "symbols.parsing.bounded:CHUNK",
     # An argument of the function, too: `builds/hostile/test_secrets.py`.
     "symbols.parsing.masks:FEW_SECRETS",
     # Of a search: `indexes/test_highest.py`.
-    "indexes.formats.nearest_vectors:_FEWEST_STRIDE",
+    "indexes.file_formats.nearest_vectors:_FEWEST_STRIDE",
     # What a file is: `source/test_content.py`.
     "source.files.content:_FEW_LINES",
-    # Of buckets: `ground/store/test_objects.py`, `ground/store/test_reading_copy.py`.
-    "ground.store.buckets.objects:_DELETED_AT_ONCE",
-    "ground.store.buckets.reading_copy:_AT_ONCE",
+    # Of buckets: `foundation/store/test_objects.py`, `foundation/store/test_reading_copy.py`.
+    "foundation.store.buckets.objects:_DELETED_AT_ONCE",
+    "foundation.store.buckets.reading_copy:_AT_ONCE",
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.steps.freshness import Comparison, Fingerprints, IndexState
-from codesum_pipeline.ground.model.file import Snapshot
+from codesum_pipeline.foundation.data_model.file import Snapshot
 
 SNAPSHOT = Snapshot("shop", "c1", "t", "main", "", "")
 FRESH = Comparison("c1", "c1", SNAPSHOT, True, Fingerprints(wanted="f", begun="f", published="f", recorded="f"), None)

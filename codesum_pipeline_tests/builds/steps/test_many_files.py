@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.many_files import write_repository
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 # Twice as many files cost at most so much more than twice the calls.

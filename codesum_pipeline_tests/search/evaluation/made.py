@@ -1,6 +1,6 @@
 """Hits and questions written by hand."""
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.hits import Hit
 

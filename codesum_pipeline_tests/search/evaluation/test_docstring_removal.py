@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.search.evaluation.own_questions import without_docstrings
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 

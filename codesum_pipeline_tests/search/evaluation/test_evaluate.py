@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
-from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
+from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     EACH_LANE,

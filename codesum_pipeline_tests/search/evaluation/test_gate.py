@@ -10,8 +10,8 @@ import pytest
 
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, STEPS
-from codesum_pipeline.ground.model.errors import HeldBack
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import HeldBack
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport, standing_hold
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex

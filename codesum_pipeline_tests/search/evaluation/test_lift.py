@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.steps.step_list import STEPS
-from codesum_pipeline.ground.model.document import HistoryRow, Level, TextRow, WrittenBy, WrittenText
-from codesum_pipeline.ground.model.progress import no_progress
-from codesum_pipeline.ground.settings.stage_settings import EvaluationSettings
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import HistoryRow, Level, TextRow, WrittenBy, WrittenText
+from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.settings.stage_settings import EvaluationSettings
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing import candidate_files
 from codesum_pipeline.search.evaluation.evaluate import Interval, QuestionResult
 from codesum_pipeline.search.evaluation.evaluation_step import evaluate_candidate

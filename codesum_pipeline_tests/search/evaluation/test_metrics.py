@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.search.evaluation.evaluate import CUTOFFS, DEPTH, measure_hits
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline_tests.search.evaluation.made import file_hit, function_hit, module_hit, question

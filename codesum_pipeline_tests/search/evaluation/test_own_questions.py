@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.progress import no_progress
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.evaluation.evaluate import ALL
 from codesum_pipeline.search.evaluation.own_questions import (
     ask_own_questions,

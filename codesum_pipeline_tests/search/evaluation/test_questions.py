@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question, read_questions, write_questions
 
 FULL = Question(

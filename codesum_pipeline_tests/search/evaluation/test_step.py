@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.steps.freshness import is_complete
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.evaluation.evaluate import SETUPS
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.search.evaluation.records import last_lift

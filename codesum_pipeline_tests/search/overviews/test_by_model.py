@@ -9,7 +9,7 @@ import pytest
 
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, always_well
 from codesum_pipeline_tests.support.llm_server.answers import answer_of

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.search.overviews.manifests.manifest import MalformedManifest, Manifest
-from codesum_pipeline.search.overviews.manifests.manifest_readers import manifest_paths, read_manifest
+from codesum_pipeline.search.overviews.package_manifests.manifest import MalformedManifest, Manifest
+from codesum_pipeline.search.overviews.package_manifests.manifest_readers import manifest_paths, read_manifest
 from codesum_pipeline_tests.search.overviews import manifest_texts as texts
 
 

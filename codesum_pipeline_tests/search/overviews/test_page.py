@@ -5,8 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from codesum_pipeline.ground.model.markdown import code_span, escape_prose
-from codesum_pipeline.search.overviews.manifests.manifest import EntryKind, EntryPoint
+from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
 from codesum_pipeline.search.overviews.overview import (
     Commit,
     ModelWords,
@@ -17,6 +16,7 @@ from codesum_pipeline.search.overviews.overview import (
     opening_of,
 )
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
+from codesum_pipeline.search.overviews.package_manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.search.overviews.page import draw_mermaid, label_of_box, render_page
 from codesum_pipeline.search.overviews.parts import (
     MOST_LINKS,

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from codesum_pipeline.builds.steps.freshness import is_complete
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
-from codesum_pipeline.ground.model.errors import BrokenStore, HeldBack
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, HeldBack
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.page import OverviewReport
 from codesum_pipeline_tests.support.homes import build, empty_serving_file, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.search.retrieval.lookup import Lookup
 from codesum_pipeline.search.retrieval.query import Query
 from codesum_pipeline.search.retrieval.shelf import Candidates, Shelf

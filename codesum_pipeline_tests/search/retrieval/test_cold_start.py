@@ -44,7 +44,7 @@ def test_the_search_command_imports_nothing_that_only_homes_in_buckets_need() ->
 
     of_buckets = {"heads", "home_files", "objects", "reading_copy"}
     of_store = {
-        name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("codesum_pipeline.ground.store.")
+        name.rpartition(".")[2] for name in done.stdout.split() if name.startswith("codesum_pipeline.foundation.store.")
     }
     assert of_store & of_buckets == set()
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.formats.version_folder import DENSE_LANES, LANES, Lane
+from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, LANES, Lane
 from codesum_pipeline.indexes.publishing import candidate_files
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.search.retrieval import lookup

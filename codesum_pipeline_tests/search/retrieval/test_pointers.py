@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import Pointer, pointers_in

@@ -3,11 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import BrokenIndex, ConfigurationError, MissingTable
-from codesum_pipeline.ground.model.hashing import sha256_hex
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex, ConfigurationError, MissingTable
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
-from codesum_pipeline.indexes.formats.version_folder import Lane, manifest_bytes
+from codesum_pipeline.indexes.file_formats.version_folder import Lane, manifest_bytes
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,

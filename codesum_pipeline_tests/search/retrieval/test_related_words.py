@@ -1,6 +1,6 @@
 import numpy as np
 
-from codesum_pipeline.indexes.formats.index_files import StringTable
+from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.search.retrieval.query import STEPS, RelatedWords, load_related_words
 
 TABLE = RelatedWords(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, HostUnavailable
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, HostUnavailable
 from codesum_pipeline.source.code_hosts.syncing import HostClient, list_repositories
 from codesum_pipeline.source.repositories.organisations import HostKind, ListedRepository, Organisation
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host

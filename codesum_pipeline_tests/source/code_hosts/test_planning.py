@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, Retirement
 from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan, SyncRules, plan_sync
 from codesum_pipeline.source.repositories.organisations import HostKind, ListedRepository, Organisation
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, HostUnavailable
-from codesum_pipeline.ground.model.repository import RepositoryEntry, Retirement
-from codesum_pipeline.ground.settings.operation_settings import HostSettings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, HostUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, Retirement
+from codesum_pipeline.foundation.settings.operation_settings import HostSettings
 from codesum_pipeline.source.code_hosts.syncing import Syncer
 from codesum_pipeline.source.repositories.organisations import HostKind, Organisation, organisation_of, token_variable
 from codesum_pipeline.source.repositories.registry import Registry

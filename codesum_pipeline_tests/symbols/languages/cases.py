@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.symbols.parsing.text import ParsedFile

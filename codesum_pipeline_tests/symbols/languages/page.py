@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import fields
 
-from codesum_pipeline.ground.profiles.language_profiles import profile_of, profiles
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of, profiles
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spec import LanguageSpec

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from codesum_pipeline.ground.model.symbol import FileFacts
+from codesum_pipeline.foundation.data_model.symbol import FileFacts
 
 
 def references_of(facts: FileFacts) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import Fact, Import
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import Fact, Import
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.symbols.languages.bash_case import SOURCE
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name

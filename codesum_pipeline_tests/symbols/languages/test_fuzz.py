@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import SkippedFile
-from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.symbols.parsing import canonical, nested_definitions, parsers
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile

@@ -1,6 +1,6 @@
 """What is read from Go."""
 
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.symbols.languages.go_case import SOURCE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing

@@ -1,6 +1,6 @@
 """What is read from PHP."""
 
-from codesum_pipeline.ground.model.symbol import Import, Parameter
+from codesum_pipeline.foundation.data_model.symbol import Import, Parameter
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.symbols.languages.php_case import SOURCE
 from codesum_pipeline_tests.symbols.languages.references import references_of

@@ -11,8 +11,8 @@ import pytest
 import tree_sitter_lua
 
 import codesum_pipeline
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.profiles.language_profiles import Trait, profiles
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, profiles
 from codesum_pipeline.symbols import languages
 from codesum_pipeline.symbols.languages.declaration import syntax_beside
 from codesum_pipeline.symbols.languages.language_registry import declarations

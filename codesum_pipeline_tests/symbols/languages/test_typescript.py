@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.symbol import Import, Parameter
+from codesum_pipeline.foundation.data_model.symbol import Import, Parameter
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.symbols.languages.references import references_of
 from codesum_pipeline_tests.symbols.languages.typescript_case import SOURCE

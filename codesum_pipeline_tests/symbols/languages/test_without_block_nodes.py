@@ -7,8 +7,8 @@ the cases of a `switch`, which nothing closes.
 import tree_sitter_bash
 import tree_sitter_c
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.hooks import child_of_type, definition_reader, find_field, raw_text

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 
 BRANCHES = (
     ast.If,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.guard import Failure
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.workers.pool import Pool, Work
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.worker_processes.pool import Pool, Work
 from codesum_pipeline.symbols.parsing.batches import (
     BATCH_BYTES,
     ParsedBatch,
@@ -70,7 +70,7 @@ def test_a_file_that_kills_its_worker_is_a_failure_and_a_plain_text_and_no_other
 BUILD = """
 import sys
 from pathlib import Path
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.symbols.parsing import symbols_step as symbols
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.symbols.parsing.deadly_files import Deadly

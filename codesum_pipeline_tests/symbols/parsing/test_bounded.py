@@ -7,9 +7,9 @@ import pytest
 import tree_sitter_kotlin
 from tree_sitter import Language, Parser
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.profiles.file_languages import TEXT
-from codesum_pipeline.ground.workers.limits import TooMuchHere, WorkLimits
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.language_facts.file_languages import TEXT
+from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere, WorkLimits
 from codesum_pipeline.symbols.parsing import bounded
 from codesum_pipeline.symbols.parsing.batches import ParseFiles, SourceText
 from codesum_pipeline.symbols.parsing.bounded import (

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import FileFacts
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import FileFacts
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline_tests.support.marked_calls import SOURCES, marked_places, unmarked
 

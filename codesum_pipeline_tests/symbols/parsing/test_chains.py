@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.expression import (
+from codesum_pipeline.foundation.data_model.expression import (
     ExpressionStep,
     TypeName,
     chain_from_json,
@@ -13,7 +13,7 @@ from codesum_pipeline.ground.model.expression import (
     type_from_json,
     type_to_json,
 )
-from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.symbols.parsing.chains import read_chain, read_type
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 

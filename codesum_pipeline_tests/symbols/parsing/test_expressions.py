@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import Fact, Form, Symbol
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol
 from codesum_pipeline.symbols.parsing.expressions import Expression, read_expression
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile

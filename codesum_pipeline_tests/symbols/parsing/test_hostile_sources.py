@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.symbols.parsing import bounded, nested_definitions, node_texts
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile

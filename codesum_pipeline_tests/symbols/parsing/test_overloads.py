@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.ids import without_suffix
-from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.ids import without_suffix
+from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
 from codesum_pipeline.symbols.parsing.overloads import ids_of
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 

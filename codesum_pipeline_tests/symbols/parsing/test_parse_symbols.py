@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.ground.model.symbol import FileFacts, Symbol
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import take_snapshot
 from codesum_pipeline.symbols.parsing import symbols_step as step
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy, sha1_hex
-from codesum_pipeline.ground.model.symbol import FileFacts, Import
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 

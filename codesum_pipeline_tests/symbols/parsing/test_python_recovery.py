@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 from codesum_pipeline_tests.symbols.languages.cases import parse
 

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy, sha1_hex
-from codesum_pipeline.ground.model.symbol import Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
+from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline_tests.symbols.parsing.expected import expected_definitions
 from codesum_pipeline_tests.symbols.parsing.sources import package_files

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.symbol import FileFacts, Reexport
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Reexport
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 ALL = ("*", "*")

@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.symbols.scip.making import MadeIndex, make_index
 from codesum_pipeline_tests.support.homes import open_home, workspace_of

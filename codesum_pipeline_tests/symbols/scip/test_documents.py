@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.errors import RefusedIndex
+from codesum_pipeline.foundation.data_model.errors import RefusedIndex
 from codesum_pipeline.symbols.scip import offering
 from codesum_pipeline.symbols.scip.offering import (
     DocumentPlace,

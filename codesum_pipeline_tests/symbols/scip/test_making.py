@@ -12,8 +12,8 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.cancellation import wanted_until
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.cancellation import wanted_until
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.symbols.scip.making import make_index
 from codesum_pipeline_tests.support.homes import open_home, workspace_of

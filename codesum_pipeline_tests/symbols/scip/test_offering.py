@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.symbols.scip.offering import Offers, find_offers, message_class
 
 _PATHS = {"web/src/a.ts", "web/src/b.ts", "api/main.py", "README.md"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.settings.stage_settings import ScipSettings
+from codesum_pipeline.foundation.settings.stage_settings import ScipSettings
 from codesum_pipeline.symbols.scip import sandbox
 from codesum_pipeline.symbols.scip.sandbox import IndexerCommand, run_bounded
 from codesum_pipeline_tests.symbols.scip.making import SANDBOXES, Shop, in_bubblewrap

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.home.wiring import preview_of
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.errors import RefusedIndex
-from codesum_pipeline.ground.model.file import Snapshot, SourceFile
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.builds.codesum_home.wiring import preview_of
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.errors import RefusedIndex
+from codesum_pipeline.foundation.data_model.file import Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
 from codesum_pipeline.symbols.scip import taking
 from codesum_pipeline.symbols.scip.taking import FoundIndex, copy_index, index_state, opened_file, snapshot_with_indexes

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.builds.home.wiring import preview_of
-from codesum_pipeline.ground.model.edge import IndexFile
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.builds.codesum_home.wiring import preview_of
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.scip.taking import index_state, snapshot_with_indexes
 from codesum_pipeline.texts.summaries.rewrite_plan import preview_plan
 from codesum_pipeline_tests.support.homes import build, open_home

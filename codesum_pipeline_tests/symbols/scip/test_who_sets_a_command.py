@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import codesum_pipeline
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.organisations import organisation_of
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

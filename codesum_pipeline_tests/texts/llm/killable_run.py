@@ -13,8 +13,8 @@ from typing import Any
 
 import aiohttp
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings, ModelPrice
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import open_ledger

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.ground.model.document import ContextNeighbour, Level, TextContext
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.document import ContextNeighbour, Level, TextContext
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.conversation import WritingTask
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, TokenUsage

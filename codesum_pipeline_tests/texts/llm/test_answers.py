@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.llm.answer_shapes import FunctionAnswer, UpperAnswer, answer_tool
 from codesum_pipeline.texts.llm.pins import blake3_of
 from codesum_pipeline.texts.llm.templates import resolve_template

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.budgets import (
     CUT_MARK,
     LEAST_SHOWN,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import WrittenText
-from codesum_pipeline.ground.model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.document import WrittenText
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, CacheStats, KeptText
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.texts.llm.making import NOON, cache_in, noon

@@ -11,10 +11,10 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Gate, Level
-from codesum_pipeline.ground.model.errors import CallFailure
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings, ModelPrice
+from codesum_pipeline.foundation.data_model.document import Gate, Level
+from codesum_pipeline.foundation.data_model.errors import CallFailure
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.ledger import open_ledger

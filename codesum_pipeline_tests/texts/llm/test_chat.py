@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
     CallFailure,
     ModelNotInAllowlist,
     SummaryCallFailed,
     SummaryError,
 )
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.document import Citation, InputSpec, Level, Returns, WrittenText
+from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer, repair_value
 from codesum_pipeline.texts.llm.leaks import leaked_names

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import TemplateNotFound, TemplateRenderError
+from codesum_pipeline.foundation.data_model.errors import TemplateNotFound, TemplateRenderError
 from codesum_pipeline.texts.llm.digest_templates import DigestTemplate, load_digest_template
 from codesum_pipeline.texts.llm.templates import TemplateKind, digest_of_texts, save_template_atomic
 

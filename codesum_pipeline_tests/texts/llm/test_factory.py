@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend, build_backend
 from codesum_pipeline.texts.llm.pins import AnswerForm

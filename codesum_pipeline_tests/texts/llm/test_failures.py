@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline_tests.support.llm_requests import (
     CLAUDE,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Gate
-from codesum_pipeline.ground.model.errors import CallFailure
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.document import Gate
+from codesum_pipeline.foundation.data_model.errors import CallFailure
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.writing_run import write_all

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, WrittenText
+from codesum_pipeline.foundation.data_model.document import Level, WrittenText
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline.texts.llm.templates import render_system

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.texts.llm.ledger import open_ledger
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.llm_server import ServerProcess, read_log

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.ground.model.document import (
+from codesum_pipeline.foundation.data_model.document import (
     Citation,
     ContextNeighbour,
     InputSpec,
@@ -19,10 +19,10 @@ from codesum_pipeline.ground.model.document import (
     TextContext,
     WrittenText,
 )
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.store.lease import current_holder, hold_lease
-from codesum_pipeline.ground.store.schemas import BOOKS
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.store.lease import current_holder, hold_lease
+from codesum_pipeline.foundation.store.schemas import BOOKS
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.ledger import (
     KEEP_DAYS,
     UNUSABLE,

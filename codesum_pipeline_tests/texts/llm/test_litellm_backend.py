@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ModelNotInAllowlist, PromptTemplateMismatch, SummaryOutputInvalid
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import (
+    ModelNotInAllowlist,
+    PromptTemplateMismatch,
+    SummaryOutputInvalid,
+)
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.texts.llm.litellm_door import litellm_client
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse

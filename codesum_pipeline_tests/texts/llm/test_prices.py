@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings, ModelPrice
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
 from codesum_pipeline.texts.llm.litellm_door import litellm_client
 from codesum_pipeline.texts.llm.pins import TokenUsage
 from codesum_pipeline.texts.llm.prices import Price, compute_cost_usd, find_listed_model, price_of, worst_case_usd

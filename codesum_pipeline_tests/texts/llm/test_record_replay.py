@@ -12,15 +12,15 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import LEVELS
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
     CallFailure,
     ModelNotInAllowlist,
     PromptTemplateMismatch,
     SummaryCallFailed,
 )
-from codesum_pipeline.ground.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import read_recordings, write_recording

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.pins import SummaryResponse
 from codesum_pipeline.texts.llm.retrying import wait_before_retry, with_retries

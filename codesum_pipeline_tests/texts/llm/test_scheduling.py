@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Gate, TextContext
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.foundation.data_model.document import Gate, TextContext
+from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
     CallFailure,
     CannotWrite,
@@ -20,8 +20,8 @@ from codesum_pipeline.ground.model.errors import (
     ModelNotInAllowlist,
     SummaryCallFailed,
 )
-from codesum_pipeline.ground.model.model_call import AttemptOutcome
-from codesum_pipeline.ground.settings.llm_settings import BackendName
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.texts.llm.backend import RefusedAnswer
 from codesum_pipeline.texts.llm.checking import read_answer
 from codesum_pipeline.texts.llm.ledger import Ledger, open_ledger

@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import SummaryCallFailed
+from codesum_pipeline.foundation.data_model.errors import SummaryCallFailed
 from codesum_pipeline.texts.llm.litellm_door import keys_in_use, without_keys
 from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY_VARIABLE, MODEL, ask, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.texts.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, ask, request_for, settings_for

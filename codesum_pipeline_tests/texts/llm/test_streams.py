@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import CallFailure, SummaryCallFailed, SummaryError
-from codesum_pipeline.ground.settings.llm_settings import LlmSettings
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed, SummaryError
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
 from codesum_pipeline.texts.llm.budgets import FAIR_MATERIAL_CHARS, USABLE_SHARE
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
 from codesum_pipeline.texts.llm.pins import blake3_of

@@ -1,6 +1,6 @@
 """Rows of the ledger, added up."""
 
-from codesum_pipeline.ground.model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by
 from codesum_pipeline_tests.texts.llm.test_ledger import row
 

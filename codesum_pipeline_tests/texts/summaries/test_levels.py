@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from codesum_pipeline.builds.home.wiring import preview_of
-from codesum_pipeline.ground.model.document import (
+from codesum_pipeline.builds.codesum_home.wiring import preview_of
+from codesum_pipeline.foundation.data_model.document import (
     Cause,
     HistoryEvent,
     HistoryRow,
@@ -20,9 +20,9 @@ from codesum_pipeline.ground.model.document import (
     PlanRow,
     SummaryDocument,
 )
-from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import preview_plan
 from codesum_pipeline.texts.summaries.text_history import explain_text

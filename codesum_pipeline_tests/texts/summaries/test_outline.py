@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.summaries.outline import Child, build_outline
 
 SYMBOLS = pa.table(

@@ -10,13 +10,13 @@ from typing import Any
 import httpx
 from starlette.testclient import TestClient
 
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.ground.model.repository import RepositoryScope
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.data_model.repository import RepositoryScope
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, Address, TokenSource, digest_of
+from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.mcp.mcp_server import PATH, make_server
 from codesum_pipeline.ways_in.mcp.mcp_server import make_app as mcp_app
-from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, Address, TokenSource, digest_of
-from codesum_pipeline.ways_in.serving.audit_log import Auditor
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.web.web_app import make_app
 from codesum_pipeline_tests.ways_in.access.homes import MARKERS
 

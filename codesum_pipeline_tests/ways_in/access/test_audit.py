@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ways_in.serving.audit_log import FILE, AuditLog, Auditor, read_audit
+from codesum_pipeline.ways_in.http_serving.audit_log import FILE, AuditLog, Auditor, read_audit
 from codesum_pipeline_tests.ways_in.access.asking import HEADERS, Session, mcp, pages
 from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes
 
@@ -84,7 +84,7 @@ def test_files_are_bounded_in_size_and_number(tmp_path: Path) -> None:
 
 def test_several_processes_write_whole_lines(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from codesum_pipeline.ways_in.serving.audit_log import AuditLog\n"
+        "import sys; from pathlib import Path; from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog\n"
         "log = AuditLog(Path(sys.argv[1]), 20_000, 100)\n"
         "for number in range(300): log.write({'who': sys.argv[2], 'n': number, 'text': 'x' * 200})\n"
         "log.close()\n"

@@ -5,8 +5,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.ways_in.serving.access_tokens import digest_of, read_tokens
-from codesum_pipeline.ways_in.serving.audit_log import AuditLog
+from codesum_pipeline.ways_in.http_serving.access_tokens import digest_of, read_tokens
+from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog
 from codesum_pipeline_tests.ways_in.cli.conftest import codesum as codesum_call
 
 __all__ = ["codesum_call"]

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from codesum_pipeline.ground.model.errors import CodesumError
-from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.tool_registry import TOOLS, Tool
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
 from codesum_pipeline.ways_in.web.web_app import pages_of
 from codesum_pipeline_tests.ways_in.access.asking import (
     HEADERS,

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
+from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource
+from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
+from codesum_pipeline.ways_in.http_serving.gate import TokenGate
 from codesum_pipeline.ways_in.mcp.mcp_server import ResourceEvents
-from codesum_pipeline.ways_in.serving.access_tokens import TokenSource
-from codesum_pipeline.ways_in.serving.audit_log import Auditor
-from codesum_pipeline.ways_in.serving.gate import TokenGate
 from codesum_pipeline_tests.support.serving import served
 from codesum_pipeline_tests.ways_in.access.asking import HEADERS, SECRET, catalogue_of, mcp, pages, tokens_of_a
 from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry, RepositoryScope, read_scope
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope, read_scope
 from codesum_pipeline.source.repositories.registry import Registry
-from codesum_pipeline.ways_in.serving.access_tokens import TokenSource, digest_of, hashed_token, read_tokens
-from codesum_pipeline.ways_in.serving.gate import Attempts
+from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource, digest_of, hashed_token, read_tokens
+from codesum_pipeline.ways_in.http_serving.gate import Attempts
 from codesum_pipeline_tests.ways_in.access.asking import HEADERS, SECRET, Session, mcp, pages, tokens_of_a
 from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes
 

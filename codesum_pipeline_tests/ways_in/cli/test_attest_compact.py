@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE
-from codesum_pipeline.ground.model.document import HistoryRow
-from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
+from codesum_pipeline.foundation.data_model.document import HistoryRow
+from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline_tests.builds.law.test_law import workspace_at
 from codesum_pipeline_tests.support.commands import COMMAND, environment

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.symbols.parsing.test_bounded import ENDLESS
 from codesum_pipeline_tests.ways_in.cli.terminal import on_a_terminal

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.lease import current_holder
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.lease import current_holder
 from codesum_pipeline.ways_in.cli.progress_bar import show_start
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.ledger import AttemptResult, open_ledger
 from codesum_pipeline.texts.llm.pins import TokenUsage
 from codesum_pipeline.texts.llm.text_cache import AnswerCache

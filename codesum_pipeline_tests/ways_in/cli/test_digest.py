@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.changes.digests.digest_rows import DigestState
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.notifications.digests.digest_rows import DigestState
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.delivery_desk import DIGEST, Desk
 from codesum_pipeline_tests.support.digest_making import digest

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.moments import iso_moment
-from codesum_pipeline_tests.changes.digests.test_rollups import FIRST, SECOND, tell
+from codesum_pipeline.foundation.data_model.moments import iso_moment
+from codesum_pipeline_tests.notifications.digests.test_rollups import FIRST, SECOND, tell
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.digest_items import answer, claim
 from codesum_pipeline_tests.support.digest_shop import INTENT, MODEL, Shop

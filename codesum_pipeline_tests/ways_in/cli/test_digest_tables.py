@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.changes.digests.digest_by_model import LEDGER_LEVEL
-from codesum_pipeline.changes.digests.digest_rows import TickFailure, TickOutcome, TickRow
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.digests.sql_tables import SQL_TABLES
-from codesum_pipeline.ground.model.model_call import AttemptOutcome
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.notifications.digests.digest_by_model import LEDGER_LEVEL
+from codesum_pipeline.notifications.digests.digest_rows import TickFailure, TickOutcome, TickRow
+from codesum_pipeline.notifications.digests.digest_store import open_digests
+from codesum_pipeline.notifications.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.texts.llm.ledger import AttemptResult, open_ledger
 from codesum_pipeline.texts.llm.pins import TokenUsage
 from codesum_pipeline_tests.support.digest_making import INTENT, digest, match

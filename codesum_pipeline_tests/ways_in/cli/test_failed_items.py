@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.ground.profiles.file_languages import TEXT
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.language_facts.file_languages import TEXT
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
-from codesum_pipeline.indexes.formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.source.files import snapshot
 from codesum_pipeline.symbols.parsing import batches
 from codesum_pipeline_tests.support.shop_home import FILES

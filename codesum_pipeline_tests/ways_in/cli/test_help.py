@@ -6,9 +6,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from codesum_pipeline.ground.model.document import LEVELS
-from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
-from codesum_pipeline.indexes.formats.version_folder import LANES
+from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
+from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, app, load_command
 from codesum_pipeline_tests.ways_in.cli.terminal import on_a_terminal
 

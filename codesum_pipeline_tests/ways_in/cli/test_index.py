@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.builds.dagster.companion import index_repositories
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline_tests.support.commands import fork_codesum, run_codesum
 from codesum_pipeline_tests.support.homes import build, open_home

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.moments import utc_now
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.digest_making import match
 from codesum_pipeline_tests.ways_in.cli.terminal import fork_on_a_terminal

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import sha256_hex
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.indexes.formats.stored_zip import map_bytes
-from codesum_pipeline.indexes.formats.version_folder import MANIFEST, manifest_bytes, read_version
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.indexes.file_formats.stored_zip import map_bytes
+from codesum_pipeline.indexes.file_formats.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 
 FEW_DESCRIPTORS = 64
@@ -92,9 +92,9 @@ def test_an_open_file_is_not_held_and_its_pages_are_given_back(tmp_path: Path) -
 
 
 def test_beyond_the_bound_files_are_read_and_not_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codesum_pipeline.indexes.formats.stored_zip._MOST_MAPS", 1)
+    monkeypatch.setattr("codesum_pipeline.indexes.file_formats.stored_zip._MOST_MAPS", 1)
     # A search in this process leaves a map in use: what words are related is kept.
-    monkeypatch.setattr("codesum_pipeline.indexes.formats.stored_zip._maps", set())
+    monkeypatch.setattr("codesum_pipeline.indexes.file_formats.stored_zip._maps", set())
     paths = [tmp_path / "first", tmp_path / "second"]
     for path in paths:
         path.write_bytes(path.name.encode() * 10_000)

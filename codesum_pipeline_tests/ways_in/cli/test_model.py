@@ -13,7 +13,7 @@ from urllib.parse import quote_plus
 import pyarrow.parquet as pq
 import pytest
 
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline_tests.support.llm_server import (
     Answers,
     Behaviour,

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.changes.compaction.attestation import Attestation, AttestedSource, Policy, Selection
-from codesum_pipeline.changes.delivery.outbox import DeliveryState, open_outbox
-from codesum_pipeline.changes.delivery.posts import digest_post
-from codesum_pipeline.changes.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.digest_record import PostId, SummaryResult
-from codesum_pipeline.ground.model.document import CompactionRecord
+from codesum_pipeline.builds.compaction.attestation import Attestation, AttestedSource, Policy, Selection
+from codesum_pipeline.foundation.data_model.digest_record import PostId, SummaryResult
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
+from codesum_pipeline.notifications.delivery.outbox import DeliveryState, open_outbox
+from codesum_pipeline.notifications.delivery.posts import digest_post
+from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.digest_making import INTENT, digest, match
 from codesum_pipeline_tests.ways_in.cli.terminal import on_a_terminal

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.lease import hold_lease
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.lease import hold_lease
 from codesum_pipeline.source.repositories.registry import Registry
 
 

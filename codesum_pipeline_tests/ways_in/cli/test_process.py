@@ -111,8 +111,8 @@ def test_where_no_index_can_be_read_the_way_out_is_said(own_shop, tmp_path):
 
 
 def test_a_build_that_another_keeps_waiting_asks_to_try_later(own_shop, tmp_path):
-    from codesum_pipeline.ground.store.layout import HomeLayout
-    from codesum_pipeline.ground.store.lease import hold_lease
+    from codesum_pipeline.foundation.store.layout import HomeLayout
+    from codesum_pipeline.foundation.store.lease import hold_lease
 
     with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other"):
         env = {"CODESUM_LEASE_WAIT_S": "0"}
@@ -123,8 +123,8 @@ def test_a_build_that_another_keeps_waiting_asks_to_try_later(own_shop, tmp_path
 
 
 def test_another_build_under_way_asks_to_try_later(own_shop, tmp_path):
-    from codesum_pipeline.ground.store.layout import HomeLayout
-    from codesum_pipeline.ground.store.lease import hold_lease
+    from codesum_pipeline.foundation.store.layout import HomeLayout
+    from codesum_pipeline.foundation.store.lease import hold_lease
 
     with hold_lease(HomeLayout(own_shop).state("shop"), key="shop", run_id="other"):
         done = fork_codesum("--home", own_shop, "remove", "shop", "--purge", cwd=tmp_path)

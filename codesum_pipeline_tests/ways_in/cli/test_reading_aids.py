@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.padding import Padding
 
 from codesum_pipeline.search.retrieval.hits import Excerpt
+from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, RelatedDocument
 from codesum_pipeline.ways_in.cli.document_views import describe_neighbours, number_excerpt
 from codesum_pipeline.ways_in.cli.render import indent_part, make_fields
-from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, RelatedDocument
 
 
 def first_hit(codesum, home, *arguments):

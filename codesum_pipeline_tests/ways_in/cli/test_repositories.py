@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError, UnknownRepository
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
 

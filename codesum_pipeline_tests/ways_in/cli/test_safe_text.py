@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codesum_pipeline.ground.model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean, one_line
 from codesum_pipeline.ways_in.cli.render import safe_json_of
 
 ESC = "\x1b"

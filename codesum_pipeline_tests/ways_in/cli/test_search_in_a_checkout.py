@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

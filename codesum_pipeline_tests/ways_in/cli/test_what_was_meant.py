@@ -153,7 +153,7 @@ def test_a_location_that_could_not_be_fetched_is_not_left_registered(call, home,
     assert registered(home) == []
     assert kept(home, "far") == []
     from codesum_pipeline.builds.dagster.dagster_records import open_instance
-    from codesum_pipeline.ground.store.layout import HomeLayout
+    from codesum_pipeline.foundation.store.layout import HomeLayout
 
     with open_instance(HomeLayout(home)) as instance:
         assert instance.get_dynamic_partitions("codesum_repos") == []

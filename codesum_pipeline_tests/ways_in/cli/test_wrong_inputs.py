@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from codesum_pipeline.ground.model.document import LEVELS
-from codesum_pipeline.ground.profiles.file_languages import LANGUAGES
-from codesum_pipeline.indexes.formats.version_folder import LANES
+from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
+from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 
 MISCONFIGURED = 2

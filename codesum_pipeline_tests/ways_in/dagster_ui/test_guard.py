@@ -10,7 +10,7 @@ import requests
 import websockets.sync.client
 from websockets.exceptions import InvalidStatus
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.dagster_ui.guarded_ui import UiOptions, _exchanged, served_hosts
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.dagster_dev import LAUNCH, DagsterDev, dagster_dev, launch_params

@@ -11,7 +11,7 @@ import psutil
 import pytest
 import websockets.sync.client
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline_tests.support.attacking import (
     Target,
     answer_of,

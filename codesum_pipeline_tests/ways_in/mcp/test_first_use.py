@@ -13,14 +13,14 @@ import psutil
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
-from codesum_pipeline.ground.model.errors import MissingTable
-from codesum_pipeline.ground.model.repository import RepositoryEntry, RepositoryScope
+from codesum_pipeline.foundation.data_model.errors import MissingTable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.source.repositories.checkouts import checkout_of
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.cli.first_use import FirstIndex, UnindexedCheckout, build_lock
 from codesum_pipeline.ways_in.cli.invocation import Invocation
+from codesum_pipeline.ways_in.http_serving.ending import _WATCHER
 from codesum_pipeline.ways_in.mcp.mcp_server import make_server
-from codesum_pipeline.ways_in.serving.ending import _WATCHER
-from codesum_pipeline.ways_in.tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.mcp_client import CALLS, text_of, with_client

@@ -7,8 +7,8 @@ import httpx
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ways_in.serving.access_tokens import parse_address
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.ways_in.http_serving.access_tokens import parse_address
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.mcp_client import ask_and_misbehave, ask_everything, with_client
 from codesum_pipeline_tests.support.serving import served

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
 from codesum_pipeline.ways_in.mcp.installing import Agent, Installer, _plain, insert_member
 

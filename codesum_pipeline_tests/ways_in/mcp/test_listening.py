@@ -6,9 +6,9 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry, RepositoryScope
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.ways_in.mcp.mcp_server import make_server
-from codesum_pipeline.ways_in.worktrees.follower import Follower
+from codesum_pipeline.ways_in.worktree_indexes.follower import Follower
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.mcp_client import catalogue_of, with_client
 from codesum_pipeline_tests.support.repositories import GitRepo

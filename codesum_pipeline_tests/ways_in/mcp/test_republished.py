@@ -13,7 +13,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.mcp_client import server_of, text_of
 from codesum_pipeline_tests.support.repositories import GitRepo

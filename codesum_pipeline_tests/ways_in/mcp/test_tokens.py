@@ -10,8 +10,8 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ways_in.serving.access_tokens import read_tokens
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.ways_in.http_serving.access_tokens import read_tokens
 from codesum_pipeline_tests.support.mcp_client import CALLS, ask_everything, text_of, with_client
 from codesum_pipeline_tests.ways_in.access.asking import access_token
 from codesum_pipeline_tests.ways_in.mcp.test_http import HEADERS, INITIALIZE, serving

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.browsing import take_picture
 from codesum_pipeline_tests.support.chromium import launch
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of

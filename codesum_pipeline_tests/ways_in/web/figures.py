@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.tables import TableStore
 
 
 def write_evaluations(home: Path, repo: str, means: list[tuple[float, float]]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline_tests.support.browsing import CONTRAST, PHONE, focused, wait_for_end_of_answer
 from codesum_pipeline_tests.support.llm_server.streaming import Streams
 from codesum_pipeline_tests.ways_in.web.asking import ANSWER, AskSite, looks_first, serve_ask_site

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.tables import TableStore
+from codesum_pipeline.foundation.data_model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.ways_in.web.figures import cost_charts, evaluation_chart, history_of
 from codesum_pipeline.ways_in.web.rendering import draw_diagram
 from codesum_pipeline_tests.ways_in.web.figures import write_evaluations, write_ledger

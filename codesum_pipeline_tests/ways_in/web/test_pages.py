@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 
-from codesum_pipeline.ground.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline_tests.ways_in.web.hostile import NAME
 from codesum_pipeline_tests.ways_in.web.reading import get, hits, page, shown
 from codesum_pipeline_tests.ways_in.web.serving import serving

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.builds.home.settings_loading import load_settings
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import mark_due, marked_keys
 from codesum_pipeline_tests.support.webhook_payloads import encoded, github_headers, github_push
 from codesum_pipeline_tests.ways_in.webhooks.test_receiving import BODY, Running, running, wait_until

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.organisations import HostKind
 from codesum_pipeline.ways_in.webhooks.push_events import (
     READ_AGAIN_S,

@@ -14,10 +14,10 @@ import anyio
 import pytest
 import uvicorn
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.serving.access_tokens import Address
-from codesum_pipeline.ways_in.serving.http_server import listen_on
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.http_serving.access_tokens import Address
+from codesum_pipeline.ways_in.http_serving.http_server import listen_on
 from codesum_pipeline.ways_in.webhooks.push_events import Secret
 from codesum_pipeline.ways_in.webhooks.webhook_app import (
     HEALTH_PATH,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.source.repositories.organisations import HostKind
 from codesum_pipeline.ways_in.webhooks.push_events import (
     CLOCK_TOLERANCE_S,

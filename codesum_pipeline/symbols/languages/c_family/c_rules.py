@@ -7,8 +7,15 @@ repository defines it for all others to link with.
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.ground.model.possible_values import AMBIGUOUS, UNKNOWN, ClassValue, FunctionValue, Reason, Value
-from codesum_pipeline.ground.model.scopes import ImportRow, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.possible_values import (
+    AMBIGUOUS,
+    UNKNOWN,
+    ClassValue,
+    FunctionValue,
+    Reason,
+    Value,
+)
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.projects import Projects, join_path
 from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import tree_sitter_cpp
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.c_family.declarators import (
     define_prototype,
     define_structure,

@@ -3,7 +3,7 @@
 from msgspec import Struct
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.hooks import field_children, find_field, raw_text
 from codesum_pipeline.symbols.languages.kin import next_sibling_of

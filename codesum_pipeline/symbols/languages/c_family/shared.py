@@ -5,7 +5,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Parameter
+from codesum_pipeline.foundation.data_model.symbol import Parameter
 from codesum_pipeline.symbols.languages.c_family.declarators import (
     Shape,
     define_by_typedef,

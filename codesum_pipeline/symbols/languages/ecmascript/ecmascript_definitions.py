@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import SymbolType
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.hooks import (
     code_children,

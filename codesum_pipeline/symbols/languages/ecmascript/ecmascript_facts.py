@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Parameter
+from codesum_pipeline.foundation.data_model.symbol import Parameter
 from codesum_pipeline.symbols.languages.ecmascript.ecmascript_definitions import function_of, key_name, unwrapped_value
 from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, CallSyntax, Code, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from codesum_pipeline.ground.model.bindings import Bound
-from codesum_pipeline.ground.model.possible_values import ModuleValue
-from codesum_pipeline.ground.model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.bindings import Bound
+from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.ecmascript.specifiers import EcmascriptModules, package_name
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules

@@ -8,7 +8,7 @@ says which of them its other packages mean.
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.ground.model.patterns import ANY_FOLDERS, STAR, linear_expression
+from codesum_pipeline.foundation.data_model.patterns import ANY_FOLDERS, STAR, linear_expression
 from codesum_pipeline.symbols.languages.projects import Projects, join_path, texts_in
 
 # More stars than a pattern of any workspace has, and more patterns than a file that lists them.

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from codesum_pipeline.ground.model.file import FilePlace, FileStatus, SourceFile
-from codesum_pipeline.ground.model.ids import ROOT_MODULE, module_path_of, parent_modules
-from codesum_pipeline.ground.profiles.language_profiles import library_names
+from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, module_path_of, parent_modules
+from codesum_pipeline.foundation.language_facts.language_profiles import library_names
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 _PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})

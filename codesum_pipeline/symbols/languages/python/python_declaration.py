@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 import tree_sitter_python
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Import, Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.framework_rules import TEST, is_called_test
 from codesum_pipeline.symbols.languages.hook_values import Docstrings

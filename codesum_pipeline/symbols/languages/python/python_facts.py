@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.symbol import Import, Parameter, Reexport
+from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Reexport
 from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import code_children, field_text, find_field, raw_text
 from codesum_pipeline.symbols.languages.python.literals import literal_value

@@ -8,15 +8,15 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.hashing import hash_of
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import BackendName
-from codesum_pipeline.ground.settings.stage_settings import GraphPolicy
-from codesum_pipeline.ground.store.rows import column_names, from_table
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import BackendName
+from codesum_pipeline.foundation.settings.stage_settings import GraphPolicy
+from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.budgets import prompt_chars
@@ -86,7 +86,7 @@ class ModelSetup:
         bucket, shared = workspace.layout.bucket, None
         if bucket:
             # A home in a folder does without the code of buckets.
-            from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
+            from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 
             shared = SharedTexts(OPENED_HOMES.objects(bucket))
         return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)

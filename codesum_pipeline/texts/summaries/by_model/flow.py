@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level, TextRow, WrittenBy
-from codesum_pipeline.ground.model.errors import ConfigurationError, RetryLater
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RetryLater
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, templates_of
 from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel

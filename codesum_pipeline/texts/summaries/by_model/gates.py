@@ -9,14 +9,14 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, CallTotals
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import Trust
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
-from codesum_pipeline.ground.model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, CallTotals
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import Trust
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import read_tests
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.writing_run import Caps

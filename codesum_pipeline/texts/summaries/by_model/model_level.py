@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import (
+from codesum_pipeline.foundation.data_model.document import (
     Cause,
     Gate,
     Level,
@@ -19,11 +19,11 @@ from codesum_pipeline.ground.model.document import (
     WrittenBy,
     WrittenText,
 )
-from codesum_pipeline.ground.model.errors import CallFailure
-from codesum_pipeline.ground.model.guard import FailureGuard, work_in_halves
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
-from codesum_pipeline.ground.settings.llm_settings import BackendName
-from codesum_pipeline.ground.store.rows import to_table
+from codesum_pipeline.foundation.data_model.errors import CallFailure
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, AvoidanceReason, LedgerRow
+from codesum_pipeline.foundation.settings.llm_settings import BackendName
+from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
 from codesum_pipeline.texts.llm.backends import build_backend

@@ -5,11 +5,11 @@ from functools import partial
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Gate, Level
-from codesum_pipeline.ground.model.guard import FailureGuard
-from codesum_pipeline.ground.model.hashing import canonical_json
-from codesum_pipeline.ground.model.model_call import CallTotals
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Gate, Level
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.hashing import canonical_json
+from codesum_pipeline.foundation.data_model.model_call import CallTotals
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import is_among_tests
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.gates import (

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct, json
 
-from codesum_pipeline.ground.model.decoding import decode
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.file import Snapshot
-from codesum_pipeline.ground.store.atomic import write_text_atomically
-from codesum_pipeline.ground.store.layout import HomeLayout
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.workspace import Workspace
 
 
 class Outage(Struct, frozen=True):

@@ -15,12 +15,18 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
-from codesum_pipeline.ground.model.document import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.store.rows import values_of
-from codesum_pipeline.ground.store.tables import TableStore
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.model_call import (
+    AttemptOutcome,
+    AvoidanceReason,
+    AvoidedRow,
+    CallTotals,
+    LedgerRow,
+)
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.store.rows import values_of
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup

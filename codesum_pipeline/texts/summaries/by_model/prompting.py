@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from codesum_pipeline.ground.model.document import ChildPair, Level
-from codesum_pipeline.ground.model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import ChildPair, Level
+from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
 from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut_to_fit, fill_entries, order_siblings
 from codesum_pipeline.texts.llm.checking import AnswerBounds

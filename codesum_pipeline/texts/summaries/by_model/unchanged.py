@@ -11,10 +11,10 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.ground.model.document import LEVELS, ChildPair, Level, WrittenBy
-from codesum_pipeline.ground.model.ids import ROOT_MODULE
-from codesum_pipeline.ground.store.schemas import texts_table
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import LEVELS, ChildPair, Level, WrittenBy
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 
 # What is said of a document: the hash of its code, and its language.

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 
-from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
 from codesum_pipeline.symbols.parsing.expressions import bound_names
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable, word_set
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_SIDE_EFFECTS,

@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.ground.model.document import Level, PurposeSource, WrittenText
+from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, WrittenText
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
-from codesum_pipeline.texts.summaries.documentation.docstrings import further_sentence
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+from codesum_pipeline.texts.summaries.author_texts.docstrings import further_sentence
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     join_sentences,
     make_printable,

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from codesum_pipeline.ground.model.document import Citation, InputSpec, PurposeSource, Returns
-from codesum_pipeline.ground.model.symbol import Parameter
-from codesum_pipeline.texts.summaries.documentation.docstrings import Docstring, docstring_of, opening_of
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_printable, make_sentence
+from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, PurposeSource, Returns
+from codesum_pipeline.foundation.data_model.symbol import Parameter
+from codesum_pipeline.texts.summaries.author_texts.docstrings import Docstring, docstring_of, opening_of
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, make_sentence
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
 from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_DETAILS,

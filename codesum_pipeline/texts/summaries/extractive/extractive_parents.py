@@ -4,19 +4,19 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from codesum_pipeline.ground.model.document import Level, PurposeSource
-from codesum_pipeline.ground.model.ids import ROOT_MODULE
-from codesum_pipeline.ground.model.symbol import Reexport
-from codesum_pipeline.ground.profiles.language_profiles import Trait, has_trait, languages_with, profiles
+from codesum_pipeline.foundation.data_model.document import Level, PurposeSource
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.data_model.symbol import Reexport
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with, profiles
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
-from codesum_pipeline.texts.summaries.documentation.docstrings import (
+from codesum_pipeline.texts.summaries.author_texts.docstrings import (
     docstring_of,
     join_as_sentences,
     opening_of,
     read_documentation,
 )
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import make_printable, word_table
-from codesum_pipeline.texts.summaries.documentation.prose import read_prose
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_table
+from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
 from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,

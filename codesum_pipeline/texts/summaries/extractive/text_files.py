@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from codesum_pipeline.ground.model.document import PurposeSource
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+from codesum_pipeline.foundation.data_model.document import PurposeSource
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     make_printable,
     make_sentence,
@@ -21,7 +21,7 @@ from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
     split_sentences,
     word_table,
 )
-from codesum_pipeline.texts.summaries.documentation.prose import read_prose
+from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
 from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_RESPONSIBILITIES,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import (
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     make_printable,
     word_bucket,
     word_set,

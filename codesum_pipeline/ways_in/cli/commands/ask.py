@@ -13,12 +13,16 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import clean, counted, one_line
-from codesum_pipeline.ways_in.asking.session import LATEST, NO_MODEL, AskedQuestion
-from codesum_pipeline.ways_in.asking.turn import TurnAnswer
-from codesum_pipeline.ways_in.asking.turn_events import (
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import clean, counted, one_line
+from codesum_pipeline.ways_in.cli.document_views import catalogue_of
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
+from codesum_pipeline.ways_in.cli.render import FAILED, complain, displays, is_on_terminal, print_json, write_note
+from codesum_pipeline.ways_in.question_answering.session import LATEST, NO_MODEL, AskedQuestion
+from codesum_pipeline.ways_in.question_answering.turn import TurnAnswer
+from codesum_pipeline.ways_in.question_answering.turn_events import (
     BlockWritten,
     Event,
     SynthesisBegan,
@@ -29,10 +33,6 @@ from codesum_pipeline.ways_in.asking.turn_events import (
     call_line,
     synthesis_line,
 )
-from codesum_pipeline.ways_in.cli.document_views import catalogue_of
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.render import FAILED, complain, displays, is_on_terminal, print_json, write_note
 
 
 def ask(

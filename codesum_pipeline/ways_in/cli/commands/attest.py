@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.changes.compaction.attestation import (
+from codesum_pipeline.builds.compaction.attestation import (
     NAMESPACE,
     Policy,
     Selection,
@@ -14,11 +14,11 @@ from codesum_pipeline.changes.compaction.attestation import (
     read_signed,
     signature_path,
 )
-from codesum_pipeline.changes.compaction.compactable_rows import KINDS, TABLE
-from codesum_pipeline.changes.compaction.signatures import fingerprint_of, load_key, sign_message
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.moments import iso_moment
-from codesum_pipeline.ground.store.atomic import write_bytes_atomically
+from codesum_pipeline.builds.compaction.compactable_rows import KINDS, TABLE
+from codesum_pipeline.builds.compaction.signatures import fingerprint_of, load_key, sign_message
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import iso_moment
+from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.compaction_views import attested_fields, compaction_source_of, compactor_of
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from codesum_pipeline.ground.model.printable import clean
+from codesum_pipeline.foundation.data_model.printable import clean
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import option, switch
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows
-from codesum_pipeline.ways_in.serving.audit_log import read_audit
+from codesum_pipeline.ways_in.http_serving.audit_log import read_audit
 
 _FIELDS = ("time", "token", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
 

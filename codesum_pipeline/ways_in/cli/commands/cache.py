@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import counted
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import counted
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

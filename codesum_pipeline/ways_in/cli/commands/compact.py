@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from codesum_pipeline.changes.compaction.attestation import Attestation, read_signed
-from codesum_pipeline.changes.compaction.compactable_rows import all_sources
-from codesum_pipeline.ground.model.document import CompactionRecord
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.store.tables import tables_of
+from codesum_pipeline.builds.compaction.attestation import Attestation, read_signed
+from codesum_pipeline.builds.compaction.compactable_rows import all_sources
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.compaction_views import (
     attested_fields,
     compaction_as_json,

@@ -11,16 +11,14 @@ import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 
-from codesum_pipeline.changes.compaction.compacting import LEDGER_FILE
-from codesum_pipeline.changes.digests.digest_store import calls_of_digests
-from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.store.atomic import replacing
-from codesum_pipeline.ground.store.tables import tables_of
+from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
+from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.store.atomic import replacing
+from codesum_pipeline.foundation.store.tables import tables_of
+from codesum_pipeline.notifications.digests.digest_store import calls_of_digests
 from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
-from codesum_pipeline.ways_in.asking.past_questions import calls_of_questions
-from codesum_pipeline.ways_in.asking.question_store import STORE_FILE
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
 from codesum_pipeline.ways_in.cli.render import (
@@ -31,6 +29,8 @@ from codesum_pipeline.ways_in.cli.render import (
     show_parts,
     write_note,
 )
+from codesum_pipeline.ways_in.question_answering.past_questions import calls_of_questions
+from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE
 
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import option
 

@@ -9,17 +9,17 @@ from typing import Annotated
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.changes.compaction.attestation import Attestation
-from codesum_pipeline.changes.delivery.channels import open_channel
-from codesum_pipeline.changes.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
-from codesum_pipeline.changes.digests.desk import deliver_digests as deliver_due
-from codesum_pipeline.changes.digests.digest_rows import DigestKind, DigestRow, DigestState
-from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
-from codesum_pipeline.ground.model.digest_record import PostId
-from codesum_pipeline.ground.model.document import CompactionRecord
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.moments import utc_now
-from codesum_pipeline.ground.model.printable import clean, counted
+from codesum_pipeline.builds.compaction.attestation import Attestation
+from codesum_pipeline.foundation.data_model.digest_record import PostId
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import clean, counted
+from codesum_pipeline.notifications.delivery.channels import open_channel
+from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
+from codesum_pipeline.notifications.digests.desk import deliver_digests as deliver_due
+from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, DigestState
+from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.commands.digest_making import (
     aggregate,

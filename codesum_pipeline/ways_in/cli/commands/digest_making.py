@@ -8,11 +8,16 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.changes.digests.desk import DigestDesk, deliver_digests, one_at_a_time
-from codesum_pipeline.changes.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
-from codesum_pipeline.changes.digests.digest_store import DigestStore, open_digests
-from codesum_pipeline.changes.digests.due_ticks import run_due, run_now
-from codesum_pipeline.changes.digests.rollups import (
+from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
+from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
+from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
+from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
+from codesum_pipeline.notifications.digests.due_ticks import run_due, run_now
+from codesum_pipeline.notifications.digests.rollups import (
     RollupPlan,
     Window,
     plan_rollup,
@@ -20,12 +25,7 @@ from codesum_pipeline.changes.digests.rollups import (
     send_rollup,
     write_rollup,
 )
-from codesum_pipeline.changes.digests.tick import preview_digest as preview_tick
-from codesum_pipeline.ground.model.digest_record import SummaryResult
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.moments import iso_moment, utc_now
-from codesum_pipeline.ground.model.printable import counted, one_line
-from codesum_pipeline.ground.model.standing_question import Intent
+from codesum_pipeline.notifications.digests.tick import preview_digest as preview_tick
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     IntentArgument,

@@ -9,22 +9,22 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from codesum_pipeline.builds.home.home_folders import check_may_be_own, record_home
-from codesum_pipeline.builds.home.wiring import Home
-from codesum_pipeline.builds.upkeep.stored_secrets import MOST_CHARS, SecretsOfHome
-from codesum_pipeline.ground.model.errors import (
+from codesum_pipeline.builds.codesum_home.home_folders import check_may_be_own, record_home
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.maintenance.stored_secrets import MOST_CHARS, SecretsOfHome
+from codesum_pipeline.foundation.data_model.errors import (
     BrokenStore,
     BucketUnavailable,
     CannotWrite,
     CodesumError,
     ConfigurationError,
 )
-from codesum_pipeline.ground.model.printable import counted, one_line
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.buckets.heads import broken_promises, examine_heads, release_head
-from codesum_pipeline.ground.store.buckets.opened_homes import OPENED_HOMES
-from codesum_pipeline.ground.store.layout import STATE
-from codesum_pipeline.ground.store.lease import current_holder, release_lease
+from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.buckets.heads import broken_promises, examine_heads, release_head
+from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.layout import STATE
+from codesum_pipeline.foundation.store.lease import current_holder, release_lease
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

@@ -9,13 +9,13 @@ import typer
 from msgspec import Struct
 from rich.console import RenderableType
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import counted
-from codesum_pipeline.ground.model.progress import Progress
-from codesum_pipeline.ground.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
-from codesum_pipeline.indexes.formats.version_folder import LANES, Lane
+from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
     SYMBOLS,

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import counted, one_line
 from codesum_pipeline.texts.summaries.text_history import ExplainStep
 from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
 from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct, field
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.kept_failures import read_failures
-from codesum_pipeline.ground.model.errors import ConfigurationError, LeaseHeld
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.lease import hold_repository
-from codesum_pipeline.ground.store.locks import take_own
-from codesum_pipeline.ground.store.schemas import BOOKS
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, LeaseHeld
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.locks import take_own
+from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
     built_table,

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.changes.intents.due_moments import next_due
-from codesum_pipeline.changes.intents.intent_fields import FieldProblem, intent_of
-from codesum_pipeline.changes.intents.intents_file import Intents
-from codesum_pipeline.changes.intents.remarks import IntentContext
-from codesum_pipeline.changes.matching.past_matches import PastMatches, past_matches
-from codesum_pipeline.changes.matching.scores import score_of
-from codesum_pipeline.ground.model.errors import ConfigurationError, MissingTable
-from codesum_pipeline.ground.model.moments import iso_moment, utc_now
-from codesum_pipeline.ground.model.printable import counted, one_line
-from codesum_pipeline.ground.model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentMatch
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, MissingTable
+from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
+from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentMatch
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
+from codesum_pipeline.notifications.digests.digest_store import open_digests
+from codesum_pipeline.notifications.intents.due_moments import next_due
+from codesum_pipeline.notifications.intents.intent_fields import FieldProblem, intent_of
+from codesum_pipeline.notifications.intents.intents_file import Intents
+from codesum_pipeline.notifications.intents.remarks import IntentContext
+from codesum_pipeline.notifications.matching.past_matches import PastMatches, past_matches
+from codesum_pipeline.notifications.matching.scores import score_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 from rich.filesize import decimal
 
-from codesum_pipeline.builds.upkeep.freed import FreedSpace, SkippedUpkeep
-from codesum_pipeline.ground.model.errors import ConfigurationError
+from codesum_pipeline.builds.maintenance.freed import FreedSpace, SkippedUpkeep
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import switch
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows, write_note

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codesum_pipeline.builds.home.home_folders import state_folder
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import clean
+from codesum_pipeline.builds.codesum_home.home_folders import state_folder
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import clean
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
+from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, TokenSource, check_reachable, parse_address
+from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
+from codesum_pipeline.ways_in.http_serving.ending import ended_in_time
+from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.mcp.installing import Agent, Installer
-from codesum_pipeline.ways_in.serving.access_tokens import AccessToken, TokenSource, check_reachable, parse_address
-from codesum_pipeline.ways_in.serving.audit_log import Auditor
-from codesum_pipeline.ways_in.serving.ending import ended_in_time
-from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.ground.model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.ground.model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import counted, one_line
 from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.repositories.organisations import Organisation, organisation_of, token_variable

@@ -12,14 +12,14 @@ from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.builds.home.wiring import Home, preview_of
-from codesum_pipeline.ground.model.document import LEVELS, Level, PlanAction, PlanRow
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.model_call import CallTotals
-from codesum_pipeline.ground.model.printable import counted, one_line, some_of
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.settings.home_settings import Settings
-from codesum_pipeline.ground.settings.llm_settings import BackendName
+from codesum_pipeline.builds.codesum_home.wiring import Home, preview_of
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level, PlanAction, PlanRow
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.model_call import CallTotals
+from codesum_pipeline.foundation.data_model.printable import counted, one_line, some_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.texts.llm.recordings import read_recordings
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of

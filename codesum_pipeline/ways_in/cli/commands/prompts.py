@@ -9,10 +9,14 @@ from typing import Annotated, Any, TypeVar
 import typer
 from msgspec import Struct
 
-from codesum_pipeline.changes.intents.intent_templates import FIELDS, delete_digest_template, rename_digest_template
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.standing_question import Intent
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.notifications.intents.intent_templates import (
+    FIELDS,
+    delete_digest_template,
+    rename_digest_template,
+)
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates

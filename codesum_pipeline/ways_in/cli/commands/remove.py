@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import counted
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import counted
 from codesum_pipeline.ways_in.cli.forgetting import forget_repository
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, switch
 from codesum_pipeline.ways_in.cli.render import show_parts
 
 if TYPE_CHECKING:
-    from codesum_pipeline.builds.home.wiring import Home
+    from codesum_pipeline.builds.codesum_home.wiring import Home
 
 
 def remove(

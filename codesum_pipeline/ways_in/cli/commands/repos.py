@@ -3,8 +3,8 @@
 import typer
 from msgspec import to_builtins
 
-from codesum_pipeline.ground.model.moments import age_in_words, moment_at
-from codesum_pipeline.indexes.formats.version_folder import read_published
+from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at
+from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.source.git.git_addresses import shown_location, with_shown_locations
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY, place_of
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

@@ -11,11 +11,11 @@ from msgspec import Struct, field, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.ground.model.document import LEVELS, Level
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import clean, one_line
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
-from codesum_pipeline.indexes.formats.version_folder import LANES
+from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
@@ -28,6 +28,11 @@ from codesum_pipeline.search.retrieval.searching import (
     read_batch,
 )
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
+from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
+from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
     describe_neighbours,
@@ -60,11 +65,6 @@ from codesum_pipeline.ways_in.cli.render import (
     style_text,
     write_note,
 )
-from codesum_pipeline.ways_in.tools.answering_sources import SourceReader, repositories_of
-from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.catalogue import AsOf
-from codesum_pipeline.ways_in.tools.changed_files import changed_files
-from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 
 _STDIN = "-"
 # What `--context` adds to all hits together, unless another bound is asked for.

@@ -16,14 +16,19 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 from rich.theme import Theme
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import BrokenStore, ConfigurationError, MissingTable
-from codesum_pipeline.ground.model.model_call import AttemptOutcome
-from codesum_pipeline.ground.model.printable import clean, one_line
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.indexes.formats.version_folder import read_published
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError, MissingTable
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
+from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview, tell_differing
+from codesum_pipeline.ways_in.agent_tools.read_tool import facts_of
+from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
     describe_neighbours,
@@ -47,11 +52,6 @@ from codesum_pipeline.ways_in.cli.render import (
     style_text,
     write_note,
 )
-from codesum_pipeline.ways_in.tools.call import ToolContext
-from codesum_pipeline.ways_in.tools.changed_files import changed_files
-from codesum_pipeline.ways_in.tools.overview_tool import read_overview, tell_differing
-from codesum_pipeline.ways_in.tools.read_tool import facts_of
-from codesum_pipeline.ways_in.tools.surroundings import DocumentRelations, surroundings_of
 
 _ORIGIN_FIELDS = (
     "written_by", "model", "prompt_version", "templates", "gate", "failure", "last_updated", "cause", "cause_ids",
@@ -135,7 +135,7 @@ def _refused_answer(invocation: Invocation, found: IndexedDocument) -> tuple[dic
     """The last answer of a model that could not be taken, and why: what the ledger keeps of it, and the same for a
     person. Raises `ConfigurationError` if there is none."""
     # Arrow takes longer to load than to show a document.
-    from codesum_pipeline.ground.store.tables import tables_of
+    from codesum_pipeline.foundation.store.tables import tables_of
 
     tables = tables_of(invocation.layout)
     ledger = tables.read_or_empty("ledger", found.repo, columns=["id", "sequence", "outcome", *_OF_ATTEMPT])

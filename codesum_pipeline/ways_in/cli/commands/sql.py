@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codesum_pipeline.changes.digests.sql_tables import read_sql_tables
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.schemas import TABLES
-from codesum_pipeline.ground.store.tables import TableStore, tables_of
-from codesum_pipeline.ground.store.workspace import connect, create_views
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.tables import TableStore, tables_of
+from codesum_pipeline.foundation.store.workspace import connect, create_views
+from codesum_pipeline.notifications.digests.sql_tables import read_sql_tables
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, switch
 from codesum_pipeline.ways_in.cli.render import (

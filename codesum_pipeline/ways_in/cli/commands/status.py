@@ -10,17 +10,17 @@ from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.builds.home.wiring import Home
+from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import IndexState, judge_freshness
-from codesum_pipeline.changes.digests.digest_store import open_digests
-from codesum_pipeline.ground.model.document import LEVELS
-from codesum_pipeline.ground.model.errors import BrokenStore, CannotWrite, CodesumError
-from codesum_pipeline.ground.model.model_call import LedgerRow
-from codesum_pipeline.ground.model.moments import age_in_words, moment_at, utc_now
-from codesum_pipeline.ground.model.repository import RepositoryEntry
-from codesum_pipeline.ground.store.lease import Holder
-from codesum_pipeline.indexes.formats.version_folder import PublishedState, read_published
+from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError
+from codesum_pipeline.foundation.data_model.model_call import LedgerRow
+from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at, utc_now
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.lease import Holder
+from codesum_pipeline.indexes.file_formats.version_folder import PublishedState, read_published
+from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror

@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
-from codesum_pipeline.ground.model.errors import ConfigurationError
-from codesum_pipeline.ground.store.atomic import replacing
-from codesum_pipeline.ground.store.locks import exclusive
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.atomic import replacing
+from codesum_pipeline.foundation.store.locks import exclusive
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.options import argument, option
 from codesum_pipeline.ways_in.cli.render import write_note
-from codesum_pipeline.ways_in.serving.access_tokens import hashed_token, parse_tokens, read_tokens
+from codesum_pipeline.ways_in.http_serving.access_tokens import hashed_token, parse_tokens, read_tokens
 
 _BYTES = 32
 token = CommandGroup("token")

@@ -11,8 +11,8 @@ from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, PortOption, ServedRepos, option, switch
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
-from codesum_pipeline.ways_in.serving.access_tokens import DEFAULT_HOST, Address, TokenSource, check_reachable
-from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address, TokenSource, check_reachable
+from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app
 
 _PORT = 7777

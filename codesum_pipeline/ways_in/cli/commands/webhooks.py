@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codesum_pipeline.builds.home.home_folders import open_copy
-from codesum_pipeline.ground.model.repository import RepositoryEntry
+from codesum_pipeline.builds.codesum_home.home_folders import open_copy
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import mark_due
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import PortOption, option
 from codesum_pipeline.ways_in.cli.render import write_note
-from codesum_pipeline.ways_in.serving.access_tokens import DEFAULT_HOST, Address
-from codesum_pipeline.ways_in.serving.http_server import listen_on, serve_app
+from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address
+from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
 from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
 
 if TYPE_CHECKING:
-    from codesum_pipeline.builds.home.wiring import Home
+    from codesum_pipeline.builds.codesum_home.wiring import Home
 
 
 _PORT = 7779

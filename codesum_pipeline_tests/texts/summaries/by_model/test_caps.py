@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.model_call import LedgerRow
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.model_call import LedgerRow
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.document import ContextNeighbour, TextContext
-from codesum_pipeline.ground.settings.stage_settings import ContextSettings, GraphPolicy
+from codesum_pipeline.foundation.data_model.document import ContextNeighbour, TextContext
+from codesum_pipeline.foundation.settings.stage_settings import ContextSettings, GraphPolicy
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import find_context_changes, names_of_neighbours
 
 THRESHOLD = ContextSettings()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.ground.model.document import Gate
+from codesum_pipeline.foundation.data_model.document import Gate
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
     choose_within_caps,

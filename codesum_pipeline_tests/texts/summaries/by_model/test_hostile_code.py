@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, Says, answer_of
 from codesum_pipeline_tests.support.model_builds import shop

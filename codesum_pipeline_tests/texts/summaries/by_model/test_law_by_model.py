@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.builds.law.test_law import scripted_states
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Cause, WrittenBy
+from codesum_pipeline.foundation.data_model.document import Cause, WrittenBy
 from codesum_pipeline.texts.summaries.neighbours import neighbour_names_of
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, Script

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.builds.home import wiring
+from codesum_pipeline.builds.codesum_home import wiring
 from codesum_pipeline.symbols.parsing import batches, parsers, text
 from codesum_pipeline_tests.support.comparing import table_rows
 from codesum_pipeline_tests.support.homes import build

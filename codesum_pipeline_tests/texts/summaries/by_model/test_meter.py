@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Gate, Level, PlanAction, PlanRow, WrittenBy
-from codesum_pipeline.ground.model.model_call import AvoidanceReason as Reason
-from codesum_pipeline.ground.model.model_call import AvoidedRow, CallTotals
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason as Reason
+from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, avoidance_of, calls_of_unchanged
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, ModelRequest, answer_of

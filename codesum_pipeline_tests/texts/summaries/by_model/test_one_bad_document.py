@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.model_call import AttemptOutcome, LedgerRow
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm import attempts
 from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.texts.summaries.by_model import flow, model_level, prompting

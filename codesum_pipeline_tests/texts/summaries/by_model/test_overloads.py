@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.ids import without_suffix
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import without_suffix
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 

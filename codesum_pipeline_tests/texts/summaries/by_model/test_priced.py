@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Gate, Level, PlanAction, PlanRow
-from codesum_pipeline.ground.model.model_call import CallTotals
-from codesum_pipeline.ground.settings.llm_settings import ModelPrice, Trust
+from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow
+from codesum_pipeline.foundation.data_model.model_call import CallTotals
+from codesum_pipeline.foundation.settings.llm_settings import ModelPrice, Trust
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
     Estimator,

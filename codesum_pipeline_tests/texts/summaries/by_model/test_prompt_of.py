@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.errors import RetryLater
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import RetryLater
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.flow import prompt_of
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop

@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.llm.templates import resolve_template
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Gate
-from codesum_pipeline.ground.model.edge import Edge
+from codesum_pipeline.foundation.data_model.document import Gate
+from codesum_pipeline.foundation.data_model.edge import Edge
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop

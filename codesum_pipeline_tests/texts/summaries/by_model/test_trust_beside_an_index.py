@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.builds.reports.report_values import report_values
-from codesum_pipeline.ground.model.document import Gate, PlanRow
-from codesum_pipeline.ground.model.edge import Edge
-from codesum_pipeline.ground.model.possible_values import Reason
-from codesum_pipeline.ground.store.workspace import Workspace
+from codesum_pipeline.foundation.data_model.document import Gate, PlanRow
+from codesum_pipeline.foundation.data_model.edge import Edge
+from codesum_pipeline.foundation.data_model.possible_values import Reason
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.gates import count_trust
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_ways_on, price_all
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.ground.model.document import LEVELS, Level, SummaryDocument
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level, SummaryDocument
 from codesum_pipeline.texts.llm.templates import FILLED, resolve_short_template, resolve_template
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop

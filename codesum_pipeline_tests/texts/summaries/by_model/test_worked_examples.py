@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from codesum_pipeline.ground.model.document import Level, TextRow
-from codesum_pipeline.ground.store.schemas import texts_table
+from codesum_pipeline.foundation.data_model.document import Level, TextRow
+from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
 from codesum_pipeline_tests.texts.summaries.by_model.examples import (

@@ -2,9 +2,9 @@
 
 import re
 
-from codesum_pipeline.ground.model.document import Level
-from codesum_pipeline.ground.model.symbol import Reexport, Symbol, SymbolType
-from codesum_pipeline.ground.store.rows import from_table, to_table
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.symbol import Reexport, Symbol, SymbolType
+from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, FunctionInput, ModuleInput

@@ -2,9 +2,9 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.hashing import HashPolicy
-from codesum_pipeline.ground.model.symbol import SymbolType
-from codesum_pipeline.ground.profiles.file_languages import language_of_path
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.inputs import FunctionInput

@@ -6,9 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, Returns, WrittenText
-from codesum_pipeline.ground.model.symbol import Fact, Form, Parameter, Reexport, SymbolFacts
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import make_printable
+from codesum_pipeline.foundation.data_model.document import Level, Returns, WrittenText
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter, Reexport, SymbolFacts
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file

@@ -1,6 +1,6 @@
 import pytest
 
-from codesum_pipeline.ground.model.symbol import Reexport
+from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import fact_of_reexports
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.ground.model.document import PurposeSource
+from codesum_pipeline.foundation.data_model.document import PurposeSource
 from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file
 from codesum_pipeline.texts.summaries.inputs import TextFileInput
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import says

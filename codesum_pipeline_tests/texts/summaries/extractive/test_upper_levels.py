@@ -5,8 +5,8 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.ground.model.document import Level, PurposeSource
-from codesum_pipeline.ground.model.symbol import Reexport
+from codesum_pipeline.foundation.data_model.document import Level, PurposeSource
+from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.inputs import ClassInput

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.texts.summaries.documentation.plain_sentences import clip_text, make_sentence, word_bucket
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_sentence, word_bucket
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.words import (
     choose_keywords,

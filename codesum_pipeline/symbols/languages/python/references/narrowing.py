@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.bindings import Bound
+from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.symbols.languages.kin import next_sibling_of, parent_of
 from codesum_pipeline.symbols.languages.python.references.python_expressions import arguments_of, parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import NameTable

@@ -5,7 +5,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.symbols.languages.hook_values import Code
 from codesum_pipeline.symbols.languages.python.python_facts import read_import
 from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of

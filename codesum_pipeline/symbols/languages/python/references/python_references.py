@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
 
-from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
-from codesum_pipeline.ground.model.symbol import Symbol
+from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References
 from codesum_pipeline.symbols.languages.python.references.narrowing import read_narrowings
 from codesum_pipeline.symbols.languages.python.references.python_definitions import DefinitionReader, read_imports

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.bindings import Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import MAX_DOTTED_LENGTH, ExpressionReader
 from codesum_pipeline.symbols.languages.spans import NestedRanges
 from codesum_pipeline.symbols.languages.spec import split_words

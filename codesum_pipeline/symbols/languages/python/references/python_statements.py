@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.bindings import RETURN, YIELD, Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.bindings import RETURN, YIELD, Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import SEQUENCES, NameTable
 from codesum_pipeline.symbols.languages.spec import split_words

@@ -14,7 +14,7 @@ from enum import Flag, auto
 
 from tree_sitter import Node
 
-from codesum_pipeline.ground.model.bindings import CHOSEN, Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.bindings import CHOSEN, Bound, ScopeKind
 from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import BoundName, NameScope, NameTable
 from codesum_pipeline.symbols.languages.spans import NestedRanges

@@ -1,0 +1,86 @@
+"""What a file's name says, and its first line: its language, and what it is written for."""
+
+import re
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from codesum_pipeline.foundation.language_facts.language_profiles import LanguageKind, profiles
+
+TEXT = "text"
+
+_PROFILES = profiles()
+_LANGUAGE_OF_EXTENSION = {extension: name for name, one in _PROFILES.items() for extension in one.extensions}
+_LANGUAGE_OF_NAME = {file_name: name for name, one in _PROFILES.items() for file_name in one.file_names}
+_LANGUAGE_OF_INTERPRETER = {program: name for name, one in _PROFILES.items() for program in one.interpreters}
+PROSE = frozenset(name for name, one in _PROFILES.items() if one.kind is LanguageKind.PROSE)
+LANGUAGES = frozenset(_PROFILES)
+
+_SHEBANG = re.compile(rb"#![ \t]*(\S+)([^\r\n]*)")
+
+
+def language_of_path(path: str) -> str | None:
+    """The language that a file's name says; None where only its first line can."""
+    name = PurePosixPath(path).name.lower()
+    if name in _LANGUAGE_OF_NAME:
+        return _LANGUAGE_OF_NAME[name]
+    if name.startswith(("dockerfile.", "makefile.")):
+        return name.partition(".")[0]
+    stem, dot, extension = name.rpartition(".")
+    return _LANGUAGE_OF_EXTENSION.get(extension) if dot and stem else None
+
+
+def language_of_first_line(data: bytes) -> str | None:
+    """The language of the interpreter that a script's first line names."""
+    match = _SHEBANG.match(data[:256])
+    if not match:
+        return None
+    words = [match[1], *match[2].split()]
+    programs = [word.rpartition(b"/")[2].decode("ascii", "replace").lower() for word in words]
+    if programs[0] == "env":
+        programs = [word for word in programs[1:] if not word.startswith("-") and "=" not in word]
+    if not programs:
+        return None
+    program = re.sub(r"(?<![\d.])[\d.]+$", "", programs[0])
+    return _LANGUAGE_OF_INTERPRETER.get(program)
+
+
+def is_program(language: str) -> bool:
+    """Whether a language is one that programs are written in, as opposed to prose, markup and data."""
+    return language not in _PROFILES or _PROFILES[language].kind is LanguageKind.PROGRAM
+
+
+class FileRole(StrEnum):
+    """`HISTORY` describes changes, `PROSE` is other text for people, `EXAMPLE` is code that shows or measures."""
+
+    SOURCE = "source"
+    PROSE = "prose"
+    HISTORY = "history"
+    DATA = "data"
+    EXAMPLE = "example"
+
+
+# The numbers by which an index knows them.
+ROLES = tuple(FileRole)
+
+_HISTORY = re.compile(
+    r"(?:^|/)(?:change(?:s|[-_]?log)?|history|news|releases?(?:[-_]?notes)?|upgrad\w*|migrat\w*)(?:[-_.][^/]*)?$",
+    re.IGNORECASE,
+)
+_HISTORY_FOLDER = re.compile(r"(?:^|/)(?:change(?:s|[-_]?logs?)|news|release[-_]?notes)/", re.IGNORECASE)
+_EXAMPLE_FOLDER = re.compile(
+    r"(?:^|/)_?(?:examples?|samples?|demos?|tutorials?|bench(?:marks?|es)?|playgrounds?|docs?|doc[-_]src)/",
+    re.IGNORECASE,
+)
+# README, LICENSE, AUTHORS: a name without an ending that is no script's.
+_LOUD_NAME = re.compile(r"(?:^|/)[A-Z][A-Z_-]+$")
+
+
+def role_of(path: str) -> FileRole:
+    """What the file with this path is written for."""
+    language = language_of_path(path)
+    if language in PROSE or (language is None and (_LOUD_NAME.search(path) or _HISTORY.search(path))):
+        is_history = _HISTORY.search(path) or _HISTORY_FOLDER.search(path)
+        return FileRole.HISTORY if is_history else FileRole.PROSE
+    if language is not None and not is_program(language):
+        return FileRole.DATA
+    return FileRole.EXAMPLE if _EXAMPLE_FOLDER.search(path) else FileRole.SOURCE

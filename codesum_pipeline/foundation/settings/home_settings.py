@@ -1,0 +1,197 @@
+"""All settings of a home."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings, unknown_channel
+from codesum_pipeline.foundation.settings.llm_settings import (
+    ApiBase,
+    AskSettings,
+    CompactionSettings,
+    DigestSettings,
+    LlmSettings,
+)
+from codesum_pipeline.foundation.settings.marks import (
+    BELOW_HOME,
+    BY_RUN,
+    LIMITS,
+    NOTHING,
+    Shapes,
+    group_of,
+    marked_settings,
+    setting,
+)
+from codesum_pipeline.foundation.settings.operation_settings import (
+    AlertSettings,
+    AuditSettings,
+    CheckSettings,
+    EngineSettings,
+    HostSettings,
+    MaintenanceSettings,
+    PlannerSettings,
+    ReadingSettings,
+    ServingSettings,
+    StorageSettings,
+    WebhookSettings,
+)
+from codesum_pipeline.foundation.settings.stage_settings import (
+    ContextSettings,
+    EvaluationSettings,
+    ExtraLane,
+    FilterSettings,
+    ScanSettings,
+    ScipSettings,
+)
+
+
+class Settings(ContextSettings, ScanSettings):
+    """The settings of one home."""
+
+    home: Annotated[Path, NOTHING] = Field(
+        description="This folder holds everything; for a home in a bucket, this worker's copy of it."
+    )
+    bucket: str | None = setting(
+        None,
+        "The URL of a home in a bucket, of which `home` is a local copy; set by naming the home, nowhere else.",
+        NOTHING,
+    )
+    home_mode: Literal["0700", "0750", "0755"] = setting(
+        "0700",
+        "The mode of the home's folder: who may read it (the owner, the group, or everybody). Only the "
+        "owner may write.",
+        NOTHING,
+    )
+    repos_file: Path = setting(
+        Path("repos.yaml"), "This file is the registry; relative to the home.", NOTHING, BELOW_HOME
+    )
+    hash_policy: HashPolicy = setting(
+        HashPolicy.CANONICAL,
+        "content_hash covers: canonical (the source without layout) or raw (its bytes).",
+        Shapes(),
+        BY_RUN,
+    )
+    filter: FilterSettings = FilterSettings()
+    embedder: str = setting(
+        "static",
+        "This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
+        "text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
+        Shapes("index"),
+    )
+    embedder_api_base: ApiBase = setting(
+        None, "The address of the server of a LiteLLM embedding model; default: its provider's.", Shapes("index")
+    )
+    summary_embed_max_tokens: int = setting(
+        512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
+    )
+    extra_lanes: tuple[ExtraLane, ...] = setting(
+        (), "Vectors are also made for these lanes, which only a search that names them reads: code.", Shapes("index")
+    )
+    keep_versions: int = setting(3, "The last N published versions are kept.", NOTHING, ge=2)
+    lease_wait_s: float = setting(
+        600.0, "A build waits N seconds for another of the same repository.", NOTHING, BY_RUN, ge=0
+    )
+    llm: LlmSettings = LlmSettings()
+    max_rewrite_fraction: float = setting(
+        0.5,
+        "If a model would rewrite more than this fraction of an index, the build waits for a confirmation.",
+        LIMITS,
+        ge=0,
+        le=1,
+    )
+    summary_cache_dir: Path = setting(
+        Path("cache"),
+        "The folder of models' texts, for all repositories; relative to the home.",
+        NOTHING,
+        BELOW_HOME,
+    )
+    prompts_dir: Path = setting(
+        Path("prompts"),
+        "The folder of your own templates (system/, instruction/), which replace those of codesum; "
+        "relative to the home.",
+        NOTHING,
+        BELOW_HOME,
+    )
+    evaluation: Annotated[EvaluationSettings, NOTHING] = EvaluationSettings()
+    ask: Annotated[AskSettings, NOTHING] = AskSettings()
+    compaction: Annotated[CompactionSettings, NOTHING] = CompactionSettings()
+    digests: Annotated[DigestSettings, NOTHING] = DigestSettings()
+    # The content of an index counts, not how it was made.
+    scip: Annotated[ScipSettings, NOTHING] = ScipSettings()
+    storage: Annotated[StorageSettings, NOTHING] = StorageSettings()
+    planner: Annotated[PlannerSettings, NOTHING] = PlannerSettings()
+    maintenance: Annotated[MaintenanceSettings, NOTHING] = MaintenanceSettings()
+    serving: Annotated[ServingSettings, NOTHING] = ServingSettings()
+    audit: Annotated[AuditSettings, NOTHING] = AuditSettings()
+    delivery: Annotated[DeliverySettings, NOTHING] = DeliverySettings()
+    checks: Annotated[CheckSettings, NOTHING] = CheckSettings()
+    alerts: Annotated[AlertSettings, NOTHING] = AlertSettings()
+    engine: Annotated[EngineSettings, NOTHING] = EngineSettings()
+    reading: Annotated[ReadingSettings, NOTHING] = ReadingSettings()
+    hosts: Annotated[HostSettings, NOTHING] = HostSettings()
+    webhooks: Annotated[WebhookSettings, NOTHING] = WebhookSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _paths_begin_at_home(cls, values: Any) -> Any:
+        return (
+            _begun_at(Path(values["home"]), cls, values) if isinstance(values, Mapping) and "home" in values else values
+        )
+
+    @field_validator("extra_lanes")
+    @classmethod
+    def _are_a_set(cls, lanes: tuple[ExtraLane, ...]) -> tuple[ExtraLane, ...]:
+        return tuple(sorted({*lanes}))
+
+    @model_validator(mode="after")
+    def _alert_channels_exist(self) -> Self:
+        for name in self.alerts.channels:
+            if problem := unknown_channel(name, self.delivery):
+                raise ValueError(f"alerts.channels: {problem}")
+        return self
+
+    def shaping(self) -> dict[str, Any]:
+        """The settings that an index depends on now, as the fingerprint of a build has them."""
+        shaping: dict[str, Any] = {}
+        for name, mark, value in marked_settings(self):
+            if isinstance(mark, Shapes) and (self.llm.enabled or not mark.by_model):
+                part = shaping.setdefault(mark.part, {}) if mark.part else shaping
+                part[mark.name or name] = value
+        return shaping
+
+    def limits(self) -> list[Any]:
+        """What limits how much a model writes in one build."""
+        return [value for _, mark, value in marked_settings(self) if mark is LIMITS]
+
+    @property
+    def address(self) -> str:
+        """What names the home to another process: a path, or the URL of a bucket."""
+        return self.bucket or str(self.home)
+
+    @property
+    def folder_mode(self) -> int:
+        """The mode of folders in the home; files have the same without the right to execute."""
+        return int(self.home_mode, 8)
+
+    def apply_mode(self) -> None:
+        """Create files and folders from now on, in this process and those it starts, with the modes of the home."""
+        os.umask(0o777 & ~self.folder_mode)
+
+
+def _begun_at(home: Path, model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The given values; every path that is relative to the home, its default too, is absolute."""
+    begun = dict(values)
+    for name, field in model.model_fields.items():
+        if group := group_of(field):
+            value = begun.get(name, {})
+            if isinstance(value, group):
+                value = {key: getattr(value, key) for key in value.model_fields_set}
+            if isinstance(value, Mapping) and (inner := _begun_at(home, group, value)):
+                begun[name] = inner
+        elif BELOW_HOME in field.metadata and isinstance(path := begun.get(name, field.default), str | Path):
+            begun[name] = home / Path(path).expanduser()
+    return begun

@@ -1,0 +1,287 @@
+"""What a name means at its place: variables, enclosing definitions, imports, the package, then anything else."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+
+from codesum_pipeline.foundation.data_model.bindings import Bound
+from codesum_pipeline.foundation.data_model.expression import Chain, ExpressionStep, chain_of
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.possible_values import (
+    OUTSIDE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ExternalValue,
+    FunctionValue,
+    ModuleValue,
+    Reason,
+    Value,
+    VariableValue,
+    agree,
+    weakened,
+)
+from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
+
+# How many places one name is looked up in through re-exports of modules.
+MAX_HOPS = 200
+
+
+class FileImports:
+    """One file's imports: single names, and the modules whose names are all imported."""
+
+    def __init__(self, rows: Iterable[tuple[int, ResolvedImport]]) -> None:
+        self.rows = list(rows)
+        self.named: dict[str, list[tuple[int, ResolvedImport]]] = defaultdict(list)
+        self.stars: list[tuple[int, ResolvedImport]] = []
+        for scope, resolved in self.rows:
+            if resolved.is_star:
+                self.stars.append((scope, resolved))
+            elif resolved.name:
+                self.named[resolved.name].append((scope, resolved))
+
+
+class DeclaredNames:
+    """Looks names up for one family. `used` holds, by file, the files whose definitions it uses through its package or
+    through star imports."""
+
+    def __init__(
+        self, resolver: Resolver[Chain | None, ExpressionStep], rules: Rules, tree: NameTree, guard: FailureGuard
+    ) -> None:
+        self._resolver = resolver
+        self.rules = rules
+        self.tree = tree
+        self.used: dict[str, set[str]] = defaultdict(set)
+        self.imports: dict[str, FileImports] = {}
+        for path in sorted(tree.files):
+            self.imports[path] = FileImports(())
+            with guard.item(path):
+                file = tree.files[path]
+                self.imports[path] = FileImports(
+                    (row.scope, found) for row in file.imports for found in rules.resolve_import(file, row)
+                )
+        self._by_unit: dict[Key, list[ResolvedImport]] = defaultdict(list)
+        for path in sorted(tree.files):
+            self._by_unit[tree.files[path].unit].extend(
+                resolved for scope, resolved in self.imports[path].rows if scope < 0 and resolved.is_handed_on
+            )
+        self._looked_up: dict[tuple[Scope, str], Value] = resolver.make_answers()
+        self._members: dict[tuple[Key, str], Value] = {}
+        self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
+        self._owners: dict[Scope, Scope | ModuleValue] = {}
+
+    # Variables
+
+    def variable_scope(self, scope: Scope, name: str) -> Scope | None:
+        """The function or block whose parameter or variable a name is."""
+        around = scope
+        while not around.is_top:
+            if name in around.names and not around.is_class:
+                kinds = {binding[0] for binding in around.names[name]}
+                # With blocks, a function that a variable is given is a definition of the variable's block.
+                is_defined = Bound.DEFINED in kinds and (scope.file.has_blocks or len(kinds) == 1)
+                return None if is_defined else around
+            around = around.parent or scope.file.top
+        return None
+
+    def settled(self, value: Value) -> Value:
+        """The value of another module's variable, found from its declaration there."""
+        if not isinstance(value, VariableValue):
+            return value
+        top = self.tree.files[value.module[0]].top
+        inner = self.rules.local_key(value.module, value.name)[-1]
+        if top.bound(inner, Bound.ANNOTATED, Bound.VALUE):
+            return weakened(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
+        assigned = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
+        return weakened(self._resolver.agreed(top, [chain for chain in assigned if chain != ()]), Reason.IMPORT)
+
+    def owner(self, scope: Scope) -> Scope | ModuleValue:
+        """The class, object or file that `this` means in a scope."""
+        if scope not in self._owners:
+            self._owners[scope] = self._find_owner(scope)
+        return self._owners[scope]
+
+    def _find_owner(self, scope: Scope) -> Scope | ModuleValue:
+        around = scope.definition
+        if around.is_top:
+            return ModuleValue(scope.file.unit)
+        key = self.rules.owner_key(around)
+        return self._class_at(scope, key) or ModuleValue(key)
+
+    def _class_at(self, scope: Scope, key: Key) -> Scope | None:
+        """The class of a key."""
+        if (own := self.rules.own_class(scope, key)) is not None:
+            return own
+        entries = [entry for entry in self.tree.entries.get(key, ()) if entry.is_class]
+        found = self.rules.visible_from(scope.file, entries)
+        value = self.rules.pick_value(scope.file, found, Reason.SELF) if found else None
+        return value.scope if isinstance(value, ClassValue) else None
+
+    # Definitions and imports
+
+    def lookup(self, scope: Scope, name: str) -> Value:
+        """What a name refers to if it is not a variable."""
+        found: Value | None = self._looked_up.get((scope, name))
+        if found is None:
+            found = self._looked_up[scope, name] = self._lookup(scope, name)
+        return found
+
+    def _lookup(self, scope: Scope, name: str) -> Value:
+        for step in (self._nested, self._member, self._own_file, self._imported, self._spaces, self._starred):
+            found = step(scope, name)
+            if found is not None:
+                return found
+        return BuiltinValue(name) if name in self.rules.builtins else self.rules.value_of_root(scope, name)
+
+    def _nested(self, scope: Scope, name: str) -> Value | None:
+        around = scope
+        while not around.is_top:
+            if name in around.names and not around.is_class and (found := around.bound(name, Bound.DEFINED)):
+                return self.rules.pick_value(scope.file, found, Reason.SAME_FILE)
+            around = around.parent or scope.file.top
+        return None
+
+    def _visible(self, file: ScopedFile, key: Key) -> Sequence[Scope]:
+        """The definitions of a key that a file sees."""
+        at = (file.path, key)
+        if at not in self._shown:
+            self._shown[at] = self.rules.visible_from(file, self.tree.entries.get(key, ()))
+        return self._shown[at]
+
+    def _member(self, scope: Scope, name: str) -> Value | None:
+        """A type that is defined in one of the classes around; where a language sees members without a receiver, also a
+        member."""
+        for key in self.rules.inner_spaces(scope):
+            found = self._visible(scope.file, (*key, name))
+            is_class = key in self.tree.classes
+            if is_class and key[-1] == name:
+                # A constructor is called by the name of its class.
+                continue
+            if is_class and not self.rules.sees_members:
+                found = [entry for entry in found if entry.is_class and not self.rules.files_are_types]
+            if found:
+                why = Reason.SELF if is_class and not found[0].is_class else Reason.PACKAGE
+                return self.rules.pick_value(scope.file, found, why)
+        return None
+
+    def _own_file(self, scope: Scope, name: str) -> Value | None:
+        found = scope.file.top.bound(name, Bound.DEFINED)
+        return self.rules.pick_value(scope.file, found, Reason.SAME_FILE) if found else None
+
+    def _imported(self, scope: Scope, name: str) -> Value | None:
+        found = self.imports[scope.file.path].named.get(name)
+        if not found:
+            return None
+        around = {one.number - 1 for one in scope.around()}
+        inner = [resolved for at, resolved in found if at in around] or [resolved for at, resolved in found if at < 0]
+        values = [value for resolved in inner if (value := self.target(resolved)) is not UNKNOWN]
+        return agree(values) if inner else None
+
+    def target(self, resolved: ResolvedImport) -> Value:
+        """What an import refers to."""
+        match resolved.target:
+            case ModuleValue():
+                return resolved.target
+            case Member(key, name):
+                return weakened(self.member(key, name), Reason.IMPORT)
+            case Outside(package, name):
+                return ExternalValue(self.rules.external_name(package, name))
+        return UNKNOWN
+
+    def _spaces(self, scope: Scope, name: str) -> Value | None:
+        for key in self.rules.spaces_of(scope.file):
+            found = self._visible(scope.file, (*key, name)) if not self.rules.has_modules else ()
+            if found:
+                value = self.rules.pick_value(scope.file, found, Reason.PACKAGE)
+                self.use(scope.file, value)
+                return value
+            if (*key, name) in self.tree.spaces:
+                # It may only be a file's extension of a type from elsewhere.
+                taken = self._starred(scope, name)
+                return taken if isinstance(taken, ClassValue | FunctionValue) else ModuleValue((*key, name))
+        return None
+
+    def _starred(self, scope: Scope, name: str) -> Value | None:
+        """What the star imports of the file give under a name; ambiguous where several places have it."""
+        values, is_outside = [], False
+        around = {-1, *(one.number - 1 for one in scope.around())}
+        for at, resolved in self.imports[scope.file.path].stars:
+            if at not in around:
+                continue
+            if isinstance(resolved.target, ModuleValue):
+                value = self.member(resolved.target.module, name)
+                if value is not UNKNOWN:
+                    values.append(value)
+            elif isinstance(resolved.target, Outside):
+                is_outside = True
+        if values:
+            value = weakened(agree(values), Reason.IMPORT)
+            self.use(scope.file, value)
+            return value
+        return OUTSIDE if is_outside and name not in self.rules.builtins else None
+
+    def use(self, file: ScopedFile, value: Value) -> None:
+        """Note that a file needs those in which a value is defined."""
+        if isinstance(value, ClassValue | FunctionValue):
+            self.used[file.path].update(entry.file.path for entry in definitions_of(value))
+
+    # Names of other places
+
+    def member(self, key: Key, name: str) -> Value:
+        """What a module or package offers under a name, also through its own re-exports."""
+        known = self._members.get((key, name))
+        if known is None:
+            known = self._members[key, name] = self._find_member(key, name)
+        return known
+
+    def _find_member(self, key: Key, name: str) -> Value:
+        waiting, seen, values = deque([(key, name)]), set[tuple[Key, str]](), []
+        variables: list[Value] = []
+        while waiting:
+            here = waiting.popleft()
+            if here in seen:
+                continue
+            if len(seen) >= MAX_HOPS:
+                return UNKNOWN
+            seen.add(here)
+            value = self._direct(*here)
+            if value is not None:
+                values.append(value)
+            elif self.rules.has_variable(*here):
+                variables.append(VariableValue(*here))
+            else:
+                values.extend(self._hand_on(here, waiting))
+        return agree([value for value in values if value is not OUTSIDE] or values or variables)
+
+    def _direct(self, key: Key, name: str) -> Value | None:
+        inner = self.rules.local_key(key, name)
+        found = self.tree.entries.get(inner, ())
+        if found:
+            return self.rules.pick_value(None, self.rules.importable_among(found), Reason.IMPORT)
+        return ModuleValue(inner) if inner in self.tree.spaces else None
+
+    def _hand_on(self, here: tuple[Key, str], waiting: "deque[tuple[Key, str]]") -> list[Value]:
+        key, name = here
+        inner = self.rules.local_key(key, name)[-1]
+        rows = self._by_unit.get(key, ())
+        named = [row for row in rows if not row.is_star and row.name == inner]
+        values: list[Value] = []
+        for row in named or [row for row in rows if row.is_star]:
+            match row.target:
+                case Member(other, wanted):
+                    waiting.append((other, wanted))
+                case ModuleValue(other) if row.is_star:
+                    waiting.append((other, name))
+                case ModuleValue():
+                    values.append(row.target)
+                case Outside(package, taken) if not row.is_star:
+                    values.append(ExternalValue(self.rules.external_name(package, taken)))
+                case Outside():
+                    values.append(OUTSIDE)
+        return values
+
+
+def definitions_of(value: ClassValue | FunctionValue) -> tuple[Scope, ...]:
+    """The definitions that a value refers to: several for an overloaded function."""
+    return value.scopes if isinstance(value, FunctionValue) else (value.scope,)

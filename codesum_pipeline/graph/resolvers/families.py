@@ -1,0 +1,166 @@
+"""Languages whose files may look at each other: Python by itself, and each family of declared languages."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
+from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
+from codesum_pipeline.graph.resolvers.declared_languages.declared_resolver import DeclaredResolver
+from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
+from codesum_pipeline.graph.resolvers.interfaces import interface_of
+from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, Telling, telling_names
+from codesum_pipeline.symbols.languages.language_registry import rules_of_families
+from codesum_pipeline.symbols.languages.projects import Projects
+from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
+from codesum_pipeline.symbols.languages.rules import Rules
+from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, project_text
+
+
+class LoadedFiles(Struct, frozen=True):
+    """What parsers have read for the graph, by path: Python's files, those of declared languages, project files.
+
+    `guard` keeps those that cannot be read.
+    """
+
+    python: LazyFiles
+    declared: LazyFiles
+    projects: Mapping[str, str]
+    guard: FailureGuard
+
+
+def load_files(facts: Sequence[Row]) -> LoadedFiles:
+    """Load the files that have references; the others say nothing to the graph."""
+    python, declared, projects = {}, {}, {}
+    guard = FailureGuard()
+    for row in facts:
+        path, references = row["file_path"], row["references"]
+        if references == NO_REFERENCES:
+            continue
+        if row["language"] == "python":
+            python[path] = row
+        elif is_project_file(path):
+            with guard.item(path):
+                projects[path] = project_text(references)
+        else:
+            declared[path] = row
+    return LoadedFiles(LazyFiles(python, guard), LazyFiles(declared, guard), projects, guard)
+
+
+class LanguageFamily(ABC):
+    """The files of one family of a repository; a file's edges follow from its row, the interfaces of all files, and
+    what is around them. `rows` are what parsers wrote down, in the order of paths."""
+
+    def __init__(self, name: str, files: LazyFiles, *, gives_variables: bool = True) -> None:
+        self.name = name
+        self.rows = files.rows
+        self._files = files
+        self._gives_variables = gives_variables
+
+    def interface(self, path: str) -> str:
+        """The hash of what other files may see of one."""
+        return interface_of(self._files[path], gives_variables=self._gives_variables)
+
+    def telling_names(self, path: str) -> dict[str, int]:
+        """The names of a file by which a method of it may be known, where the family's files look for such."""
+        return {}
+
+    @abstractmethod
+    def surroundings(self) -> Any:
+        """What besides its files decides how the family's names are found, as JSON can hold it."""
+
+    @abstractmethod
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
+        """A function that gives the edges of a file; neither their order nor another file's failure changes them.
+
+        `telling` maps each file to its names that identify a method.
+        """
+
+
+class _PythonFamily(LanguageFamily):
+    """The Python files of a repository. A file is read when it is resolved or when a name of another one leads to
+    it."""
+
+    def __init__(self, files: LazyFiles, places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
+        super().__init__("python", files)
+        self._paths = ModulePaths(places, files, root=root)
+
+    def surroundings(self) -> Any:
+        return self._paths.signature()
+
+    def telling_names(self, path: str) -> dict[str, int]:
+        return telling_names(self._files[path])
+
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
+        resolver = PythonResolver(self._files, self._paths, telling)
+        return lambda path: edges_of_file(resolver, self._files[path])
+
+
+class _DeclaredFamily(LanguageFamily):
+    """The files of a family of declared languages; all are read as soon as one is to be resolved.
+
+    A file that the family cannot take in is a failure of that file, and none of the family's.
+    """
+
+    def __init__(self, rules: type[Rules], files: LazyFiles, projects: Projects, guard: FailureGuard) -> None:
+        super().__init__(_name(rules), files, gives_variables=rules.has_modules)
+        self._rules = rules
+        self._projects = projects
+        self._guard = guard
+
+    def surroundings(self) -> Any:
+        return [sorted(self._projects.paths), dict(self._projects.texts)]
+
+    def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
+        resolver, files = self._resolver, self._resolver.files
+        return lambda path: edges_of_file(resolver, files[path]) if path in files else EdgeTable()
+
+    @cached_property
+    def _resolver(self) -> DeclaredResolver:
+        files: Mapping[str, ScopedFile] = self._files
+        while True:
+            # Project files that cannot be read are as if there were none.
+            rules = None
+            with self._guard.item(f"project files of {self.name}"):
+                rules = self._rules(self._projects)
+            guard = FailureGuard()
+            resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
+            self._guard.add(guard.failures)
+            if not guard.failed:
+                return resolver
+            files = {path: files[path] for path in files if path not in guard.failed}
+
+
+def families_of(
+    loaded: LoadedFiles, places: Sequence[SourceFile | FilePlace], indexed: Collection[str], *, root: str
+) -> list[LanguageFamily]:
+    """The families that a repository has indexed files of."""
+    found: list[LanguageFamily] = []
+    python, declared = loaded.python.only(indexed), loaded.declared.only(indexed)
+    projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
+    if python:
+        found.append(_PythonFamily(python, places, root=root))
+    for rules in rules_of_families():
+        own = declared.only([path for path, row in declared.rows.items() if row["language"] in rules.languages])
+        if own:
+            found.append(_DeclaredFamily(rules, own, projects, loaded.guard))
+    return found
+
+
+def family_of(language: str) -> str:
+    """The name of the family that a language belongs to; a language without rules is a family by itself."""
+    return next((_name(rules) for rules in rules_of_families() if language in rules.languages), language)
+
+
+def _name(rules: type[Rules]) -> str:
+    return ", ".join(sorted(rules.languages))
+
+
+def indexed_paths(places: Iterable[SourceFile | FilePlace]) -> set[str]:
+    """The files that are documents."""
+    return {place.path for place in places if place.status is FileStatus.INDEXED}

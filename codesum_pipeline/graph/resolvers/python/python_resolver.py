@@ -1,0 +1,204 @@
+"""Resolves Python's expressions. One part resolves names, one annotations, and one attributes and calls."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property, lru_cache
+
+from codesum_pipeline.foundation.data_model.bindings import CHOSEN, Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.possible_values import (
+    NONE,
+    OUTSIDE,
+    UNKNOWN,
+    BuiltinValue,
+    ClassValue,
+    ContainerValue,
+    InstanceValue,
+    ModuleValue,
+    SuperValue,
+    Value,
+    agree,
+    is_inside,
+)
+from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Reexport
+from codesum_pipeline.foundation.language_facts.language_profiles import library_names
+from codesum_pipeline.graph.resolvers.python.python_members import PythonMembers
+from codesum_pipeline.graph.resolvers.python.python_names import PythonNames
+from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
+from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.symbols.languages.rules import TellingNames
+
+_DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
+# The meaning in one file of each name that may identify a method: the number of its scope, or `_NO_METHOD`.
+Telling = Mapping[str, int]
+_NO_METHOD = -1
+TELLING = TellingNames(6, re.compile(r"[^_]_+[^_]"), library_names("python", "methods"))
+_TOKEN = re.compile(r"⟨[^⟩]*+⟩?|\{[^}]*+\}?|super\([^)]*+\)?|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
+
+
+# Files share few shapes with any but those around them; more would only hold memory.
+@lru_cache(maxsize=1 << 13)
+def split_shape(shape: str) -> tuple[str, ...]:
+    """What an expression starts from, and its steps."""
+    return tuple(_TOKEN.findall(shape))
+
+
+class PythonResolver(Resolver[str, str]):
+    """A repository's Python files; only those that others lead to are read."""
+
+    def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
+        super().__init__(files, TELLING)
+        self.paths = paths
+        self.types = PythonTypes(self)
+        self.names = PythonNames(self, self.types, files, paths)
+        self.members = PythonMembers(self, self.names, self.types)
+        self._telling_by_file = telling
+
+    @cached_property
+    def _methods(self) -> dict[str, tuple[str, int] | None]:
+        """Where the method is that a name identifies; files whose methods are already known are not read."""
+        found: dict[str, tuple[str, int] | None] = {}
+        for path in sorted(self.files):
+            known = self._telling_by_file.get(path)
+            for name, number in (telling_names(self.files[path]) if known is None else known).items():
+                found[name] = None if name in found or number == _NO_METHOD else (path, number)
+        return found
+
+    def only_method(self, name: str) -> Scope | None:
+        place = self._methods.get(name)
+        return None if place is None else self.files[place[0]].scopes[place[1]]
+
+    def imported_files(self, file: ScopedFile) -> Set[str]:
+        return {target for target, is_external in self.imports(file) if not is_external}
+
+    def steps(self, expression: str) -> Sequence[str]:
+        return split_shape(expression)
+
+    def first_value(self, scope: Scope, step: str) -> Value:
+        match step[0]:
+            case "?":
+                return UNKNOWN
+            case "<":
+                return NONE if step == "<None>" else BuiltinValue(step[1:-1], is_instance=True)
+            case "{":
+                return self.types.value(scope, step[1:-1])
+            case "⟨":
+                return self._display(scope, step[1], step[2:-1])
+            case "s" if step.startswith("super("):
+                return self._super(scope, step[6:-1])
+        name, _, chosen = step.partition(CHOSEN)
+        return self.names.lookup(scope, name, chosen)
+
+    def _display(self, scope: Scope, mark: str, items: str) -> Value:
+        """What is written out: of what the repository defines the elements are kept."""
+        values = [self.value(scope, item) for item in items.split(";")]
+        kind = _DISPLAYS[mark]
+        if mark == ",":
+            has_own = any(is_inside(value) for value in values)
+            return ContainerValue(kind, tuple(values)) if has_own else BuiltinValue(kind, is_instance=True)
+        value = agree(values)
+        if not is_inside(value):
+            return BuiltinValue(kind, is_instance=True)
+        return ContainerValue("dict", (UNKNOWN, value)) if mark == ":" else ContainerValue("iterable", (value,))
+
+    def _super(self, scope: Scope, argument: str) -> Value:
+        if argument:
+            named = self.value(scope, argument)
+            return SuperValue(named.scope) if isinstance(named, ClassValue) else UNKNOWN
+        enclosing = scope.enclosing_class()
+        return SuperValue(enclosing) if enclosing is not None else UNKNOWN
+
+    def next_value(self, scope: Scope, value: Value, step: str) -> Value:
+        match step[0]:
+            case ".":
+                return self.members.attribute(value, step[1:])
+            case "(":
+                return self.members.of_call(value)
+            case "[":
+                return self.members.item(value)
+            case "*":
+                return self.members.iterated(value)
+            case "#":
+                return self.members.part(value, int(step[1:]))
+            case _:
+                return self.members.entered(value)
+
+    def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
+        for number, callee, _ in file.calls:
+            scope = file.scopes[number]
+            value = self.value(scope, callee)
+            receiver, _, name = callee.rpartition(".")
+            if value is UNKNOWN and receiver and name in TELLING and self.value(scope, receiver) is UNKNOWN:
+                value = self.by_name_alone(file, name)
+            if isinstance(value, InstanceValue):
+                value = self.members.attribute(value, "__call__")
+            # An object that something outside gives may be one that was passed in.
+            yield scope, callee, UNKNOWN if value is OUTSIDE else value
+
+    def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
+        dotted = row.source.lstrip(".")
+        level = len(row.source) - len(dotted)
+        is_whole = row.original in (None, "*")
+        found = self.names.imported_module(file, dotted, level)
+        yield found if is_whole else self.names.imported(file, dotted, level, row.original or "")
+
+    def files_of(self, module: ModuleValue) -> Sequence[str]:
+        return module.module[:1] if module.module[0] in self.files else ()
+
+    def bases_of(self, class_: Scope) -> list[Value]:
+        return [self.value(class_.parent or class_, base) for base in class_.bases]
+
+    def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
+        return ((scope, base) for scope in file.scopes if scope.is_class for base in self.bases_of(scope))
+
+    def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
+        """Nothing for a name that cannot be located."""
+        for module, level, name in file.imports:
+            target = self._imported(file, module, level, name)
+            if target is Absent.EXTERNAL and module != "__future__":
+                yield module.partition(".")[0], True
+            elif isinstance(target, ModulePath) and target.file and target.file != file.path:
+                yield target.file, False
+
+    def _imported(self, file: ScopedFile, module: str, level: int, name: str | None) -> ModulePath | Absent:
+        found = self.paths.relative(file.path, level, module) if level else self.paths.absolute(file.path, module)
+        if name is None or name == "*" or found is Absent.MISSING:
+            return found
+        if not isinstance(found, ModulePath):
+            # A folder without `__init__` is no module by itself, but what is in it may be.
+            return self.paths.absolute(file.path, f"{module}.{name}")
+        bound_in = self.files.get(found.file)
+        if bound_in is not None and name in bound_in.top.names and bound_in is not file:
+            return found
+        return self.paths.child(found.folder, name) or found
+
+
+def telling_names(file: ScopedFile) -> dict[str, int]:
+    """The method that each distinctive name of a file identifies; a name with several meanings identifies none."""
+    found: dict[str, int] = {}
+    for name, method in _meanings(file):
+        found[name] = _NO_METHOD if name in found or method is None else method.number
+    return found
+
+
+def _meanings(file: ScopedFile) -> Iterator[tuple[str, Scope | None]]:
+    """Each meaning of a name that may identify a method: the method, or None for any other."""
+    for scope in file.scopes:
+        if scope.is_class:
+            names = {*scope.names, *scope.attributes}
+            yield from ((name, _method(scope, name)) for name in names if name in TELLING)
+        elif scope.kind == ScopeKind.MODULE:
+            for name, bindings in scope.names.items():
+                if name in TELLING and bindings[0][0] not in (Bound.IMPORTED, Bound.MODULE, Bound.ALIASED_MODULE):
+                    yield name, None
+
+
+def _method(scope: Scope, name: str) -> Scope | None:
+    """The function that a class outside any function defines under a name, if it is its only meaning."""
+    bindings = scope.names.get(name, [])
+    is_only = len(bindings) == 1 and bindings[0][0] == Bound.DEFINED and name not in scope.attributes
+    if not is_only or name.startswith("__") or (scope.parent is not None and scope.parent.kind == ScopeKind.FUNCTION):
+        return None
+    method = scope.file.scopes[bindings[0][1]]
+    return None if method.is_class else method

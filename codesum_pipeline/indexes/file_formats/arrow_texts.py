@@ -1,0 +1,169 @@
+"""Columns of tables as JSON, many rows at a time: that of `json.dumps` with no spaces and UTF-8 as it is.
+
+Summary documents as lines of JSON are the index's doc store: a line is the document and, at its end, its provenance.
+The document's content is the line without the provenance.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
+from codesum_pipeline.indexes.file_formats.arrow_bytes import has_bytes, utf8_and_offsets, utf8_of
+from codesum_pipeline.indexes.file_formats.index_files import LINES, NO_LINE, TEXTS, ShownFields
+from codesum_pipeline.indexes.file_formats.version_folder import PROVENANCE_FIELDS
+
+_SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\b": "\\b"}
+_ESCAPES = _SHORT_ESCAPES | {chr(n): f"\\u{n:04x}" for n in range(32) if chr(n) not in _SHORT_ESCAPES}
+_NEEDS_ESCAPE = np.isin(np.arange(256), [ord(character) for character in _ESCAPES])
+_PLAIN = np.flatnonzero(~_NEEDS_ESCAPE).astype(np.uint8).tobytes()
+
+
+def json_objects(
+    columns: Mapping[str, pa.LargeStringArray], *, start: str = "{", end: str = "}"
+) -> pa.LargeStringArray:
+    """One object per row, its values given as JSON texts by name; `start` opens and `end` closes it."""
+    parts: list[pa.LargeStringArray | pa.Scalar] = []
+    for name, texts in columns.items():
+        parts += [scalar_of(f'{"," if parts else start}"{name}":'), texts]
+    return pc.binary_join_element_wise(*parts, scalar_of(end), scalar_of(""))
+
+
+def json_texts(values: pa.Array | pa.ChunkedArray) -> pa.LargeStringArray:
+    """The JSON of each string, integer, boolean, null, list or struct of these."""
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pc.fill_null(_texts_or_null(array), scalar_of("null"))
+
+
+def _texts_or_null(array: pa.Array) -> pa.LargeStringArray:
+    kind = array.type
+    if pa.types.is_list(kind):
+        items = json_texts(array.flatten())
+        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
+        offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int64())
+        joined = pc.binary_join(pa.LargeListArray.from_arrays(offsets, items), scalar_of(","))
+        texts = pc.binary_join_element_wise(scalar_of("["), joined, scalar_of("]"), scalar_of(""))
+        return pc.if_else(array.is_valid(), texts, pa.scalar(None, pa.large_string()))
+    if pa.types.is_struct(kind):
+        fields = {field.name: json_texts(part) for field, part in zip(kind, array.flatten(), strict=True)}
+        return pc.if_else(array.is_valid(), json_objects(fields), pa.scalar(None, pa.large_string()))
+    if pa.types.is_string(kind):
+        return pc.binary_join_element_wise(scalar_of('"'), _escaped(array), scalar_of('"'), scalar_of(""))
+    return array.cast(pa.string()).cast(pa.large_string())
+
+
+def _escaped(strings: pa.StringArray) -> pa.LargeStringArray:
+    escaped = strings.cast(pa.large_string())
+    present = set(bytes(utf8_of(escaped)).translate(None, delete=_PLAIN))
+    if not present:
+        return escaped
+    needing = np.flatnonzero(has_bytes(escaped, _NEEDS_ESCAPE))
+    some = escaped.take(pa.array(needing))
+    # The backslash comes first: the others bring backslashes in.
+    for character, escape in _ESCAPES.items():
+        if ord(character) in present:
+            some = pc.replace_substring(some, character, escape)
+    mask = np.zeros(len(escaped), dtype=np.bool_)
+    mask[needing] = True
+    return pc.replace_with_mask(escaped, pa.array(mask), some)
+
+
+def scalar_of(value: str) -> pa.Scalar:
+    """A string to be joined to those of a column."""
+    return pa.scalar(value, pa.large_string())
+
+
+# In the order of a line. `context` and `hash` are made of other columns.
+_FIRST = ("id", "type", "file_path", "module_path", "qualified_name", "summary", "business_intent", "keywords",
+          "dependencies")  # fmt: skip
+_CONTEXT = ("called_by", "calls")
+_HASHES = ("content_hash", "graph_hash", "summary_hash")
+_LAST = (
+    "text_hash", "language", "is_placeholder", "start_line", "end_line", "signature", "signature_summary", "returns",
+    "inputs", "side_effects", "invariants", "responsibilities", "citations", "written_by", "model", "prompt_version",
+    "gate", "parent_id", "is_test", "is_vendored",
+)  # fmt: skip
+# The columns of the history that give `PROVENANCE_FIELDS`.
+_PROVENANCE = ("written_at", "cause", "cause_ids", "commit", "run_id")
+OF_HISTORY = ("id", "event", *_PROVENANCE)
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# Documents turned into lines at one time: bounds the memory.
+_AT_ONCE = 8192
+
+
+class DocumentLines(Struct, frozen=True):
+    """Some documents' JSON, each with a line end: without provenance, and as it is in `summary.jsonl`."""
+
+    contents: pa.LargeStringArray
+    lines: pa.LargeStringArray
+
+
+def index_order(documents: pa.Table) -> pa.Array:
+    """The rows of documents in id order by level, then by id: one level's documents are one range."""
+    level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS]))
+    return pa.array(np.argsort(level.to_numpy(), kind="stable"))
+
+
+def document_lines(documents: Iterable[pa.Table], history: pa.Table) -> Iterator[DocumentLines]:
+    """One line per document, in index order; `documents` are parts in id order, and `history` has `OF_HISTORY`."""
+    written = history.filter(pc.equal(history.column("event"), str(HistoryEvent.WRITTEN)))
+    latest_first = written.take(pa.array(range(written.num_rows - 1, -1, -1), pa.int64())).combine_chunks()
+    for some in _in_index_order(documents):
+        # In a value set the first of equal ids counts.
+        stamps_of = pc.index_in(some.column("id"), value_set=latest_first.column("id"))
+        for start in range(0, some.num_rows, _AT_ONCE):
+            provenance = latest_first.select(_PROVENANCE).take(stamps_of.slice(start, _AT_ONCE))
+            stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
+            begun = json_objects(_fields(some.slice(start, _AT_ONCE).combine_chunks()), end="")
+            rest = json_objects(stamps, start=",", end="}\n")
+            yield DocumentLines(
+                contents=pc.binary_join_element_wise(begun, scalar_of("}\n"), scalar_of("")),
+                lines=pc.binary_join_element_wise(begun, rest, scalar_of("")),
+            )
+
+
+def build_shown_fields(documents: pa.Table) -> ShownFields:
+    """What hits show of documents in index order."""
+    lines = np.stack(
+        [pc.fill_null(documents.column(name), NO_LINE).to_numpy().astype(np.int32) for name in LINES], axis=1
+    )
+    columns = [documents.column(name).cast(pa.large_string()).combine_chunks() for name in TEXTS]
+    # Text after text of a document, document after document.
+    order = np.arange(len(TEXTS) * len(lines)).reshape(len(TEXTS), -1).T.reshape(-1)
+    texts = pa.concat_arrays(columns).take(pa.array(order))
+    is_there = texts.is_valid().to_numpy(zero_copy_only=False).reshape(-1, len(TEXTS))
+    return ShownFields(lines, *utf8_and_offsets(pc.fill_null(texts, "")), is_there)
+
+
+def _in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The first level's documents as they come, then the others, which are held back."""
+    others = []
+    for some in documents:
+        is_first = pc.equal(some.column("type"), str(LEVELS[0]))
+        others.append(some.filter(pc.invert(is_first)))
+        yield some.filter(is_first)
+    if others:
+        rest = pa.concat_tables(others).combine_chunks()
+        yield rest.take(index_order(rest))
+
+
+def content_of(line: Mapping[str, Any]) -> str:
+    """The JSON without provenance of a parsed line."""
+    return _ENCODE({name: value for name, value in line.items() if name not in PROVENANCE_FIELDS})
+
+
+def _fields(documents: pa.Table) -> dict[str, pa.LargeStringArray]:
+    """The JSON of each field but the provenance."""
+    texts = {name: json_texts(documents.column(name)) for name in (*_FIRST, *_CONTEXT, *_HASHES, *_LAST)}
+    return {
+        **{name: texts[name] for name in _FIRST},
+        "context": json_objects({name: texts[name] for name in _CONTEXT}),
+        **{name: texts[name] for name in _HASHES},
+        "hash": texts["summary_hash"],
+        **{name: texts[name] for name in _LAST},
+    }

@@ -1,0 +1,133 @@
+"""BM25 with all arithmetic done when the index is written: a query only adds numbers.
+
+The formula is Lucene's: idf = ln(1 + (N - df + 0.5) / (df + 0.5)) and tf / (tf + k1 (1 - b + b |d| / avg)). N, df and
+avg are those of the document's own level: a class is not long because functions are short, and a word that every module
+has can still distinguish functions.
+
+The scores are a sparse matrix by column (one column per token), which `scipy.sparse.load_npz` reads too.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from codesum_pipeline.indexes.file_formats.index_files import StringTable
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, map_npz, write_npz
+
+# Lucene's defaults (Robertson and Zaragoza, 2009, give the ranges 1.2-2 and 0.5-0.8).
+K1 = 1.2
+B = 0.75
+NO_TOKENS: Mapping[str, float] = {}
+NOWHERE = slice(0, 0)
+# Scores computed at one time: bounds the memory.
+_AT_ONCE = 1 << 20
+
+
+class TokenCounts(Struct, frozen=True):
+    """Token `columns[k]` occurs `counts[k]` times in text `rows[k]`; sorted by column, then by row. A column is a
+    position in `vocabulary`, which is sorted. `lengths` says how many tokens each text has."""
+
+    columns: Array
+    rows: Array
+    counts: Array
+    lengths: Array
+    vocabulary: list[str]
+
+
+class Bm25Index(Struct, frozen=True):
+    """`data[p]` is the score that token t gives document `indices[p]`, for p in `indptr[t]:indptr[t + 1]`."""
+
+    documents: int
+    vocabulary: StringTable
+    data: Array
+    indices: Array
+    indptr: Array
+
+    def score(self, tokens: Sequence[str], weighted: Mapping[str, float] = NO_TOKENS) -> npt.NDArray[np.float32]:
+        """The score of every document; a repeated token counts twice, an unknown one nothing. The tokens of `weighted`
+        count with their weights."""
+        scores = np.zeros(self.documents, dtype=np.float32)
+        weights = [*[1.0] * len(tokens), *weighted.values()]
+        self.add_to(scores, self.spans((*tokens, *weighted)), np.array(weights, dtype=np.float32))
+        return scores
+
+    def add_to(self, scores: npt.NDArray[np.float32], spans: Sequence[slice], weights: npt.NDArray[np.float32]) -> None:
+        """Add to the scores what the tokens with these spans give each document, each token with its weight."""
+        there = [number for number, span in enumerate(spans) if span is not NOWHERE]
+        if there:
+            used = [spans[number] for number in there]
+            rows = np.concatenate([self.indices[span] for span in used])
+            shares = np.concatenate([self.data[span] for span in used])
+            shares *= weights[there].repeat([span.stop - span.start for span in used])
+            # Token by token: the order of the additions decides the last bit of a sum.
+            np.add.at(scores, rows, shares)
+
+    def spans(self, tokens: Sequence[str]) -> list[slice]:
+        """Where in `data` and `indices` each token is: nowhere where no document has it."""
+        # A view: to read a single number from an array is slow.
+        bounds = self.indptr.data
+        columns = self.vocabulary.find_all(tokens)
+        return [NOWHERE if column is None else slice(bounds[column], bounds[column + 1]) for column in columns]
+
+    def counts(self, tokens: Sequence[str]) -> npt.NDArray[np.int64]:
+        """How many of some distinct tokens every document has."""
+        rows = np.concatenate([self.indices[:0], *(self.indices[span] for span in self.spans(tokens))])
+        return np.bincount(rows, minlength=self.documents)
+
+    def write(self, path: Path) -> None:
+        """Write one `.npz` file with the matrix and its vocabulary."""
+        arrays = {
+            "format": np.array(b"csc"),
+            "shape": np.array([self.documents, len(self.vocabulary)], dtype=np.int64),
+            "data": self.data,
+            "indices": self.indices,
+            "indptr": self.indptr,
+            "vocabulary": self.vocabulary.content,
+            "vocabulary_offsets": self.vocabulary.offsets,
+        }
+        write_npz(path, arrays)
+
+    @classmethod
+    def map_file(cls, path: Path) -> "Bm25Index":
+        """Open what `write` wrote, memory-mapped."""
+        arrays = map_npz(path)
+        return cls(
+            documents=int(arrays["shape"][0]),
+            vocabulary=StringTable(arrays["vocabulary"], arrays["vocabulary_offsets"]),
+            data=arrays["data"],
+            indices=arrays["indices"],
+            indptr=arrays["indptr"],
+        )
+
+
+def build_bm25(found: TokenCounts, levels: Array) -> Bm25Index:
+    """Score what was counted; `levels` says the number of each document's level."""
+    return Bm25Index(
+        documents=len(found.lengths),
+        vocabulary=StringTable.of(found.vocabulary),
+        data=_scores(found, levels),
+        indices=found.rows,
+        indptr=np.searchsorted(found.columns, np.arange(len(found.vocabulary) + 1)).astype(np.int64),
+    )
+
+
+def _scores(found: TokenCounts, levels: Array) -> npt.NDArray[np.float32]:
+    level_count = int(levels.max(initial=0)) + 1
+    members = np.bincount(levels, minlength=level_count)
+    usual_length = np.bincount(levels, weights=found.lengths, minlength=level_count) / np.maximum(members, 1)
+    # No document of a level without tokens is in any pair.
+    usual_length[usual_length == 0] = 1
+    length_norm = K1 * (1 - B + B * (found.lengths / usual_length[levels]))
+    groups = found.columns.astype(np.int64) * level_count + levels[found.rows]
+    frequency = np.bincount(groups, minlength=len(found.vocabulary) * level_count)
+    level_members = np.tile(members, len(found.vocabulary))
+    idf = np.log1p((level_members - frequency + 0.5) / (frequency + 0.5))
+    scores = np.empty(len(groups), dtype=np.float32)
+    for start in range(0, len(groups), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        counts = found.counts[some]
+        scores[some] = idf[groups[some]] * counts / (counts + length_norm[found.rows[some]])
+    return scores

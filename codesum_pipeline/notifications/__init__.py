@@ -1,0 +1,1 @@
+"""Two versions become news: what changed, whom it concerns, written as digests and delivered."""

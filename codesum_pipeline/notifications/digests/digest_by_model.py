@@ -1,0 +1,331 @@
+"""The digest of one intent by a model: the prompt, the caps, and the check of the answer.
+
+A request is a function of intent, items, templates and settings alone: the same digest is the same request, at any time
+and on any machine. By its request an answer that an earlier run paid for is found in the ledger, also one that was
+refused, so the same question is not paid for twice.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from itertools import chain, islice
+from pathlib import Path
+from typing import Self
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DigestCapReached, DigestGatedOff
+from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.foundation.settings.home_settings import Settings
+from codesum_pipeline.foundation.settings.llm_settings import DigestSettings, LlmSettings
+from codesum_pipeline.notifications.digests.articles import Article, fill_articles, first_entry_chars
+from codesum_pipeline.notifications.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
+from codesum_pipeline.notifications.digests.digest_items import Item
+from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
+from codesum_pipeline.texts.llm.allowed_models import check_models, form_of, why_no_calls
+from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
+from codesum_pipeline.texts.llm.attempts import result_of_reading
+from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
+from codesum_pipeline.texts.llm.backends import build_backend
+from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
+from codesum_pipeline.texts.llm.checking import AnswerProblem
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
+from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
+from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
+from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
+from codesum_pipeline.texts.llm.retrying import with_fallbacks
+from codesum_pipeline.texts.llm.templates import (
+    HISTORY,
+    ResolvedTemplate,
+    TemplateKind,
+    digest_of_texts,
+    template_exists,
+)
+
+# A digest is about repositories, as the texts of their root folders are.
+LEVEL = Level.MODULE
+# In the ledger.
+LEDGER_LEVEL = "digest"
+# A build waits, or a schedule: a provider that is still busy after three calls is given up until the next tick.
+MAX_RETRIES = 2
+LONGEST_WAIT_S = 20.0
+# An answer that cannot be taken is asked for once more.
+CALLS = 2
+_SAMPLED_TEXTS = 200
+# What is shown holds other words than the sample, and names and numbers besides.
+_CAUTION = 0.9
+MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
+
+_log = logging.getLogger(__name__)
+
+
+def check_gates(settings: Settings) -> None:
+    """Raise the reason why no model may be asked for a digest, before anything of it is read.
+
+    `DigestGatedOff`: the digest is written without a model. `ModelNotInAllowlist`, and `ConfigurationError` for an
+    unknown price: the settings have to be mended.
+    """
+    if shut := why_no_calls(settings.llm, is_offline=settings.offline):
+        raise DigestGatedOff(shut)
+    check_models(settings.llm)
+
+
+class DigestJob(Struct, frozen=True):
+    """A digest that a model is asked for.
+
+    `books` is `digests.sqlite`. `id` is the digest's: its attempts are recorded under it, and its cap counts them, also
+    those of a run that was killed.
+    """
+
+    intent: Intent
+    id: str
+    settings: Settings
+    books: Path
+    now: Callable[[], datetime]
+    make_backend: MakeBackend = build_backend
+
+
+class DigestTemplates(Struct, frozen=True):
+    """The templates of both turns of an intent's digests, or of its roll-ups."""
+
+    system: DigestTemplate
+    instruction: DigestTemplate
+
+    @classmethod
+    def of(cls, intent: Intent, folder: Path, *, is_rollup: bool = False) -> Self:
+        """Those of digests; for a roll-up the intent's own ones for roll-ups, where there are any.
+
+        Raises `TemplateNotFound`, or `TemplateRenderError` for one that cannot be used.
+        """
+
+        def found(kind: TemplateKind, name: str) -> DigestTemplate:
+            own = f"{name}{ROLLUP_SUFFIX}"
+            has_own = is_rollup and template_exists(folder, kind, own)
+            return load_digest_template(folder, kind, own if has_own else name)
+
+        return cls(
+            found(TemplateKind.DIGEST_SYSTEM, intent.system_template),
+            found(TemplateKind.DIGEST_INSTRUCTION, intent.instruction_template),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{each.kind}/{each.name}" for each in (self.system, self.instruction))
+
+    @property
+    def rollup_problem(self) -> str:
+        """Why a roll-up with them would show no digest, and the way out; empty if it would show them."""
+        if self.system.has_history or self.instruction.has_history:
+            return ""
+        return (
+            f"neither {' nor '.join(self.names)} has {{{HISTORY}}}: save one named "
+            f"'{self.instruction.name}{ROLLUP_SUFFIX}' with it, which roll-ups then use instead"
+        )
+
+    def resolve(self, system: str, digest: str) -> ResolvedTemplate:
+        """The templates as a request needs them, with the system turn as it is sent, and what the request pins."""
+        return ResolvedTemplate(LEVEL, system, self.instruction.text, digest, self.names, digest_tool())
+
+
+class DigestRequest(Struct, frozen=True):
+    """What a model is asked for a digest: both turns, and what claims may rest on.
+
+    It shows so many changes, or earlier digests.
+    """
+
+    template: ResolvedTemplate
+    prompt: str
+    articles: Sequence[Article]
+    shown: int
+
+    def worst_usd(self, settings: Settings) -> float:
+        """The most that one call can cost, in US dollars."""
+        if settings.llm.asks_nobody:
+            return 0.0
+        tokens = tokens_upper(self.template.system, digest_tool().schema_bytes.decode(), self.prompt)
+        return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens, settings.digests.max_tokens)
+
+
+def write_by_model(job: DigestJob, items: Sequence[Item]) -> DigestDraft:
+    """The digest of `items`, the most important to be shown first.
+
+    Raises what `check_gates`, `request_about` and `ask_model` do.
+    """
+    check_gates(job.settings)
+    numbered = {number: item.citation for number, item in enumerate(items, start=1)}
+    return ask_model(
+        job,
+        request_about(items, job.intent, job.settings),
+        lambda claims: result_of(job.intent.name, claims, numbered, items=len(items)),
+    )
+
+
+def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> DigestRequest:
+    """What a model is asked about these items: as many as fit into the prompt, and into what may be spent.
+
+    Raises `TemplateNotFound`, `TemplateRenderError`, and `ConfigurationError` if the templates leave no room.
+    """
+    templates = DigestTemplates.of(intent, settings.prompts_dir)
+    system, instruction = templates.system, templates.instruction
+    template = templates.resolve(
+        system.for_digest(language=intent.language),
+        digest_of_texts(system.text, instruction.text, language=intent.language),
+    )
+    wrapper = instruction.for_digest(intent_text=intent.text, articles="")
+    texts = chain.from_iterable(item.texts for item in items)
+    room = room_for(texts, template.system, wrapper, settings, always_chars=first_entry_chars(items))
+    articles = fill_articles(items, room, settings.llm, about=f"the digest of {intent.name}")
+    prompt = instruction.for_digest(intent_text=intent.text, articles=articles.block)
+    return DigestRequest(template, prompt, articles.shown, len(articles.shown))
+
+
+def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
+    """Ask until an answer has claims that hold; `compose` makes the digest of these.
+
+    Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with the last complaint.
+    """
+    backend = job.make_backend(job.settings.llm, {LEVEL: request.template})
+
+    async def ask(ledger: Ledger) -> DigestDraft:
+        return await _DigestRequester(job, request, backend, ledger, ledger.refused_answers()).draft(compose)
+
+    draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
+    if draft.dropped_claims:
+        _log.warning(
+            "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
+            job.intent.name,
+            draft.dropped_claims,
+        )
+    if draft.removed_numbers:
+        gone = ", ".join(f"[{number}]" for number in dict.fromkeys(draft.removed_numbers))
+        _log.warning(
+            "the digest of %s: citations of changes that there are not were removed: %s", job.intent.name, gone
+        )
+    return draft
+
+
+class _DigestRequester(Struct):
+    """Makes the calls for one digest, and counts them; `refused` are the unusable answers of the last days by request.
+
+    An answer's content are the claims of it that hold.
+    """
+
+    job: DigestJob
+    digest: DigestRequest
+    backend: SummaryBackend
+    ledger: Ledger
+    refused: dict[str, tuple[str, bool]]
+    calls: int = 0
+
+    async def draft(self, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
+        """The digest of the first model that gives claims that hold."""
+        claims, request = await with_fallbacks(self.job.settings.llm, self._claims_by)
+        return DigestDraft(
+            result=compose(claims),
+            shown=self.digest.shown,
+            model=request.model_name,
+            request_hash=request.request_hash,
+            cost_usd=self.ledger.spent(),
+            calls=self.calls,
+            dropped_claims=claims.dropped,
+            removed_numbers=claims.removed_numbers,
+        )
+
+    async def _claims_by(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
+        llm, template, most_tokens = self.job.settings.llm, self.digest.template, self.job.settings.digests.max_tokens
+        request = SummaryRequest(
+            level=template.level,
+            model_name=model,
+            prompt_template_blake3=template.digest,
+            schema_blake3=digest_tool().schema_blake3,
+            parameters=Parameters(max_tokens=most_tokens, form=form_of(llm, model)),
+            sources=(self.digest.prompt,),
+            max_output_bytes=MAX_OUTPUT_BYTES,
+        )
+        return await converse(request, self._answer, about=self.job.intent.name, max_attempts=llm.max_attempts)
+
+    async def _answer(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
+        """The answer to a request; one that was refused before is read again."""
+        llm, digests, ledger = self.job.settings.llm, self.job.settings.digests, self.ledger
+        if request.request_hash in self.refused and not llm.asks_nobody:
+            claim, has_tool_call = self.refused[request.request_hash]
+            return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
+        caps = (
+            Cap("digests.max_cost_usd_per_digest", digests.max_cost_usd_per_digest, ledger.spent),
+            Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),
+        )
+        way_out = "write digests with a cheaper model"
+        return await pay_once(
+            request,
+            Till(ledger, llm, LEDGER_LEVEL, self.job.intent.name, caps, DigestCapReached, way_out),
+            sent=(self.digest.template.system, digest_tool().schema_bytes.decode()),
+            ask=lambda: self._ask(request),
+            read=lambda known: self._read(request, known),
+            settled=result_of_reading,
+            retries=min(llm.max_retries, MAX_RETRIES),
+            longest_provider_wait_s=LONGEST_WAIT_S,
+        )
+
+    async def _ask(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
+        self.calls += 1
+        try:
+            response = await self.backend.summarize(request)
+        except AnotherModel:
+            raise
+        except RefusedAnswer as refused:
+            complaint = f"The answer cannot be taken: it is too long ({refused}). Shorten it."
+            return AnswerReading(refused.response, None, complaint)
+        return self._read(request, response)
+
+    def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
+        try:
+            found = check_response(request, response, self.job.settings.llm)
+            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
+        except AnswerProblem as problem:
+            return AnswerReading(response, None, str(problem))
+
+
+def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
+    """Characters of material that fit into the rest of the prompt, after system and user's turn, and into the cost cap.
+
+    `texts` are the material, `always_chars` the size of the part that is always shown.
+    """
+    room = room_of_prompt(system, wrapper, settings, always_chars=always_chars)
+    fixed = system + wrapper + digest_tool().schema_bytes.decode()
+    affordable = affordable_chars(texts, fixed, llm=settings.llm, digests=settings.digests)
+    return room if affordable is None else min(room, affordable)
+
+
+def room_of_prompt(system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
+    """As `room_for`, without a limit of costs."""
+    wrapper_chars = len(wrapper) + len(digest_tool().schema_bytes.decode())
+    return body_budget(
+        prompt_chars(settings.llm), system=system, wrapper_chars=wrapper_chars, boilerplate_chars=always_chars
+    )
+
+
+def affordable_chars(texts: Iterable[str], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:
+    """Characters of material beside `fixed`, what is always sent; None where money sets no limit.
+
+    Without it a digest of many changes could never be asked for: its worst case would pass the cap, whatever was spent.
+    Never less than what a digest needs: whether such a call may be made is for the caps to say.
+    """
+    try:
+        prices = [price_of(model, llm) for model in (llm.model, *llm.fallback_models)]
+    except ConfigurationError:
+        # A recording is given again without any price.
+        return None
+    sample = "\n".join(islice(texts, _SAMPLED_TEXTS)) or "x"
+    tokens_a_char = tokens_upper(sample) / len(sample)
+    limits = []
+    for price in prices:
+        # By the dearest of the prices for longer prompts: more of them would be paid for all of it.
+        a_token = max(max(each.input, each.cache_write) for each in (price, *(longer for _, longer in price.longer)))
+        always = worst_case_usd(price, tokens_upper(fixed), digests.max_tokens)
+        if a_token:
+            limits.append(int((digests.max_cost_usd_per_digest / CALLS - always) / a_token / tokens_a_char * _CAUTION))
+    return max(LEAST_MATERIAL_CHARS, min(limits)) if limits else None

@@ -1,0 +1,193 @@
+"""Roll-ups, the digests of a period in one: shown or sent by the same code.
+
+A roll-up's id is made from its intent and its period. So it is paid for and sent once, even if a schedule fires twice,
+a process is killed, or two machines share a home. The month that a schedule rolls up is the calendar month before, in
+the intent's own time zone.
+"""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DigestGatedOff
+from codesum_pipeline.foundation.data_model.moments import iso_moment
+from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
+from codesum_pipeline.notifications.digests.desk import (
+    DigestDesk,
+    deliver_digests,
+    finish_digest,
+    one_at_a_time,
+    reason_of,
+)
+from codesum_pipeline.notifications.digests.digest_by_model import DigestTemplates, check_gates
+from codesum_pipeline.notifications.digests.digest_rows import DigestDraft, DigestKind, DigestRow, DigestState
+from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
+from codesum_pipeline.notifications.digests.plain_rollup import plain_rollup
+from codesum_pipeline.notifications.digests.rollup_by_model import aggregate_history, request_for
+from codesum_pipeline.notifications.digests.tick import digest_row
+
+# A single digest has nothing to sum up: a schedule skips it.
+LEAST_MONTHLY = 2
+_ID_DOMAIN = "codesum.rollup/1"
+_ID_CHARS = 16
+_log = logging.getLogger(__name__)
+
+
+class Window(Struct, frozen=True):
+    """From a moment on and before another (ISO 8601, UTC); None if there is no bound."""
+
+    since: str | None = None
+    until: str | None = None
+
+
+class RollupPlan(Struct, frozen=True):
+    """The material of a roll-up.
+
+    `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None if none may
+    be, for the reason in `without_model`. With a `problem` there can be no roll-up.
+    """
+
+    id: str
+    rows: tuple[DigestRow, ...]
+    window: Window
+    rows_shown: int
+    model: str | None = None
+    cost_usd: float | None = None
+    without_model: str = ""
+    problem: str = ""
+
+
+class MonthlyRollup(Struct, frozen=True):
+    """The result for one intent's month: its roll-up, or why there is none."""
+
+    intent_name: str
+    month: str
+    digest_id: str | None
+    problem: str = ""
+
+
+def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Window) -> RollupPlan:
+    """What would be rolled up, and what it may cost; no model is asked.
+
+    What a hook vetoed is in no roll-up. Raises what is wrong with templates and settings.
+    """
+    found = store.digests(intent.name, window.since, window.until, kind=DigestKind.DIGEST)
+    rows = tuple(row for row in found if row.state is not DigestState.VETOED)
+    plan = RollupPlan(_id_of(intent, window, rows), rows, window, len(rows))
+    if not rows:
+        return replace(plan, problem=f"there are no digests of {intent.name!r} in that time to roll up")
+    try:
+        check_gates(desk.settings)
+    except DigestGatedOff as shut:
+        return replace(plan, without_model=str(shut).removeprefix(f"{shut.discriminator}: "))
+    templates = DigestTemplates.of(intent, desk.settings.prompts_dir, is_rollup=True)
+    plan = replace(plan, model=desk.settings.llm.model)
+    if templates.rollup_problem:
+        return replace(plan, rows_shown=0, problem=templates.rollup_problem)
+    request, _ = request_for(rows, intent, templates, desk.settings)
+    return replace(plan, cost_usd=request.worst_usd(desk.settings), rows_shown=request.shown)
+
+
+def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> DigestRow:
+    """The roll-up as it would be sent, by a model, or in plain words where none may be asked; it is not recorded.
+
+    Raises `ConfigurationError` with the plan's problem, and what `aggregate_history` does.
+    """
+    if plan.problem:
+        raise ConfigurationError(plan.problem)
+    rows = plan.rows
+    draft = None
+    if plan.model is not None:
+        try:
+            templates = DigestTemplates.of(intent, desk.settings.prompts_dir, is_rollup=True)
+            draft = aggregate_history(desk.job(intent, plan.id), rows, templates)
+        except DigestGatedOff as shut:
+            _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)
+    if draft is None:
+        changes = {row.id: [each.change for each in store.matches_of(row.id)] for row in rows}
+        result = plain_rollup(intent.name, rows, changes, timezone=intent.schedule.timezone)
+        draft = DigestDraft(result, shown=len(rows))
+    # Where each source is shown on the web, as its digest had it.
+    links = {cited.key: link for row in rows for cited, link in zip(row.result.citations, row.links, strict=False)}
+    return digest_row(
+        desk,
+        intent,
+        draft,
+        id=plan.id,
+        kind=DigestKind.ROLLUP,
+        repositories=tuple(sorted({key for row in rows for key in row.repositories})),
+        from_at=plan.window.since or rows[0].created_at,
+        to_at=plan.window.until or rows[-1].created_at,
+        links=tuple(links.get(cited.key) for cited in draft.result.citations),
+        matches=len(rows),
+        items=draft.shown,
+    )
+
+
+def send_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> tuple[DigestRow, bool]:
+    """Send the roll-up to the intent's channels; returns its row, and whether it is new.
+
+    An existing one is neither paid for nor sent again; one that a process left half way is sent on. Raises what
+    `write_rollup` does, and `HookFailed`: then nothing is sent.
+    """
+    with one_at_a_time(store, intent.name):
+        known = next((row for row in store.digests(intent.name, kind=DigestKind.ROLLUP) if row.id == plan.id), None)
+        digest = known or write_rollup(desk, store, intent, plan)
+        if known is None:
+            if ask_before_push(digest.result):
+                digest = replace(digest, state=DigestState.VETOED)
+            store.record(None, digest)
+        if digest.state is not DigestState.VETOED and (known is None or digest.told_at is None):
+            finish_digest(store, desk.sender, digest)
+    return digest, known is None
+
+
+def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
+    """Roll up the month before of each enabled intent that had two digests in it and has no roll-up of it yet.
+
+    It may be called at any time, again and again: a month is rolled up once, and one whose roll-up failed is tried
+    again. Raises `ConfigurationError` if the intents cannot be read at all.
+    """
+    moment = desk.sender.now()
+    done: list[MonthlyRollup] = []
+    intents = [each for each in desk.intents.survey().intents if each.enabled]
+    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+        for intent in intents:
+            try:
+                window, month = month_before(intent, moment)
+                plan = plan_rollup(desk, store, intent, window)
+                if len(plan.rows) >= LEAST_MONTHLY:
+                    digest, is_new = send_rollup(desk, store, intent, plan)
+                    done += [MonthlyRollup(intent.name, month, digest.id)] if is_new else []
+            except Exception as error:
+                # The one guard of an intent: the others go on, and a later call tries again.
+                _log.exception("the roll-up of %s", intent.name)
+                reason = reason_of(error)
+                done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason))
+                way_out = "Nothing was sent. It is tried again until the month is over."
+                desk.tell_operator(f"No roll-up of {intent.name}", f"{reason}\n\n{way_out}")
+    deliver_digests(desk)
+    return done
+
+
+def month_before(intent: Intent, now: datetime) -> tuple[Window, str]:
+    """The calendar month before, in the intent's time zone, and its name: `2026-10`."""
+    zone = ZoneInfo(intent.schedule.timezone)
+    first = now.astimezone(zone).replace(day=1, hour=0, minute=0, second=0, microsecond=0, fold=0)
+    before = (first - timedelta(days=1)).replace(day=1)
+    since, until = (iso_moment(each.astimezone(UTC)) for each in (before, first))
+    return Window(since, until), f"{before:%Y-%m}"
+
+
+def _id_of(intent: Intent, window: Window, rows: Sequence[DigestRow]) -> str:
+    """The bounds of an open window are its first and last digest: with a new digest it is another roll-up."""
+    since = window.since or (rows[0].created_at if rows else "")
+    until = window.until or (f"with {rows[-1].id}" if rows else "")
+    identity = "\0".join((_ID_DOMAIN, intent.name, since, until))
+    return f"rollup-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:_ID_CHARS]}"

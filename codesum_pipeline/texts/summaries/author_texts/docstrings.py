@@ -1,0 +1,302 @@
+"""Docstrings and documentation comments are read: their prose, and what they say of parameters and results.
+
+`docstring_parser` knows reStructuredText fields, epytext, Google's and NumPy's sections. Comments of other languages
+are first written as docstrings: block tags (JSDoc, Javadoc, KDoc, PHPDoc, Doxygen, YARD, LDoc) and C#'s elements, as
+the parser shows them, start a line; headings and lists in Markdown name parameters in Rust, Swift and Zig. Code,
+doctests, tables and directives are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from inspect import cleandoc
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
+    clip_text,
+    is_aside,
+    join_sentences,
+    make_sentence,
+    printable_lines,
+    remove_markup,
+    without_roles,
+    word_table,
+)
+from codesum_pipeline.texts.summaries.author_texts.prose import sentences_in_code
+from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput, FunctionInput
+
+if TYPE_CHECKING:
+    from docstring_parser import Docstring as ParsedDocstring
+
+
+# A longer docstring is a manual, whose start says what the function is for.
+_MAX_LINES = 200
+_MAX_CHARS = 20_000
+# Every style of fields has one of them: `:param x:`, `Args:`, `@param x`, a line below `Parameters`.
+_MARKS_OF_FIELDS = (":", "@", "---")
+
+
+class Docstring(Struct, frozen=True):
+    """What a docstring says, without markup.
+
+    `sentences` are its prose, first paragraph first; `types` those of its parameters.
+    """
+
+    sentences: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    returns: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    return_type: str = ""
+
+
+EMPTY = Docstring()
+
+
+@lru_cache(maxsize=2048)
+def read_docstring(text: str | None) -> Docstring:
+    """Read one docstring; None and an empty one give `EMPTY`."""
+    if not text or not text.strip():
+        return EMPTY
+    clean = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
+    read = _fields(clean)
+    described = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
+    returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
+    # The library's own description ends at the first section and has lost the indentation that marks code.
+    return Docstring(
+        sentences_in_code(clean),
+        {name: remove_markup(_first_paragraph(one.description)) for name, one in described if one.description},
+        remove_markup(_first_paragraph(returned[0] or "")) or None,
+        {name: one.type_name for name, one in described if one.type_name},
+        returned[1] or "",
+    )
+
+
+def _fields(text: str) -> "ParsedDocstring":
+    """What the library finds; nothing if it fails, as on a field without a name."""
+    import docstring_parser
+
+    if not any(mark in text for mark in _MARKS_OF_FIELDS):
+        return docstring_parser.Docstring()
+    try:
+        # Roles look like fields to the library: `:class:`.
+        return docstring_parser.parse(without_roles(text))
+    except (docstring_parser.ParseError, IndexError):
+        return docstring_parser.Docstring()
+
+
+def _first_paragraph(text: str) -> str:
+    """What follows is prose of its own, or code."""
+    return text.split("\n\n")[0]
+
+
+_PROSE, _PARAMETER, _RETURNS, _CODE, _OTHER = "prose", "parameter", "returns", "code", "other"
+_KINDS = {word: kind for kind, words in word_table("doc_tags").items() for word in words.split()}
+_TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)")
+_FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
+_HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w(?:\w|:(?!\s*#*$)| ++(?=[\w:])(?!:\s*#*$))*+)\s*+(?::\s*+)?#*+$")
+# An entry of a list under a heading for parameters; Swift's own; C#'s `Returns: text`.
+_NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
+_SWIFT = re.compile(r"\s*[-*]\s*([A-Z][a-z]++(?: ?[A-Z][a-z]++)?+)\s*+`?(\w*+)`?\s*+:\s*(.*)$")
+_ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
+_NO_PARAMETER = re.compile(r"\w+Exception|T(?:[A-Z]\w*)?")
+_NAME = re.compile(r"\[?\s*[$&*]*(?:\.\.\.)?\$?([^\W\d][\w.]*[?!]?)(?:\.\.\.)?:?\s*(?:=[^\]]*)?\]?(?=\s|$|,)")
+_MARK = re.compile(r"^(?:-{1,2}|\u2013|\u2014|:)?\s*")
+# LDoc and LuaCATS put a type before the text; only what looks like one is taken for it.
+_LUA_TYPE = re.compile(
+    r"(?:fun\([^()]*\)(?::\S+)?|(?:nil|any|boolean|bool|string|number|integer|int|function|table|thread|userdata|\w++\|"
+    r"|\w++\.\w|\w++\[\])[\w|.?<>,\[\]]*+):?(?=\s|$)"
+)
+_INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
+_INLINE_TAG = re.compile(r"\{@\w+\s++([^{}]*)\}")
+# Code in Haddock and RDoc; TomDoc says first for whom something is.
+_AT_MARKS = re.compile(r"@([^@\n]+)@")
+_PLUS_MARKS = re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): ")
+_INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]]|:[ \t]+\S+$)", re.M)
+_STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
+_DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")
+
+
+def docstring_of(definition: FunctionInput | ClassInput | FileInput) -> Docstring:
+    """What a definition's documentation says, without its own name at the start."""
+    names = tuple(p.name for p in definition.facts.parameters) if isinstance(definition, FunctionInput) else ()
+    return read_documentation(definition.docstring, definition.language, definition.name, names)
+
+
+def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
+    """What a documentation says, given with the language, name and parameters of its definition."""
+    if has_trait(language, Trait.DOCSTRINGS):
+        return read_docstring(text)
+    read = read_doc_comment(text or "", language, parameters)
+    return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
+
+
+def without_name(sentences: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """`Find returns the row` gives `Returns the row` for what is called Find; a name alone goes."""
+    first = sentences[0]
+    bare = name.strip("_")
+    if not bare or not first.startswith((name, bare)):
+        return sentences
+    rest = first.removeprefix(name if first.startswith(name) else bare).removeprefix("()")
+    if match := _STATING.match(rest) or _DEFINING.match(rest):
+        statement = rest[match.end() :]
+        return (statement[:1].upper() + statement[1:], *sentences[1:])
+    return sentences
+
+
+@lru_cache(maxsize=2048)
+def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> Docstring:
+    """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
+    if not text.strip():
+        return EMPTY
+    if has_trait(language, Trait.DOC_MARKS_AT):
+        text = _AT_MARKS.sub(r"\1", text)
+    if has_trait(language, Trait.DOC_MARKS_PLUS):
+        text = _PLUS_MARKS.sub(r"\1", text)
+    if has_trait(language, Trait.DOC_LINKS):
+        text = _INTRA_LINK.sub(r"\1", text)
+    lines = _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n")
+    return read_docstring("\n".join(_as_fields(lines, language, frozenset(one.lstrip("$*&.@") for one in parameters))))
+
+
+def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) -> Iterator[str]:
+    """The lines, with descriptions of parameters and results as fields of reStructuredText."""
+    section, is_fenced = _PROSE, False
+    for line in lines:
+        if line.strip().startswith(_FENCES):
+            is_fenced = not is_fenced
+            yield ""
+        elif is_fenced:
+            continue
+        elif match := _TAG.match(line):
+            kind = _KINDS.get(match[1].lower(), _OTHER)
+            section = _CODE if kind == _CODE else _PROSE
+            name = match[2] or "" if has_trait(language, Trait.DOC_NAMES_FIRST) else ""
+            yield from ("", match[3]) if kind == _PROSE else _field(kind, match[3], language, name)
+        elif match := _HEADING.match(line):
+            section = _KINDS.get(match[1].lower(), _OTHER)
+            yield f"# {match[1]}"
+        elif section != _CODE:
+            kind, name, content = _listed(line, section, language, parameters)
+            section = kind if kind == _PARAMETER and not name else section
+            yield from _field(kind, content, language, name) if kind else (line,)
+
+
+def _listed(line: str, section: str, language: str, parameters: frozenset[str]) -> tuple[str, str, str]:
+    """The kind, name and text of a line without a tag that speaks of a parameter or result; empty of another."""
+    if has_trait(language, Trait.DOC_LISTS) and (match := _SWIFT.match(line)):
+        kind = _KINDS.get(match[1].lower(), _OTHER)
+        return (kind, match[2], match[3]) if kind != _PROSE else ("", "", "")
+    if section == _PARAMETER and (match := _NAMED.match(line)):
+        return _PARAMETER, match[1], match[2]
+    if has_trait(language, Trait.DOC_ELEMENTS) and (match := _ELEMENT.match(line)):
+        is_other = bool(_NO_PARAMETER.fullmatch(match[1]))
+        kind = (
+            _PARAMETER if match[1] in parameters else _RETURNS if match[1] == "Returns" else _OTHER if is_other else ""
+        )
+        return kind, match[1], match[2]
+    return "", "", ""
+
+
+def _field(kind: str, content: str, language: str, name: str) -> Iterator[str]:
+    """What follows a tag: a type, a name and a text, in the order of each language's tool."""
+    if kind not in (_PARAMETER, _RETURNS):
+        yield ":other:"
+        return
+    type_, rest = _leading_type(content, language)
+    if kind == _PARAMETER and not name:
+        match = _NAME.match(rest)
+        # The property of a parameter, `options.depth`, is no parameter.
+        name = match[1] if match and "." not in match[1].rstrip(".") else ""
+        rest = rest[match.end() :].strip(" ,") if match else rest
+        if not type_ and has_trait(language, Trait.DOC_TYPES_LATER):
+            type_, rest = _leading_type(rest, language)
+    text = _MARK.sub("", rest.strip(), count=1)
+    is_named = kind == _PARAMETER and bool(name)
+    yield f":param {name}: {text}" if is_named else f":returns: {text}" if kind == _RETURNS and text else ":other:"
+    if type_ and (is_named or kind == _RETURNS):
+        yield f":type {name}: {type_}" if is_named else f":rtype: {type_}"
+
+
+def _leading_type(content: str, language: str) -> tuple[str, str]:
+    is_type = has_trait(language, Trait.DOC_TYPES_FIRST) and content and not content.startswith(("$", "&", "..."))
+    if (
+        is_type
+        or content.startswith("{")
+        or (has_trait(language, Trait.DOC_TYPES_IN_BRACKETS) and content.startswith("["))
+    ):
+        kind = _first_word(content)
+        return kind.strip("{}[] ") if kind[0] in "{[" else kind, content[len(kind) :].strip()
+    if has_trait(language, Trait.DOC_TYPES_BARE) and (match := _LUA_TYPE.match(content)):
+        return match[0].rstrip(":"), content[match.end() :].strip()
+    return "", content
+
+
+def _first_word(content: str) -> str:
+    """Up to the first blank outside of brackets."""
+    depth = 0
+    for position, char in enumerate(content):
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == " " and depth <= 0:
+            return content[:position]
+    return content
+
+
+_OPENING_CHARS = 360
+_OPENING_SENTENCES = 3
+_MIN_TELLING_CHARS = 12
+_MIN_FURTHER_CHARS = 20
+_FURTHER_CHARS = 240
+# Sentences that say nothing of this definition.
+_EMPTY_TALK = re.compile(
+    r"(?:(?:see|cf|same as|like|overrides?) [\w.()]+\.?$|inherit(?:ed|s)?|overridden|todo|fixme|xxx|internal|private"
+    r"|deprecated|docstring|for internal use|not implemented|noqa|type: ignore|nodoc|no docs?|placeholder|tbd|wip"
+    r"|undocumented|autogenerated|copyright|licensed)\b[^.]{0,60}\.?$|\$\w+:.*\$\.?$",
+    re.I,
+)
+_CODE_LIKE = re.compile(r"^[\w.]+\s*\(.*\)\s*(?:->.*)?$|[=;{}]\s*$")
+# Sentences that point elsewhere, or that a list or a formula should have ended.
+_LEANS = re.compile(
+    r"(?:see|for (?:more|details|further)|note:|todo|fixme|xxx|hack|example|e\.g)\b"
+    r"|.*\b(?:if|that|are|is|as|by|of|to|the|following|follows|where|and|or)\.?$|.*:$",
+    re.I,
+)
+_CODE_MARKS = re.compile(r"[{}]|;$|::=|[=-]>|\s:?=\s")
+
+
+def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, int]:
+    """The first sentences of a docstring, and how many that took; "" and 0 if they say nothing."""
+    for number, text in enumerate(doc.sentences[:3]):
+        is_word = " " not in text and len(text) < _MIN_TELLING_CHARS
+        if len(text) < 3 or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:
+            continue
+        opening = clip_text(make_sentence(text), _OPENING_CHARS)
+        used = number + 1
+        for following in doc.sentences[used : number + most]:
+            if not _goes_on(following) or len(opening) + len(following) >= _OPENING_CHARS:
+                break
+            opening, used = f"{opening} {make_sentence(following)}", used + 1
+        return opening, used
+    return "", 0
+
+
+def further_sentence(sentences: Sequence[str], summary: str) -> str:
+    """The first of the next sentences that adds something and can be read alone; empty without one."""
+    for one in sentences[:3]:
+        if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and one[0].isalnum() and _goes_on(one):
+            return clip_text(make_sentence(one), _FURTHER_CHARS)
+    return ""
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a sentence says more of the same thing."""
+    is_other = _LEANS.match(text) or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_MARKS.search(text)
+    return " " in text.strip() and not is_other
+
+
+def join_as_sentences(*sentences: str, limit: int) -> str:
+    """Sentences, as many as fit."""
+    return join_sentences([clip_text(make_sentence(one), limit) for one in sentences if one], limit)

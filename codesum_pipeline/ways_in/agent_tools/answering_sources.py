@@ -1,0 +1,113 @@
+"""The sources of documents at the published commits.
+
+They are read from the repositories' mirrors. For a home in a bucket, each machine has mirrors of its own, made when a
+reader needs sources.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import CodesumError, RepositoryUnavailable, SkippedFile
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.files.content import read_file, read_files
+from codesum_pipeline.source.git.git import find_object_id
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue, Tell
+
+
+def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> None:
+    """Bring the commit of a published index into this machine's mirror, or note why it cannot be fetched. In a home
+    that is a folder, builds do that."""
+    layout, commit = catalogue.layout, index.commit
+    git_dir = layout.mirror(index.repo)
+    if not layout.files.is_copy or index.home is not None or (git_dir, commit) in catalogue.sought:
+        return
+    # Importing takes thirty milliseconds, for which answers of homes in folders do not wait.
+    from codesum_pipeline.source.git.mirror import Mirror
+
+    timeout_s = catalogue.settings.git_timeout_s
+    with exclusive(git_dir.with_name(f".{index.repo}.lock")):
+        # Another thread may have looked for it meanwhile.
+        if (git_dir, commit) in catalogue.sought:
+            return
+        try:
+            if not find_object_id(commit, git_dir=git_dir, timeout_s=timeout_s):
+                entry = catalogue.registry.get(index.repo)
+                Mirror(git_dir, timeout_s).update(entry, offline=catalogue.settings.offline)
+        except (CodesumError, OSError) as error:
+            tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
+        finally:
+            catalogue.sought.add(git_dir, commit)
+
+
+class SourceReader(Struct, eq=False):
+    """Reads each file once and keeps its text as long as it lives, with a note where a file cannot be read."""
+
+    catalogue: IndexCatalogue
+    indexes: Sequence[PublishedIndex]
+    tell: Tell
+    _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
+
+    def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
+        """The lines of a hit that fit best; None for a folder, and for a file that the mirror lacks."""
+        text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
+        if text is None:
+            return None
+        return best_lines(text, query, size=size, start_line=hit.start_line, end_line=hit.end_line)
+
+    def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
+        """The texts of those files of an index that its mirror has."""
+        checkpoint()
+        mirror = self._mirror(index)
+        if not mirror.exists():
+            return {}
+        try:
+            texts = read_files(mirror, paths, commit=index.commit, timeout_s=self.catalogue.settings.git_timeout_s)
+        except RepositoryUnavailable as error:
+            self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
+            return {}
+        self._texts.update(((index.repo, path), text) for path, text in texts.items())
+        return texts
+
+    def read_of(self, indexes: Sequence[PublishedIndex], hits: Sequence[Hit]) -> None:
+        """Read the files of some hits together: one process of git for each repository instead of one for each file."""
+        for index in indexes:
+            paths = {hit.file_path for hit in hits if hit.repo == index.repo and hit.type != Level.MODULE}
+            # A work tree has two indexes, each with files of its own.
+            missing = sorted(
+                path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
+            )
+            if missing:
+                bring_mirror(self.catalogue, index, tell=self.tell)
+                self.read(index, missing)
+
+    def text(self, repo: str, path: str) -> str | None:
+        """The text of a file; None if the mirror lacks it."""
+        if (repo, path) not in self._texts:
+            checkpoint()
+            text: str | None = None
+            ours = [index for index in self.indexes if index.repo == repo]
+            index = next((index for index in ours if index.row(path) is not None), ours[0])
+            bring_mirror(self.catalogue, index, tell=self.tell)
+            try:
+                text = read_file(
+                    self._mirror(index), commit=index.commit, path=path, timeout_s=self.catalogue.settings.git_timeout_s
+                )
+            except (RepositoryUnavailable, SkippedFile) as error:
+                self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
+            self._texts[repo, path] = text
+        return self._texts[repo, path]
+
+    def _mirror(self, index: PublishedIndex) -> Path:
+        layout = self.catalogue.layout if index.home is None else HomeLayout(index.home)
+        return layout.mirror(index.repo)
+
+
+def repositories_of(indexes: Iterable[PublishedIndex]) -> list[str]:
+    return list(dict.fromkeys(index.repo for index in indexes))

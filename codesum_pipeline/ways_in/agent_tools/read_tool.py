@@ -1,0 +1,196 @@
+"""`read`: documents and lines of sources, several at once."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.search.retrieval.hits import best_lines
+from codesum_pipeline.search.retrieval.published_index import IndexedDocument
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.tool_answers import (
+    AnswerPage,
+    DocumentRow,
+    Name,
+    Names,
+    PagedArguments,
+    indent_lines,
+    number_lines,
+    tokens_of,
+)
+
+_TOOL = "read"
+DEFAULT_LINES = 200
+_LONGEST_LINE = 1000
+_RANGE = re.compile(r":(\d{1,9})(?:-(\d{1,9}))?$")
+
+
+class ReadArguments(PagedArguments):
+    """Documents or lines, and how much of each."""
+
+    ids: Names = Field(min_length=1, description="Documents' ids, names, `path`, `path:line` or `path:first-last`")
+    repo: Annotated[Name, Field(description="Where several have it")] = ""
+    start_line: int = Field(0, ge=0, description="1-based, inclusive; of one id")
+    end_line: int = Field(0, ge=0)
+    parts: Literal["all", "summary", "source"] = "all"
+    query: Annotated[Name, Field(description="With excerpt: the lines that fit it best")] = ""
+    excerpt: int = Field(0, ge=0, le=DEFAULT_LINES)
+    tokens: int = Field(6000, ge=100, le=100_000)
+
+
+class ReadItem(DocumentRow):
+    """One document: its texts by field, and lines of its source from `first_line`."""
+
+    facts: dict[str, str] = {}
+    first_line: int | None = None
+    lines: list[str] = []
+    last_line: int | None = None
+    more_lines: int = 0
+
+
+class ReadPage(AnswerPage):
+    """What was read, in the order of the ids."""
+
+    items: list[ReadItem] = []
+
+    def text(self) -> str:
+        lines = [line for item in self.items for line in _text_of(item).split("\n")]
+        return self.framed(lines, what="documents")
+
+
+def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
+    """Answer with as much as fits; lines of a source are cut first."""
+    if (arguments.start_line or arguments.end_line) and len(arguments.ids) != 1:
+        raise ConfigurationError(
+            f"start_line and end_line are of one id, {len(arguments.ids)} were given: write `path:first-last` for each"
+        )
+    found = [call.find(text, arguments.repo) for text in arguments.ids]
+    indexes = list({each.index.version.digest: each.index for each in found}.values())
+    sources = call.sources(indexes)
+    item, line = (*call.start(_TOOL, arguments, indexes), 0)[:2]
+    items: list[ReadItem] = []
+    tokens = arguments.tokens
+    while item < len(found) and len(items) < arguments.limit:
+        one = _read_one(sources, found[item], arguments, arguments.ids[item], after=line)
+        kept = _cut(one, tokens, must=not items)
+        if kept is None:
+            break
+        items.append(kept)
+        tokens -= tokens_of(_text_of(kept))
+        if len(kept.lines) < len(one.lines):
+            line = kept.last_line or 0
+            break
+        item, line = item + 1, 0
+    return ReadPage(
+        as_of=call.as_of([each.repo for each in items]),
+        shown=len(items),
+        total=len(found),
+        next=call.next(_TOOL, arguments, indexes, (item, line)) if item < len(found) else None,
+        items=items,
+    )
+
+
+def _read_one(
+    sources: SourceReader, found: IndexedDocument, arguments: ReadArguments, text: str, *, after: int
+) -> ReadItem:
+    """One document within its bound of lines; `after` a line, without the text that an earlier part had."""
+    row = DocumentRow.of(found)
+    is_range = bool(arguments.start_line or arguments.end_line or _RANGE.search(text)) and arguments.parts != "summary"
+    facts: dict[str, str] = {}
+    if not (is_range or after or arguments.parts == "source"):
+        document = found.document()
+        values = {"summary": document["summary"], "signature": document["signature"] or "", **facts_of(document)}
+        texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in values.items()}
+        facts = {name: each for name, each in texts.items() if each and each not in row.text}
+    if is_range or after:
+        # A caller who knows the lines knows the summary, too.
+        row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
+    item = ReadItem(**row.model_dump(), facts=facts)
+    if arguments.parts == "summary" or row.kind == Level.MODULE:
+        return item
+    source = sources.text(found.repo, found.id.partition(SEPARATOR)[0])
+    if source is None:
+        return item
+    if arguments.excerpt:
+        best = best_lines(
+            source, arguments.query, size=arguments.excerpt, start_line=row.start_line, end_line=row.end_line
+        )
+        return _with_lines(item, [clean(line) for line in best.lines], best.start_line, more=0)
+    lines = source.removesuffix("\n").split("\n")
+    first, end = _span(arguments, text, row, len(lines))
+    first = max(first, after + 1)
+    last = min(end, first + DEFAULT_LINES - 1)
+    shown = [
+        line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+        for line in map(clean, lines[first - 1 : last])
+    ]
+    return _with_lines(item, shown, first, more=max(0, end - last))
+
+
+def _span(arguments: ReadArguments, text: str, row: DocumentRow, count: int) -> tuple[int, int]:
+    """The lines of the arguments, else of `path:first-last`, else of the document."""
+    written = _RANGE.search(text)
+    if arguments.start_line or arguments.end_line:
+        first, last = arguments.start_line or 1, arguments.end_line or count
+    elif written and written[2]:
+        first, last = int(written[1]), int(written[2])
+    else:
+        first, last = row.start_line or 1, row.end_line or count
+    if first > count:
+        raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
+    if last < first:
+        raise ConfigurationError(f"lines {first}-{last} of {row.path!r}: the last is before the first")
+    return first, min(last, count)
+
+
+def _with_lines(item: ReadItem, lines: list[str], first: int, *, more: int) -> ReadItem:
+    last = first + len(lines) - 1
+    return item.model_copy(update={"first_line": first, "last_line": last, "lines": lines, "more_lines": more})
+
+
+def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
+    """The item with as many lines as fit; None if nothing fits, unless something `must` be shown."""
+    room = tokens - tokens_of(_text_of(item.model_copy(update={"lines": []})))
+    kept = 0
+    for line in item.lines:
+        room -= tokens_of(f"{line}12345\t")
+        if room < 0:
+            break
+        kept += 1
+    if room < 0 and not kept and not must:
+        return None
+    kept = max(kept, 1 if must and item.lines else 0)
+    if kept == len(item.lines):
+        return item
+    left = item.more_lines + len(item.lines) - kept
+    return _with_lines(item, item.lines[:kept], item.first_line or 1, more=left)
+
+
+def _text_of(item: ReadItem) -> str:
+    lines = [item.line(), *indent_lines(f"{name}: {fact}" for name, fact in item.facts.items())]
+    lines += number_lines(item.lines, item.first_line or 1)
+    if item.more_lines:
+        after = (item.last_line or 0) + 1
+        lines.append(
+            f"{item.more_lines:,} more lines: read {one_line(item.path)}:{after}-{after + item.more_lines - 1}"
+        )
+    return "\n".join(lines)
+
+
+def facts_of(document: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """What a document says besides its summary and signature, by the words that people and agents see."""
+    returns = document["returns"]
+    return {
+        "intent": document["business_intent"],
+        "inputs": [f"{each['name']}: {each['type']} - {each['description']}" for each in document["inputs"]],
+        "returns": f"{returns['type']}: {returns['type_summary']} {returns['details']}" if returns else "",
+        "side effects": document["side_effects"],
+        "invariants": document["invariants"],
+        "responsible for": document["responsibilities"],
+    }

@@ -1,0 +1,90 @@
+"""What a process remembers of a home from one call of a tool to the next.
+
+Each class keeps one kind of thing, for several threads, as long as the catalogue that owns it, and shares it with the
+limited copies of that catalogue.
+"""
+
+import threading
+from pathlib import Path
+
+from msgspec import Struct
+
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
+
+# The inode and modification time of the link to a published version: each publication makes the link anew.
+LinkIdentity = tuple[int, int]
+
+
+class OpenedIndexes:
+    """Opened indexes by key, each until another version is published or too many others were used since."""
+
+    def __init__(self) -> None:
+        # The last used is last.
+        self._opened: dict[str, tuple[LinkIdentity, PublishedIndex]] = {}
+        self._lock = threading.Lock()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._opened
+
+    def find(self, key: str, identity: LinkIdentity) -> PublishedIndex | None:
+        """The index that was opened by this link; one of another link is forgotten."""
+        with self._lock:
+            known = self._opened.pop(key, None)
+            if known is None or known[0] != identity:
+                return None
+            self._opened[key] = known
+            return known[1]
+
+    def keep(self, key: str, identity: LinkIdentity, index: PublishedIndex, *, most: int) -> None:
+        """Remember an index; of more than `most`, the longest unused are forgotten."""
+        with self._lock:
+            self._opened[key] = identity, index
+            while len(self._opened) > most:
+                # Its files are closed when no caller uses it any more.
+                del self._opened[next(iter(self._opened))]
+
+    def forget(self, key: str) -> None:
+        with self._lock:
+            self._opened.pop(key, None)
+
+
+class ComparedTree(Struct, frozen=True):
+    """The indexes for a work tree, and the tree's generation before it was compared with `base`."""
+
+    base: PublishedIndex
+    tree: TreeIndex
+    generation: int
+
+
+class ComparedTrees:
+    """The last comparison of each followed work tree with the index of a repository."""
+
+    def __init__(self) -> None:
+        self._compared: dict[tuple[str, Path], ComparedTree] = {}
+        self._trees: dict[tuple[str, Path], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def lock_of(self, key: str, root: Path) -> threading.Lock:
+        """A lock to hold while a work tree is compared and indexed, so that this is done only once."""
+        with self._lock:
+            return self._trees.setdefault((key, root), threading.Lock())
+
+    def find(self, key: str, root: Path) -> ComparedTree | None:
+        return self._compared.get((key, root))
+
+    def keep(self, key: str, root: Path, compared: ComparedTree) -> None:
+        self._compared[key, root] = compared
+
+
+class SoughtCommits:
+    """Commits that were looked for in mirrors of this machine, found or not: a host is waited for only once."""
+
+    def __init__(self) -> None:
+        self._sought: set[tuple[Path, str]] = set()
+
+    def __contains__(self, sought: tuple[Path, str]) -> bool:
+        return sought in self._sought
+
+    def add(self, git_dir: Path, commit: str) -> None:
+        self._sought.add((git_dir, commit))

@@ -1,0 +1,242 @@
+"""`search`: documents by their purpose or name; and `search_symbols`: by name alone, also by a similar one."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from msgspec import to_builtins
+from pydantic import BeforeValidator, Field
+
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
+from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
+from codesum_pipeline.foundation.data_model.printable import clean, shortened
+from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
+from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.search.retrieval.query import check_says_something
+from codesum_pipeline.search.retrieval.searching import answer_query
+from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.tool_answers import (
+    AnswerPage,
+    DocumentRow,
+    Name,
+    Names,
+    PagedArguments,
+    has_several_repositories,
+    indent_lines,
+    number_lines,
+    parse_names,
+    take_fitting,
+)
+
+_TOOL = "search"
+# More hits help nobody: another query would.
+_MOST_RANKED = 200
+# A hit is judged by its summary; an agent pays for each character, and can read the document that fits.
+_LONGEST_SUMMARY = 240
+_LONGEST_IN_TEXT = 160
+
+
+class SearchArguments(PagedArguments):
+    """A query, and the documents that are searched."""
+
+    query: str = Field(max_length=8000, description="Words on what the code does, a name, or quoted text")
+    repos: Annotated[Names, Field(description="Keys or owner/name; default: this checkout's, else all")] = []
+    levels: Annotated[Names, Field(description="function, class, file, module")] = []
+    languages: Names = []
+    paths: Annotated[
+        list[Annotated[str, Field(max_length=LONGEST_PATTERN)]],
+        BeforeValidator(parse_names),
+        Field(max_length=MOST_PATTERNS, description="As in .gitignore: src/, *.go, !docs/"),
+    ] = []
+    tests: Literal["in", "out", "only"] = "in"
+    limit: int = Field(5, ge=1, le=100)
+    excerpt: int = Field(0, ge=0, le=40, description="Lines of source a hit")
+
+
+class SearchHit(DocumentRow):
+    """A found document, the reason, and its lines that fit best."""
+
+    why: str = ""
+    excerpt: list[str] = []
+    excerpt_start: int | None = None
+
+    def line(self, *, with_repo: bool = False) -> str:
+        row = self.model_copy(update={"text": shortened(self.text, most=_LONGEST_IN_TEXT)})
+        lines = indent_lines(number_lines(self.excerpt, self.excerpt_start or 1))
+        return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
+
+
+class SearchPage(AnswerPage):
+    """Hits, best first. Where they do not `fits_well`, the best has little to do with the question."""
+
+    hits: list[SearchHit] = []
+    fits_well: bool | None = None
+
+    def text(self) -> str:
+        several = has_several_repositories(self.hits)
+        return self.framed([hit.line(with_repo=several) for hit in self.hits] or ["nothing found"], what="hits")
+
+
+def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
+    check_says_something(arguments.query[:1000])
+    indexes = call.current(arguments.repos)
+    start = call.start(_TOOL, arguments, indexes)[0]
+    top = min(start + arguments.limit + 1, _MOST_RANKED)
+    sources = call.sources(indexes)
+    found = answer_query(
+        indexes,
+        arguments.query,
+        embedder=call.catalogue.embedder,
+        top=top,
+        levels=[Level(name) for name in call.known("level", arguments.levels, LEVELS)] or LEVELS,
+        filters=_filters(call, indexes, arguments),
+        read=sources.read,
+    )
+    wanted = found.hits[start : start + arguments.limit]
+    if arguments.excerpt:
+        sources.read_of(indexes, wanted)
+    size = arguments.excerpt
+    hits = (_hit(hit, sources.excerpt(hit, arguments.query, size=size) if size else None) for hit in wanted)
+    kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
+    end = start + len(kept)
+    if found.fits_well is False and kept:
+        call.tell("nothing fits well: the best hits have little to do with the question")
+    return SearchPage(
+        as_of=call.as_of([hit.repo for hit in kept] or [index.repo for index in indexes]),
+        shown=len(kept),
+        next=call.next(_TOOL, arguments, indexes, (end,)) if kept and end < len(found.hits) else None,
+        hits=kept,
+        fits_well=found.fits_well,
+    )
+
+
+def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
+    return SearchHit.showing(
+        hit.repo,
+        hit.id,
+        hit.type,
+        to_builtins(hit),
+        longest=_LONGEST_SUMMARY,
+        why=hit.why,
+        excerpt=[clean(line) for line in excerpt.lines] if excerpt else [],
+        excerpt_start=excerpt.start_line if excerpt else None,
+    )
+
+
+def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: SearchArguments) -> Filters:
+    """The filters that some document passes; the others are left out, with a note."""
+
+    def parsed(**filter_: Any) -> Filters:
+        try:
+            return parse_filters(**filter_)
+        except ConfigurationError as error:
+            call.tell(f"filter left out: {shortened(str(error))}")
+            return ANYTHING
+
+    languages = [name for each in arguments.languages for name in parsed(languages=[each]).languages]
+    paths = [path for each in arguments.paths for path in parsed(paths=[each]).paths]
+    unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
+    for reason in unfit.values():
+        call.tell(f"filter left out: {shortened(reason)}")
+
+    def kept(some: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each for each in some if each not in unfit))
+
+    return Filters(kept(languages), kept(paths), WhichTests(arguments.tests))
+
+
+_NEAR = 20
+_NEAR_CUTOFF = 0.7
+_MOST_WITH_PREFIX = 2000
+
+
+class NameMatch(StrEnum):
+    """How a document's name is like the wanted one; the best first."""
+
+    EXACT = "exact"
+    PREFIX = "prefix"
+    PART = "part"
+    NEAR = "near"
+
+
+class SymbolSearchArguments(PagedArguments):
+    """A name, or a part of it."""
+
+    name: Name = Field(min_length=1, description="`name`, `Class.method`, or a part")
+    repos: Names = []
+    levels: Annotated[Names, Field(description="Default: function, class")] = []
+
+
+class SymbolHit(DocumentRow):
+    """One document, and how its name is like the wanted one."""
+
+    match: NameMatch
+
+    def line(self, *, with_repo: bool = False) -> str:
+        like = "" if self.match is NameMatch.EXACT else f"  ({self.match})"
+        return f"{super().line(with_repo=with_repo)}{like}"
+
+
+class SymbolSearchPage(AnswerPage):
+    """Documents by name: the most alike first, then the most important."""
+
+    hits: list[SymbolHit] = []
+
+    def text(self) -> str:
+        several = has_several_repositories(self.hits)
+        lines = [hit.line(with_repo=several) for hit in self.hits]
+        return self.framed(lines or ["no document has such a name"], what="names")
+
+
+def search_symbols(call: ToolContext, arguments: SymbolSearchArguments) -> SymbolSearchPage:
+    """Find documents by name; names that are only nearly the same count where there are no others."""
+    wanted = arguments.name.strip().replace("::", ".").lower()
+    if not wanted:
+        raise ConfigurationError("the name is empty: give a name or a part of one")
+    indexes = call.current(arguments.repos)
+    levels = [Level(name) for name in call.known("level", arguments.levels, LEVELS)] or [Level.FUNCTION, Level.CLASS]
+    same = (NameMatch.EXACT, NameMatch.PREFIX, NameMatch.PART)
+    found = [each for index in indexes for each in _found(index, wanted, levels, same)]
+    found = found or [each for index in indexes for each in _found(index, wanted, levels, (NameMatch.NEAR,))]
+    order = list(NameMatch)
+    found.sort(key=lambda each: (order.index(each[1]), -each[0].importance, each[0].repo, each[0].row))
+    part = call.part(
+        "search_symbols",
+        arguments,
+        indexes,
+        found,
+        partial(SymbolHit.line, with_repo=True),
+        row=lambda each: SymbolHit.of(each[0], match=each[1]),
+    )
+    repos = [hit.repo for hit in part.items] or [index.repo for index in indexes]
+    return SymbolSearchPage(as_of=call.as_of(repos), hits=part.items, **part.frame)
+
+
+def _found(
+    index: PublishedIndex, wanted: str, levels: Sequence[Level], ways: Sequence[NameMatch]
+) -> Iterator[tuple[IndexedDocument, NameMatch]]:
+    """Each document once, by the best of some ways to match."""
+    seen: set[int] = set()
+    for way in ways:
+        for row in _by(index, wanted, way):
+            if row not in seen and index.shows(row) and index.level_of(row) in levels:
+                seen.add(row)
+                yield IndexedDocument(index, row), way
+
+
+def _by(index: PublishedIndex, wanted: str, way: NameMatch) -> Sequence[int]:
+    names = index.names
+    if way is NameMatch.EXACT:
+        return names.rows_named(wanted)
+    if way is NameMatch.PREFIX:
+        rows: list[int] = names.with_prefix(wanted, limit=_MOST_WITH_PREFIX).tolist()
+        return rows
+    if way is NameMatch.PART:
+        like = [name for name in names.names if wanted in name]
+    else:
+        like = nearest_names(wanted, [*names.names], most=_NEAR, least_likeness=_NEAR_CUTOFF)
+    return [row for name in like for row in names.rows_named(name)]

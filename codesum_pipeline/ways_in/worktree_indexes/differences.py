@@ -1,0 +1,122 @@
+"""The files of a work tree that differ from the commit of an index.
+
+Git lists names and blobs: those of the commit from the mirror, those of the work tree from its own index and status.
+Only files that differ in these lists are read, and files that git is set not to compare. A file that is not on disk
+is not in the tree: files outside a sparse checkout are gone. Nothing that the repository configures is run.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.source.files.path_rules import PathRules, readable_path
+from codesum_pipeline.source.files.work_trees import work_tree_state
+from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, scan_files
+from codesum_pipeline.source.git.git import run_git
+from codesum_pipeline.source.git.trees import FOLDER_MODE, SUBMODULE_MODE, SYMLINK_MODE, read_tree
+
+_TIMEOUT_S = 20.0
+# The tag of files that are not checked out; tags of files assumed to be unchanged are small letters.
+_SKIPPED = "S"
+# A server answers about a few repositories in turn.
+_LISTS_KEPT = 8
+
+
+class Differences(Struct, frozen=True):
+    """The differences of a work tree from a commit: files of `scan` are changed or new, `gone` ones were deleted or
+    renamed. Both are files that the entry's rules allow."""
+
+    scan: FolderScan
+    gone: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.scan.files or self.gone)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The paths of the changed and new files."""
+        return frozenset(path.decode() for path in self.scan.files)
+
+    @property
+    def paths(self) -> list[str]:
+        """All differing files, sorted."""
+        return sorted(self.changed | self.gone)
+
+    @property
+    def digest(self) -> str:
+        """A hash that is equal for equal differences of any work tree."""
+        files = [[path.decode(), file.mode, file.blob] for path, file in sorted(self.scan.files.items())]
+        return hash_of([files, sorted(self.gone)])
+
+
+def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
+    """Compare a work tree, without `home`, with a commit of a mirror.
+
+    Raises `RepositoryUnavailable` if git cannot read one of them.
+    """
+    before = _files_of_commit(mirror, commit)
+    tracked, uncompared = _tracked_files(root)
+    state = work_tree_state(root, rules.subdir)
+    edited = {path.encode() for path in state.paths}
+    differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
+    candidates = set()
+    for path in differing | edited | uncompared:
+        name, is_valid = readable_path(path)
+        is_indexed = is_valid and rules.why_skipped(name, mode="100644", size=0) is None
+        if is_indexed and not (root / name).is_relative_to(home):
+            candidates.add(path)
+    # Other files on disk are ignored, or belong to another repository.
+    listed = tracked.keys() | {path.encode() for path in state.untracked}
+    scan = scan_files(root, candidates & listed)
+    same = {path for path, file in scan.files.items() if _is_same(file, before.get(path))}
+    kept = {
+        path: file
+        for path, file in scan.files.items()
+        if path not in same and rules.why_skipped(path.decode(), mode=file.mode, size=0) is None
+    }
+    present = same | kept.keys()
+    gone = frozenset(path.decode() for path in (candidates & before.keys()) - present)
+    return Differences(replace(scan, files=kept, left_out=()), gone)
+
+
+def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:
+    """All files of the tree: those of the commit with the differences."""
+    gone = {path.encode() for path in found.gone}
+    files = {path: file for path, file in _files_of_commit(mirror, commit).items() if path not in gone}
+    return replace(found.scan, files={**files, **found.scan.files})
+
+
+def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
+    """Whether two files have the same text; a link differs from a file with its target as text."""
+    if one is None or other is None:
+        return one is other
+    return one.blob == other.blob and (one.mode == SYMLINK_MODE) == (other.mode == SYMLINK_MODE)
+
+
+@lru_cache(maxsize=_LISTS_KEPT)
+def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
+    """The files of a commit. They never change, so the last few lists are kept as long as the process runs."""
+    files = read_tree(commit, git_dir=mirror, timeout_s=_TIMEOUT_S)
+    return {
+        file.path: StoredFile(file.mode, file.blob) for file in files if file.mode not in (SUBMODULE_MODE, FOLDER_MODE)
+    }
+
+
+def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
+    """The files in git's index of a work tree, one of several versions for an unresolved merge; and the files that git
+    is set not to compare, which `git status` does not list."""
+    output = run_git(["ls-files", "--stage", "-v", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
+    found: dict[bytes, StoredFile] = {}
+    uncompared: set[bytes] = set()
+    for entry in output.split(b"\0"):
+        facts, _, path = entry.partition(b"\t")
+        if path:
+            tag, mode, blob, _stage = facts.decode().split()
+            if mode != SUBMODULE_MODE:
+                found[path] = StoredFile(mode, blob)
+                uncompared |= {path} if tag == _SKIPPED or tag.islower() else set()
+    return found, uncompared

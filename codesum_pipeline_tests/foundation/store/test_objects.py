@@ -1,0 +1,114 @@
+import pytest
+from msgspec.structs import replace
+
+from codesum_pipeline.foundation.data_model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.store.buckets import heads
+from codesum_pipeline.foundation.store.buckets import objects as store
+from codesum_pipeline.foundation.store.buckets.heads import (
+    PartGone,
+    RepositoryHead,
+    StateFile,
+    fetch_part,
+    head_infos,
+    head_name,
+    part_name,
+    read_head,
+)
+from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
+
+
+@pytest.fixture
+def objects(tmp_path) -> Objects:
+    return open_objects(f"memory://{tmp_path}")
+
+
+def test_of_two_who_create_an_object_one_succeeds(objects):
+    objects.create("name", b"first")
+
+    with pytest.raises(AlreadyThere, match="name is there already"):
+        objects.create("name", b"second")
+    assert objects.get("name").data == b"first"
+
+
+def test_a_swap_with_the_tag_of_an_earlier_object_changes_nothing(objects):
+    first = objects.create("name", b"first")
+    second = objects.swap("name", b"second", etag=first)
+
+    with pytest.raises(Superseded, match="name was replaced"):
+        objects.swap("name", b"third", etag=first)
+    assert objects.get("name").data == b"second"
+    assert objects.get("name").etag == second
+
+
+def test_a_conditional_write_that_was_done_and_not_answered_counts_as_done(objects):
+    """The second try of a request whose first answer was lost finds its own bytes."""
+    first = objects.create("name", b"first")
+    second = objects.swap("name", b"second", etag=first)
+
+    assert objects.create("name", b"second") == second
+    assert objects.swap("name", b"second", etag=first) == second
+
+
+def test_objects_are_listed_downloaded_and_deleted(objects, tmp_path):
+    objects.put("parts/a", b"some text")
+    objects.put("parts/b", b"more")
+    objects.put("partsize", b"")
+
+    assert [(info.name, info.size) for info in objects.infos("parts/")] == [("parts/a", 9), ("parts/b", 4)]
+    assert objects.download("parts/a", tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"some text"
+    objects.delete(["parts/a", "parts/gone"])
+    assert objects.get("parts/a") is None
+    assert not objects.download("parts/a", tmp_path / "b")
+
+
+@pytest.mark.parametrize("url", ["ftp://host/home", "s3://key:secret@bucket/home"], ids=["unknown kind", "credentials"])
+def test_a_url_that_is_no_bucket_is_refused_without_telling_a_secret(url):
+    with pytest.raises(ConfigurationError) as caught:
+        open_objects(url)
+
+    assert "secret" not in str(caught.value)
+
+
+def test_a_head_that_is_written_again_has_another_tag(objects):
+    head = RepositoryHead()
+    first = objects.create(head_name("shop"), head.encoded())
+    second = objects.swap(head_name("shop"), head.replaced().encoded(), etag=first)
+
+    assert first != second
+    assert replace(read_head(objects, "shop")[0], nonce=head.nonce) == head
+    assert [(key, info.etag) for key, info in head_infos(objects)] == [("shop", second)]
+
+
+@pytest.mark.parametrize("most", [1, 2, 1_000])
+def test_objects_are_deleted_and_streamed_alike_in_many_parts_and_in_one(objects, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(store, "_DELETED_AT_ONCE", most)
+    monkeypatch.setattr(store, "_STREAMED_BYTES", most)
+    names = [f"parts/{number}" for number in range(5)]
+    for name in names:
+        objects.put(name, b"some text")
+
+    assert objects.download(names[0], tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"some text"
+    objects.delete([*names[:4], "parts/gone"])
+    assert [info.name for info in objects.infos("parts/")] == names[4:]
+
+
+@pytest.mark.parametrize("held", [0, 1_000], ids=["large", "small"])
+def test_a_part_is_fetched_and_checked_whether_it_is_large_or_small(objects, tmp_path, monkeypatch, held):
+    monkeypatch.setattr(heads, "_HELD_BYTES", held)
+    part = sha256_hex(b"some text")
+    file = StateFile(part=part, size=9, modified_ns=10**18)
+    objects.put(part_name(part), b"some text")
+
+    fetch_part(objects, file, tmp_path / "a")
+
+    assert (tmp_path / "a").read_bytes() == b"some text"
+    assert (tmp_path / "a").stat().st_mtime_ns == 10**18
+    objects.put(part_name(part), b"other")
+    with pytest.raises(BrokenStore, match="another content"):
+        fetch_part(objects, file, tmp_path / "b")
+    objects.delete([part_name(part)])
+    with pytest.raises(PartGone):
+        fetch_part(objects, file, tmp_path / "c")

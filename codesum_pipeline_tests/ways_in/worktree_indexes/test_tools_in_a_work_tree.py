@@ -1,0 +1,87 @@
+"""The tools of agents answer for the work tree that they are started in, call after call."""
+
+import time
+
+import pytest
+
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
+from codesum_pipeline_tests.support.homes import built_once, copy_built, open_home
+from codesum_pipeline_tests.support.shop import SHOP
+
+LAGS = "texts of folders are those of the commit"
+EDIT = '\n\ndef weigh_parcel(parcel):\n    """Weigh a parcel on the brass scales."""\n    return parcel.weigh()\n'
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return built_once(tmp_path_factory.mktemp("built"), SHOP)
+
+
+@pytest.fixture
+def shop(built, tmp_path):
+    return copy_built(built, tmp_path, repository="shop")
+
+
+@pytest.fixture
+def ask(shop, tmp_path):
+    home = open_home(tmp_path / "home")
+    catalogue = IndexCatalogue(home.settings, home.layout, home.registry, settler=Settler(quiet_s=0.01))
+
+    def call(tool, /, **arguments):
+        return tools_by_name(every=True)[tool].ask(ToolContext(catalogue, shop.path), arguments)
+
+    return call
+
+
+def test_each_call_answers_for_the_tree_as_it_is_then(shop, ask):
+    as_of = ask("search", query="weigh a parcel").as_of[0]
+    assert (as_of.tree, as_of.differ, as_of.of_tree) == (str(shop.path), 0, "")
+
+    shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
+    page = ask("search", query="weigh a parcel on the brass scales", excerpt=3)
+
+    assert page.hits[0].id == "shop/money.py::weigh_parcel"
+    first = SHOP["shop/money.py"].count("\n") + 3
+    assert page.hits[0].start_line == first
+    assert "def weigh_parcel(parcel):" in page.hits[0].excerpt
+    assert f"with the work tree {shop.path}: 1 file differs" in str(page.as_of[0])
+    assert ask("search_symbols", name="weigh_parcel").hits[0].start_line == first
+    assert "def weigh_parcel(parcel):" in ask("read", ids=["weigh_parcel"]).items[0].lines
+
+    shop.git("checkout", "-q", "--", ".")
+    assert "weigh_parcel" not in str(ask("search", query="weigh a parcel on the brass scales"))
+    assert not ask("search_symbols", name="weigh_parcel", levels=["function"]).hits
+
+
+def test_a_tree_is_settled_while_calls_go_on_and_the_answer_says_so(shop, ask):
+    shop.write({"shop/money.py": SHOP["shop/money.py"] + EDIT})
+    assert LAGS in ask("search", query="weigh a parcel").as_of[0].lags
+
+    deadline = time.monotonic() + 60
+    while LAGS in (page := ask("search", query="weigh a parcel")).as_of[0].lags:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+    assert page.as_of[0].is_settled
+    assert str(page.as_of[0]).endswith(f"with the work tree {shop.path}: 1 file differs; settled")
+    assert "shop/money.py::weigh_parcel" in {hit.id for hit in page.hits}
+
+
+def test_a_tree_that_cannot_be_settled_stops_nobody(shop, ask, caplog):
+    settler = Settler(quiet_s=0.01)
+    done = []
+
+    def fail():
+        raise ValueError("no")
+
+    settler.ask("a", shop.path, fail)
+    while not caplog.records:
+        time.sleep(0.01)
+    settler.ask("b", shop.path, lambda: done.append("b"))
+    while not done:
+        time.sleep(0.01)
+
+    assert "was not settled" in caplog.text
