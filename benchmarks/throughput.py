@@ -53,7 +53,7 @@ from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.foundation.store.memory import give_back
+from codesum_pipeline.foundation.store.memory import release_memory
 from codesum_pipeline.foundation.worker_processes.pool import WORKER
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -232,7 +232,7 @@ def measure(name: str, sources: Sources, folder: Path, *, times: int) -> dict[st
     repo = GitRepo.create(folder / "repo", sources)
     bare = bare_parse_s(sources)
     sources.clear()
-    give_back()
+    release_memory()
     with WorkerPeak() as workers:
         builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
         repo.commit(edit_one_function(folder / "home", repo))

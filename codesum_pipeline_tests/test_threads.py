@@ -21,7 +21,7 @@ from codesum_pipeline.foundation.settings.operation_settings import ReadingSetti
 from codesum_pipeline.foundation.store.buckets.home_files import HomeFiles
 from codesum_pipeline.foundation.store.buckets.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.workspace import connect
+from codesum_pipeline.foundation.store.workspace import connect_in_memory
 from codesum_pipeline.indexes.embedders import embedder_choice, static
 from codesum_pipeline.search.overviews.package_manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -48,7 +48,7 @@ MARKDOWN = "# Tables\n\nA shop sells *things*.\n\n- one item of the list\n- anot
 def test_connections_to_one_database_have_views_of_their_own(tmp_path: Path) -> None:
     """As the two threads of a build have them: one checks tables while the other shows them."""
     workspace = make_index_workspace(tmp_path)
-    with connect() as database:
+    with connect_in_memory() as database:
         workspace = replace(workspace, new_connection=database.cursor)
 
         def count(_: int) -> list[int]:

@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
-from codesum_pipeline.foundation.store.memory import give_back
+from codesum_pipeline.foundation.store.memory import release_memory
 from codesum_pipeline.foundation.store.rows import column_names, from_table, to_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.compiled_edges import Disagreement, read_compiled, with_compiled
@@ -197,7 +197,7 @@ def _let_go() -> None:
     for read in (parse_annotation, split_shape, chain_of, type_of):
         read.cache_clear()
     gc.collect()
-    give_back()
+    release_memory()
 
 
 def _documents_hash(ws: Workspace) -> str:

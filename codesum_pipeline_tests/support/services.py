@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline_tests.support.dagster_dev import wait_for
 
 START_S = 60.0
@@ -78,7 +78,7 @@ class Postgres:
 
         if self.server is None:
             # As root it adds that user where there is none, and fails where another process does at that moment.
-            with exclusive(Path(tempfile.gettempdir()) / "codesum-tests-postgres.lock"):
+            with lock_exclusively(Path(tempfile.gettempdir()) / "codesum-tests-postgres.lock"):
                 self.server = get_server(self.folder / "data", cleanup_mode="stop")
         else:
             self.server.ensure_postgres_running()

@@ -22,7 +22,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.moments import iso_moment
-from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, columns
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, column_definitions
 
 ALERTS_FILE = "alerts.sqlite"
 # A condition that has changed since people were notified.
@@ -95,10 +95,10 @@ class AlertBook(SqliteFile):
     """The open file."""
 
     tables: ClassVar = {
-        "conditions": f"{columns(Condition)}, PRIMARY KEY (kind, name, subject)",
+        "conditions": f"{column_definitions(Condition)}, PRIMARY KEY (kind, name, subject)",
         # Causes that are reported instead of their effects.
         "causes": "cause TEXT PRIMARY KEY, told_at TEXT NOT NULL",
-        "messages": columns(Message, id="PRIMARY KEY"),
+        "messages": column_definitions(Message, id="PRIMARY KEY"),
         "behind": "repository TEXT PRIMARY KEY, since TEXT NOT NULL, is_late INTEGER NOT NULL",
         "failed_builds": "subject TEXT PRIMARY KEY, count INTEGER NOT NULL",
         "runs_seen": "run_id TEXT PRIMARY KEY, seen_at TEXT NOT NULL",

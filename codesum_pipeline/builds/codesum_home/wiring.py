@@ -25,10 +25,10 @@ from codesum_pipeline.foundation.store.tables import TableStore, tables_of
 from codesum_pipeline.foundation.store.workspace import (
     Connect,
     Workspace,
-    connect,
+    connect_in_memory,
     fingerprint_of,
+    identify_input,
     shared_part,
-    state_of,
     write_serving_file,
 )
 from codesum_pipeline.graph.graph_step import GRAPH_VERSION
@@ -154,7 +154,7 @@ class Home:
         is_confirmed: bool = False,
         usd_left: float | None = None,
         now: Callable[[], datetime] = utc_now,
-        new_connection: Connect = connect,
+        new_connection: Connect = connect_in_memory,
         record: RepositoryRecord = FOLDER_RECORD,
     ) -> Workspace:
         """The workspace of one repository's build, whose holder has the `record`.
@@ -180,7 +180,7 @@ class Home:
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:
         """What a build of `commit` would depend on now."""
-        return fingerprint_of(entry, self._shared_part, commit=state_of(commit, self.index_state(entry)))
+        return fingerprint_of(entry, self._shared_part, commit=identify_input(commit, self.index_state(entry)))
 
     def index_state(self, entry: RepositoryEntry) -> str:
         """Identifies the current compilers' indexes that are not part of a commit."""

@@ -31,7 +31,7 @@ from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumEr
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.lease import hold_repository, this_process
 from codesum_pipeline.foundation.store.memory import may_run_beside
-from codesum_pipeline.foundation.store.workspace import connect
+from codesum_pipeline.foundation.store.workspace import connect_in_memory
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.codesum_home.wiring import Home
@@ -114,7 +114,7 @@ class _RunServer(Struct):
         recorder.send(RunRequest(builder.key, builder.run_id, builder.options, this_process(builder.run_id)))
         until_end = ExitStack()
         try:
-            database = until_end.enter_context(connect())
+            database = until_end.enter_context(connect_in_memory())
             builder.new_connection = database.cursor
             serving = cls(builder, recorder, until_end)
             try:

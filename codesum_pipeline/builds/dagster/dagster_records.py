@@ -44,7 +44,7 @@ from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError
 from codesum_pipeline.foundation.store.atomic import write_text_atomically, writing
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 
 # The version of Dagster by which the files were last made or migrated.
 MADE_BY = ".storage-version"
@@ -150,7 +150,7 @@ def make_ready(reference: InstanceRef, folder: Path) -> None:
     if is_of_this_version() and not any(fault_of(file) for file in files):
         return
     try:
-        with writing(folder, called=f"Dagster's records in {folder}"), exclusive(folder / LOCK):
+        with writing(folder, called=f"Dagster's records in {folder}"), lock_exclusively(folder / LOCK):
             for file in filter(_is_empty, files):
                 _create(file)
             for file in files:
@@ -261,7 +261,7 @@ def mend_record_files(reference: InstanceRef, folder: Path) -> list[str]:
     ]
     if not any(_deep_fault(file) for file in [*files, *logs]):
         return []
-    with exclusive(folder / LOCK):
+    with lock_exclusively(folder / LOCK):
         mended = [_mended(file, fault) for file in files if (fault := _deep_fault(file))]
         for log in logs:
             if fault := _deep_fault(log):

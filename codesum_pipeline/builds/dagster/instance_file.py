@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
 from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 
 INSTANCE_FILE = "dagster.yaml"
 OUTPUT = "compute_logs"
@@ -33,7 +33,7 @@ def ensure_dagster_home(layout: HomeLayout) -> Path:
     """Dagster's own folder in the home, with the package's `dagster.yaml` unless it has one."""
     folder = layout.dagster_home
     if not (folder / INSTANCE_FILE).exists():
-        with exclusive(folder / LOCK):
+        with lock_exclusively(folder / LOCK):
             if not (folder / INSTANCE_FILE).exists():
                 # In a wheel it lies in the package, in a checkout at the project's top.
                 package = Path(codesum_pipeline.__file__).parent
@@ -55,7 +55,7 @@ def apply_engine(layout: HomeLayout, engine: EngineSettings, environ: Mapping[st
     ensure_dagster_home(layout)
     if _with_engine(file, engine) is None:
         return
-    with exclusive(layout.dagster_home / LOCK):
+    with lock_exclusively(layout.dagster_home / LOCK):
         changed = _with_engine(file, engine)
         if changed is not None:
             write_bytes_atomically(file, changed.encode())

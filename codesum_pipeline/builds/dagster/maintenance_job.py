@@ -41,7 +41,7 @@ from codesum_pipeline.builds.maintenance.maintaining import Found, MaintainedHom
 from codesum_pipeline.builds.reports.build_values import PreviewRows
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.store.locks import exclusive_if_free
+from codesum_pipeline.foundation.store.locks import lock_if_free
 
 LOCK = ".maintenance.lock"
 # Records that come next take free pages: a few are no loss.
@@ -241,7 +241,7 @@ def maintain_everything(
     start = time.monotonic()
     found: list[Found] = []
     elsewhere = SkippedUpkeep(None, "", "another maintenance of this home is under way")
-    with exclusive_if_free(home.layout.home / "state" / LOCK) as is_alone:
+    with lock_if_free(home.layout.home / "state" / LOCK) as is_alone:
         files = MaintainedHome(home, now(), is_dry_run, has_secrets)
         for each in _parts(files, instance, is_dry_run=is_dry_run) if is_alone else (elsewhere,):
             tell(each)

@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.atomic import state_of
+from codesum_pipeline.foundation.store.atomic import identify_file
 from codesum_pipeline.foundation.store.buckets.heads import StateFile, head_infos, part_name, read_head, read_manifest
 from codesum_pipeline.foundation.store.buckets.objects import Objects
 from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
@@ -202,7 +202,7 @@ def standing_builds(
         rows = home.tables.read_rows_or_empty("snapshot", key, Snapshot)
         return rows[0].commit if rows else None
 
-    seen = {key: state_of(home.tables.path("snapshot", key)) for key in keys}
+    seen = {key: identify_file(home.tables.path("snapshot", key)) for key in keys}
     begun = state.derived(BEGUN, seen, lambda some: {key: begun_at(key) for key in some}, give_up_at=give_up_at)
     builds = {}
     for key in takewhile(lambda _: time.monotonic() < give_up_at, filter(begun.__contains__, keys)):

@@ -25,7 +25,7 @@ from codesum_pipeline.builds.maintenance.freed import FreedSpace, RemovalKind, S
 from codesum_pipeline.builds.maintenance.stored_secrets import SecretsOfHome
 from codesum_pipeline.builds.maintenance.tree_indexes import delete_index, unused_since
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, CodesumError, LeaseHeld, RetryLater
-from codesum_pipeline.foundation.store.atomic import remove
+from codesum_pipeline.foundation.store.atomic import delete_path
 from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.indexes.file_formats.version_folder import read_version
@@ -217,7 +217,7 @@ class MaintainedHome:
         for path in self._temporaries():
             with suppress(FileNotFoundError):
                 found.extend([path] if path.lstat().st_mtime < before else [])
-        return _drop(RemovalKind.LEFTOVERS, "", found, remove, is_dry_run=self.is_dry_run)
+        return _drop(RemovalKind.LEFTOVERS, "", found, delete_path, is_dry_run=self.is_dry_run)
 
     def _temporaries(self) -> Iterator[Path]:
         layout = self.home.layout

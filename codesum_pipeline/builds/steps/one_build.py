@@ -28,7 +28,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
-from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect
+from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect_in_memory
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
@@ -53,7 +53,7 @@ class Build:
         options: BuildOptions,
         *,
         progress: Progress = no_progress,
-        new_connection: Connect = connect,
+        new_connection: Connect = connect_in_memory,
         record: RepositoryRecord = FOLDER_RECORD,
     ) -> None:
         self.home = home

@@ -31,7 +31,7 @@ from codesum_pipeline.foundation.store.atomic import (
     writing,
 )
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.memory import collect_seldom, give_back
+from codesum_pipeline.foundation.store.memory import collect_seldom, release_memory
 from codesum_pipeline.foundation.store.tables import TableStore, TableWrite
 from codesum_pipeline.foundation.store.workspace import Workspace
 
@@ -235,7 +235,7 @@ def _run(step: Step[R], ws: Workspace, progress: Progress) -> R:
     collect_seldom()
     recording = RecordingStore(ws.tables.root)
     report = step.run(replace(ws, tables=recording), progress=progress)
-    give_back()
+    release_memory()
     failures = _failures_in(report)
     keep_failures(ws.layout.memos(ws.key), step.name, failures)
     if step.remember(report) and all(failure.is_settled for failure in failures):

@@ -126,7 +126,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-            flush(path.parent)
+            flush_to_disk(path.parent)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -175,7 +175,7 @@ def replace_link(name: Path, target: Path | str, *, modified_ns: int | None = No
     os.replace(aside, name)
 
 
-def flush(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Make a file durable, or the renames in a folder, in the order in which they were made."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -194,11 +194,11 @@ def temporary_beside(path: Path) -> Path:
 
         writer, _, namespace = leftover.name.removeprefix(prefix).partition("-")[0].partition("@")
         if writer.isdecimal() and is_of_this_namespace(namespace) and not psutil.pid_exists(int(writer)):
-            remove(leftover)
+            delete_path(leftover)
     return path.parent / f"{prefix}{os.getpid()}@{pid_namespace()}-{uuid.uuid4().hex}.tmp"
 
 
-def remove(path: Path) -> None:
+def delete_path(path: Path) -> None:
     """Delete a file, or a folder with all that is in it."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
@@ -206,7 +206,7 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def state_of(path: Path) -> str:
+def identify_file(path: Path) -> str:
     """Identifies a file and its permissions, so that a replacement is noticed; empty without a file."""
     try:
         found = path.stat()

@@ -36,7 +36,7 @@ from codesum_pipeline.foundation.store.locks import (
     take_own,
 )
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
-from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, reading
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, open_for_reading
 
 _log = logging.getLogger(__name__)
 # How often a waiting build looks again: builds take seconds.
@@ -178,7 +178,7 @@ def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) ->
 
 def current_holder(state: Path) -> Holder | None:
     """Who holds the lease, dead or alive; nothing is written. Raises `BrokenStore` for a file that holds no lease."""
-    with reading(state, "lease") as connection:
+    with open_for_reading(state, "lease") as connection:
         return _read(connection, state) if connection else None
 
 

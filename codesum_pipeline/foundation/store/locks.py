@@ -15,17 +15,17 @@ from pathlib import Path
 from msgspec import Struct
 
 
-def exclusive(path: Path) -> AbstractContextManager[bool]:
+def lock_exclusively(path: Path) -> AbstractContextManager[bool]:
     """Hold the lock of a file alone within the block; waits for other holders."""
     return _locked(path, fcntl.LOCK_EX)
 
 
-def shared(path: Path) -> AbstractContextManager[bool]:
+def lock_shared(path: Path) -> AbstractContextManager[bool]:
     """Hold the lock of a file together with other `shared` holders; waits for an `exclusive` one."""
     return _locked(path, fcntl.LOCK_SH)
 
 
-def exclusive_if_free(path: Path) -> AbstractContextManager[bool]:
+def lock_if_free(path: Path) -> AbstractContextManager[bool]:
     """As `exclusive`, without waiting; the block receives whether it holds the lock."""
     return _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

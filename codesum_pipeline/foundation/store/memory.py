@@ -20,7 +20,7 @@ def may_run_beside(documents: int) -> bool:
     return documents < MANY_DOCUMENTS
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Ask Arrow and the C library to release memory that they keep for later; used memory stays.
 
     A process that never used much keeps it all, since released memory has to be requested again.

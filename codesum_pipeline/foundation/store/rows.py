@@ -170,7 +170,7 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def nulls(count: int, type_: pa.DataType) -> pa.Array:
+def make_nulls(count: int, type_: pa.DataType) -> pa.Array:
     """So many nulls. Those of `pa.nulls` cannot be written where a struct has fields that are never null."""
     return pa.array([None] * count, type_)
 

@@ -22,7 +22,7 @@ from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import writing
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 
 BUSY_TIMEOUT_S = 30.0
 Row = TypeVar("Row", bound=Struct)
@@ -93,7 +93,7 @@ class SqliteFile:
                 )
 
 
-def columns(row: type[Struct], **rules: str) -> str:
+def column_definitions(row: type[Struct], **rules: str) -> str:
     """The columns of a table with such rows. `rules` are those of columns that have another than (`NOT NULL`)."""
     return ", ".join(
         f"{each.name} {each.type} {rules.get(each.name, each.rule)} {each.check}".strip() for each in _columns_of(row)
@@ -102,7 +102,7 @@ def columns(row: type[Struct], **rules: str) -> str:
 
 def row_values(row: Struct) -> list[Any]:
     """What the columns of a row hold: what is no number or text is written as JSON."""
-    return [storable(value) for value in astuple(row)]
+    return [to_storable(value) for value in astuple(row)]
 
 
 def read_row(row: type[Row], values: Sequence[Any]) -> Row:
@@ -114,7 +114,7 @@ def read_row(row: type[Row], values: Sequence[Any]) -> Row:
     return convert(found, row, strict=False)
 
 
-def storable(value: Any) -> Any:
+def to_storable(value: Any) -> Any:
     """A value as a column holds it. A lone surrogate, of a path or an error, is no UTF-8: in a text it becomes an
     escape."""
     if isinstance(value, str):
@@ -147,20 +147,20 @@ def _columns_of(row: type[Struct]) -> tuple[_Column, ...]:
         kinds = get_args(field.type) if get_origin(field.type) in (Union, UnionType) else (field.type,)
         kind = next(getattr(each, "__supertype__", each) for each in kinds if each is not NoneType)
         is_enum = isinstance(kind, type) and issubclass(kind, StrEnum)
-        check = one_of(field.name, kind) if is_enum else ""
+        check = constrain_to(field.name, kind) if is_enum else ""
         type_ = "TEXT" if is_enum else _SCALARS.get(kind, "TEXT")
         rule = "" if NoneType in kinds else "NOT NULL"
         found.append(_Column(field.name, type_, rule, check, not is_enum and kind not in _SCALARS))
     return tuple(found)
 
 
-def one_of(column: str, values: type[StrEnum]) -> str:
+def constrain_to(column: str, values: type[StrEnum]) -> str:
     """The constraint of a column that holds one of a closed set."""
     return f"CHECK ({column} IN ({', '.join(repr(value.value) for value in values)}))"
 
 
 @contextmanager
-def reading(path: Path, table: str) -> Iterator[sqlite3.Connection | None]:
+def open_for_reading(path: Path, table: str) -> Iterator[sqlite3.Connection | None]:
     """A connection that writes nothing; None if there is no such file, or no such table in it.
 
     Raises `BrokenStore` for a file that cannot be read.
@@ -193,7 +193,7 @@ def has_table(connection: sqlite3.Connection, table: str) -> bool:
 
 def _open_tables(path: Path, tables: Mapping[str, str], indexes: Sequence[str]) -> sqlite3.Connection:
     """A connection in no transaction; what it commits is on disk."""
-    with exclusive(path.with_name(f"{path.name}.lock")):
+    with lock_exclusively(path.with_name(f"{path.name}.lock")):
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         try:
             # What was answered was paid for, and what was sent must not be sent again.

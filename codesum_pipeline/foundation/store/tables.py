@@ -28,7 +28,14 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState, replacing
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
-from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, column_names, from_table, nulls, to_table
+from codesum_pipeline.foundation.store.rows import (
+    OrderedRows,
+    RowReader,
+    column_names,
+    from_table,
+    make_nulls,
+    to_table,
+)
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 
 T = TypeVar("T", bound=Struct)
@@ -273,7 +280,7 @@ def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[st
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)
         if field.nullable and name not in found.column_names:
-            found = found.add_column(place, field, nulls(found.num_rows, field.type))
+            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
         elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
             found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
     return found

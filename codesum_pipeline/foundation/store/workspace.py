@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from codesum_pipeline.foundation.settings.home_settings import Settings
 
 
-def connect() -> "duckdb.DuckDBPyConnection":
+def connect_in_memory() -> "duckdb.DuckDBPyConnection":
     """An in-memory connection that neither downloads nor loads extensions."""
     import duckdb
 
@@ -141,7 +141,7 @@ class Workspace(Struct, frozen=True):
     force: bool = False
     is_confirmed: bool = False
     usd_left: float | None = None
-    new_connection: Connect = field(default=connect)
+    new_connection: Connect = field(default=connect_in_memory)
     record: RepositoryRecord = FOLDER_RECORD
 
     @property
@@ -157,7 +157,7 @@ class Workspace(Struct, frozen=True):
     def fingerprint(self, commit: str, index_state: str | None = None) -> str:
         """What a build of `commit` depends on: this, other indexes than its own, the entry, settings and algorithms."""
         shared = shared_part(self.settings, self.versions)
-        return fingerprint_of(self.entry, shared, commit=state_of(commit, index_state))
+        return fingerprint_of(self.entry, shared, commit=identify_input(commit, index_state))
 
     def memo_settings(self) -> str:
         """What a step depends on besides tables and files: also how much may be spent on what is left over."""
@@ -171,7 +171,7 @@ class Workspace(Struct, frozen=True):
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def state_of(commit: str, index_state: str | None) -> str:
+def identify_input(commit: str, index_state: str | None) -> str:
     """The input of a build: a commit, and compilers' indexes that are not part of it."""
     return f"{commit} {index_state}" if index_state else commit
 

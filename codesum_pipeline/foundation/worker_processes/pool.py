@@ -89,8 +89,8 @@ class _PoolProcess:
     def do(self, work: Callable[[B], R], batch: B, limits: WorkLimits) -> R:
         """Have a batch worked on; raises `WorkerDied`."""
         try:
-            send((work, batch, limits), self._pipe)
-            response: R = receive(self._pipe)
+            send_message((work, batch, limits), self._pipe)
+            response: R = receive_message(self._pipe)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             how = _how_it_ended(*self._crew.end_of(self), limits)
             is_limit = how in (limits.seconds_exceeded, limits.memory_exceeded)
@@ -278,13 +278,13 @@ def _how_it_ended(status: int, held: int, limits: WorkLimits) -> str:
         return f"by signal {-status}"
 
 
-def send(value: Any, pipe: BufferedIOBase) -> None:
+def send_message(value: Any, pipe: BufferedIOBase) -> None:
     """Write one value; `receive` reads it."""
     _Pickler(pipe, pickle.HIGHEST_PROTOCOL).dump(value)
     pipe.flush()
 
 
-def receive(pipe: BufferedIOBase) -> Any:
+def receive_message(pipe: BufferedIOBase) -> Any:
     """Read one value; raises `EOFError` if there are no more."""
     return pickle.load(pipe)
 
@@ -342,13 +342,13 @@ def _work(descriptor: int) -> None:
     pipe = socket.socket(fileno=descriptor).makefile("rwb")
     while True:
         try:
-            work, batch, limits = receive(pipe)
+            work, batch, limits = receive_message(pipe)
         except EOFError:
             return
         try:
             with limits.applied():
                 found = work(batch)
-            send(found, pipe)
+            send_message(found, pipe)
         except BrokenPipeError:
             # An interrupt ended the process that waited for it.
             return

@@ -29,7 +29,7 @@ from codesum_pipeline.foundation.data_model.hashing import (
     sha256_of_file,
 )
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.atomic import flush, read_json, write_json_atomically, writing
+from codesum_pipeline.foundation.store.atomic import flush_to_disk, read_json, write_json_atomically, writing
 from codesum_pipeline.foundation.store.layout import BASE_STRATEGY
 from codesum_pipeline.foundation.store.memory import may_run_beside
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -188,7 +188,7 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
         shared = _share_files(parts, ws.layout.published(ws.key), manifest)
         for path in (*sorted(folder.rglob("*")), folder):
             if path not in shared and not ws.tables.is_scratch:
-                flush(path)
+                flush_to_disk(path)
         _put_in_place(folder, version, read_content=ws.force)
     if not ws.tables.is_scratch:
         write_json_atomically(_memo(ws), PartHashes(_settings_hash(ws), version.digest, parts.made))
@@ -306,7 +306,7 @@ def _link_or_copy(theirs: Path, ours: Path) -> None:
         os.link(theirs, ours)
     except OSError:
         shutil.copyfile(theirs, ours)
-        flush(ours)
+        flush_to_disk(ours)
 
 
 def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None:
@@ -317,4 +317,4 @@ def _put_in_place(folder: Path, version: Version, *, read_content: bool) -> None
                 return
         version.folder.replace(version.folder.with_name(f"{ASIDE}{uuid.uuid4().hex}"))
     folder.replace(version.folder)
-    flush(version.folder.parent)
+    flush_to_disk(version.folder.parent)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.atomic import flush, replace_link, write_text_atomically
+from codesum_pipeline.foundation.store.atomic import flush_to_disk, replace_link, write_text_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.indexes.file_formats.version_folder import ASIDE, Version, read_version, version_at
@@ -113,7 +113,7 @@ def _point(name: Path, versions: Path, digest: str) -> None:
     if name.is_dir() and not name.is_symlink():
         raise BrokenStore(f"{name} is a folder where a link to a version should be: move it away")
     replace_link(name, link_target(name, versions, digest))
-    flush(name.parent)
+    flush_to_disk(name.parent)
 
 
 def _sweep(versions: Path, *, keep: set[str]) -> int:

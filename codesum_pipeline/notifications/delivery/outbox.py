@@ -32,7 +32,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import writing
 from codesum_pipeline.foundation.store.locks import is_free, take_own
-from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, columns, one_of
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, column_definitions, constrain_to
 from codesum_pipeline.notifications.delivery.posts import Post, PostKind
 
 OUTBOX_FILE = "outbox.sqlite"
@@ -89,13 +89,13 @@ class Outbox(SqliteFile):
     """The open file."""
 
     tables: ClassVar = {
-        "posts": f"id TEXT PRIMARY KEY, kind TEXT NOT NULL {one_of('kind', PostKind)}, subject TEXT NOT NULL, "
+        "posts": f"id TEXT PRIMARY KEY, kind TEXT NOT NULL {constrain_to('kind', PostKind)}, subject TEXT NOT NULL, "
         "content TEXT NOT NULL, created_at TEXT NOT NULL",
-        "deliveries": columns(Delivery, post_id="NOT NULL REFERENCES posts (id)")
+        "deliveries": column_definitions(Delivery, post_id="NOT NULL REFERENCES posts (id)")
         + ", holder TEXT, PRIMARY KEY (post_id, channel), CHECK ((state = 'sending') = (holder IS NOT NULL)), "
         "CHECK ((state = 'sent') = (sent_at IS NOT NULL))",
         "attempts": "post_id TEXT NOT NULL, channel TEXT NOT NULL, "
-        + columns(DeliveryAttempt)
+        + column_definitions(DeliveryAttempt)
         + ", PRIMARY KEY (post_id, channel, number), "
         "FOREIGN KEY (post_id, channel) REFERENCES deliveries (post_id, channel)",
     }

@@ -28,7 +28,7 @@ from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.locks import exclusive, exclusive_if_free
+from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free
 from codesum_pipeline.notifications.delivery.digest_hooks import HookFailed, tell_after
 from codesum_pipeline.notifications.delivery.posts import digest_post
 from codesum_pipeline.notifications.delivery.sending import OutboxSender, SendingReport
@@ -72,7 +72,7 @@ class DigestDesk(Struct, frozen=True):
 @contextmanager
 def one_at_a_time(store: DigestStore, intent_name: str) -> Iterator[None]:
     """A lock: only this process makes or sends digests of the intent; waits for another that does."""
-    with exclusive(store.path.with_name(_LOCKS) / _lock_name(intent_name)):
+    with lock_exclusively(store.path.with_name(_LOCKS) / _lock_name(intent_name)):
         yield
 
 
@@ -96,7 +96,7 @@ def finish_left(store: DigestStore, sender: OutboxSender) -> list[str]:
     """
     left: list[str] = []
     for intent in sorted({digest.intent_name for digest in store.unfinished()}):
-        with exclusive_if_free(store.path.with_name(_LOCKS) / _lock_name(intent)) as is_mine:
+        with lock_if_free(store.path.with_name(_LOCKS) / _lock_name(intent)) as is_mine:
             for digest in store.unfinished(intent) if is_mine else ():
                 _log.warning(
                     "digest %s of %s: the process that wrote it ended; it goes on from here", digest.id, intent

@@ -21,7 +21,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, IntentMatch
-from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, columns, storable
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, column_definitions, to_storable
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, KeptMatch, TickRow, is_undone
 from codesum_pipeline.texts.llm.ledger import calls_about
 
@@ -42,13 +42,13 @@ class DigestStore(SqliteFile):
     """The open file."""
 
     tables: ClassVar = {
-        "digests": columns(DigestRow, id="PRIMARY KEY"),
+        "digests": column_definitions(DigestRow, id="PRIMARY KEY"),
         "matches": "id INTEGER PRIMARY KEY, intent_name TEXT NOT NULL, repository TEXT NOT NULL, "
         "document_id TEXT NOT NULL, change TEXT NOT NULL, is_undone INTEGER NOT NULL, score REAL, "
         "matched_at TEXT NOT NULL, digest_id TEXT REFERENCES digests (id) ON DELETE CASCADE",
-        "ticks": columns(TickRow, id="PRIMARY KEY", digest_id="REFERENCES digests (id) ON DELETE SET NULL")
+        "ticks": column_definitions(TickRow, id="PRIMARY KEY", digest_id="REFERENCES digests (id) ON DELETE SET NULL")
         + ", CHECK ((outcome = 'held') = (failure IS NOT NULL))",
-        "compactions": columns(CompactionRecord, job_id="PRIMARY KEY"),
+        "compactions": column_definitions(CompactionRecord, job_id="PRIMARY KEY"),
         "comparisons": "repository TEXT PRIMARY KEY, id TEXT NOT NULL",
         "schedules": "intent_name TEXT PRIMARY KEY, served_at TEXT NOT NULL",
     }
@@ -90,7 +90,7 @@ class DigestStore(SqliteFile):
                 waiting = self.connection.execute(
                     "SELECT DISTINCT intent_name FROM matches WHERE digest_id IS NULL AND repository = ? "
                     "AND document_id IN (?, ?)",
-                    (change.repository, storable(change.document_id), storable(change.renamed_from)),
+                    (change.repository, to_storable(change.document_id), to_storable(change.renamed_from)),
                 )
                 for (intent,) in waiting:
                     key = (change.repository, change.document_id, intent)
@@ -122,7 +122,7 @@ class DigestStore(SqliteFile):
     def purge_repository(self, repository: str) -> PurgeCounts:
         """Delete all that is of a repository alone. A digest of several repositories stays."""
         with self.together():
-            alone = storable((repository,))
+            alone = to_storable((repository,))
             matches = self.connection.execute("DELETE FROM matches WHERE repository = ?", (repository,)).rowcount
             digests = self.connection.execute("DELETE FROM digests WHERE repositories = ?", (alone,)).rowcount
             for table in ("ticks", "comparisons"):
@@ -247,12 +247,12 @@ class DigestStore(SqliteFile):
 
     def _keep(self, match: IntentMatch) -> None:
         """Keep a match, joined with what waits for the same document, also under its old id."""
-        change, id_ = match.change, storable(match.change.document_id)
+        change, id_ = match.change, to_storable(match.change.document_id)
         waiting = self.select(
             KeptMatch,
             "FROM matches WHERE digest_id IS NULL AND repository = ?1 AND document_id IN (?2, ?3) "
             "AND intent_name = ?4 ORDER BY document_id <> ?2",
-            (change.repository, id_, storable(change.renamed_from), match.intent_name),
+            (change.repository, id_, to_storable(change.renamed_from), match.intent_name),
         )
         if not waiting:
             self.connection.execute(
@@ -262,7 +262,7 @@ class DigestStore(SqliteFile):
                     change.repository,
                     id_,
                     match.intent_name,
-                    storable(change),
+                    to_storable(change),
                     is_undone(change),
                     match.score,
                     self.moment(),
@@ -279,7 +279,7 @@ class DigestStore(SqliteFile):
     def _handle(self, kept: KeptMatch, digest_id: str) -> None:
         reported = kept.change
         is_as_read = self.connection.execute(
-            "UPDATE matches SET digest_id = ? WHERE id = ? AND change = ?", (digest_id, kept.id, storable(reported))
+            "UPDATE matches SET digest_id = ? WHERE id = ? AND change = ?", (digest_id, kept.id, to_storable(reported))
         ).rowcount
         if is_as_read:
             return
@@ -290,7 +290,7 @@ class DigestStore(SqliteFile):
     def _rewrite(self, id_: int, change: DocumentChange, score: float | None) -> None:
         self.connection.execute(
             "UPDATE matches SET document_id = ?, change = ?, is_undone = ?, score = ? WHERE id = ?",
-            (storable(change.document_id), storable(change), is_undone(change), score, id_),
+            (to_storable(change.document_id), to_storable(change), is_undone(change), score, id_),
         )
 
     def _sweep(self, intent_name: str) -> None:

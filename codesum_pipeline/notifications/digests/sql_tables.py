@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from codesum_pipeline.foundation.store.sqlite_tables import reading
+from codesum_pipeline.foundation.store.sqlite_tables import open_for_reading
 
 _TEXTS = pa.list_(pa.string())
 
@@ -80,7 +80,7 @@ def read_sql_tables(path: Path, *, query: str) -> dict[str, pa.Table]:
     """
     tables = {name: schema.empty_table() for name, (schema, _) in SQL_TABLES.items()}
     if any(name in query.lower() for name in SQL_TABLES):
-        with reading(path, "digests") as file:
+        with open_for_reading(path, "digests") as file:
             if file:
                 tables = {name: _read(file, schema, source) for name, (schema, source) in SQL_TABLES.items()}
     return tables

@@ -27,7 +27,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_TEMPLATE, Intent
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.notifications.intents.intent_entries import (
     Problems,
     WrittenEntry,
@@ -151,7 +151,7 @@ class Intents(Struct, frozen=True):
     @contextmanager
     def locked(self) -> Iterator[None]:
         """A lock: nobody else changes the file between reading and writing."""
-        with exclusive(self.file.with_name(f".{self.file.name}.lock")):
+        with lock_exclusively(self.file.with_name(f".{self.file.name}.lock")):
             yield
 
     def _change(self, edit: Callable[[str], str]) -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, columns, reading
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, column_definitions, open_for_reading
 
 # What is derived in one go, and lost if the process ends meanwhile.
 _PORTION = 500
@@ -58,8 +58,8 @@ class PollState(SqliteFile):
     """The open file."""
 
     tables: ClassVar = {
-        "polls": columns(Poll, key="PRIMARY KEY"),
-        "hosts": columns(HostRest, host="PRIMARY KEY"),
+        "polls": column_definitions(Poll, key="PRIMARY KEY"),
+        "hosts": column_definitions(HostRest, host="PRIMARY KEY"),
         # A number is never used twice: who has seen to a mark deletes that one, and not a later one of the same key.
         "marks": "number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE",
         "told": "key TEXT PRIMARY KEY, text TEXT NOT NULL",
@@ -186,7 +186,7 @@ def mark_due(layout: HomeLayout, keys: Iterable[str]) -> None:
 def marked_keys(layout: HomeLayout) -> list[str]:
     """The keys that are marked as due, without writing anything: for whoever looks every few seconds."""
     try:
-        with reading(layout.polls, "marks") as file:
+        with open_for_reading(layout.polls, "marks") as file:
             return [key for (key,) in file.execute("SELECT key FROM marks ORDER BY number")] if file else []
     except BrokenStore:
         # The next full look makes the file anew.

@@ -25,7 +25,7 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.operation_settings import PlannerSettings
-from codesum_pipeline.foundation.store.atomic import state_of
+from codesum_pipeline.foundation.store.atomic import identify_file
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.git.locations import host_of, is_url
 from codesum_pipeline.source.git.mirror import Mirror, our_ref
@@ -125,7 +125,7 @@ def _trace(git_dir: Path, common: Path, names: Sequence[str]) -> str | None:
     contents = [_content(common / name) for name in names]
     if any(content.startswith(_SYMBOLIC) for content in contents):
         return None
-    files = [state_of(common / "packed-refs"), state_of(common / "reftable" / "tables.list")]
+    files = [identify_file(common / "packed-refs"), identify_file(common / "reftable" / "tables.list")]
     return "|".join([_content(git_dir / "HEAD"), *names, *contents, *files])
 
 

@@ -36,7 +36,7 @@ from codesum_pipeline.foundation.data_model.printable import shortened
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.atomic import FileState, write_text_atomically
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, with_shown_locations
 from codesum_pipeline.source.git.locations import check_command, free_key, full_place, is_url, key_base, parse_location
 from codesum_pipeline.source.git.remote import check_ref
@@ -257,7 +257,7 @@ class Registry(Struct, frozen=True):
                 write_text_atomically(self.file, text)
             return changed
 
-        with exclusive(self.file.with_name(f".{self.file.name}.lock")):
+        with lock_exclusively(self.file.with_name(f".{self.file.name}.lock")):
             return self.files.edit(self.file, write)
 
     def _organisation(self, name: Any, fields: Any) -> Organisation:

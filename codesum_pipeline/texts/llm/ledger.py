@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Le
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import writing
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
-from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, reading
+from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, open_for_reading
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.pins import SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
@@ -294,7 +294,7 @@ def spent_today(state: Path, *, now: datetime) -> float:
 
 def calls_since(state: Path, since: str) -> tuple[int, float]:
     """How many attempts were begun since a moment, and their US dollars, for readers; a `since` of "" counts all."""
-    with reading(state, _TABLE) as connection:
+    with open_for_reading(state, _TABLE) as connection:
         if connection is None:
             return 0, 0.0
         counted, spent = connection.execute(
@@ -305,7 +305,7 @@ def calls_since(state: Path, since: str) -> tuple[int, float]:
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
     """The attempts that are not in the warehouse's table yet, for readers without the repository's lease."""
-    with reading(state, _TABLE) as connection:
+    with open_for_reading(state, _TABLE) as connection:
         return [] if connection is None else _rows(connection, "is_in_table = 0")
 
 
@@ -317,7 +317,7 @@ def calls_about(books: Path, *, subjects: str, table: str, since: str) -> list[t
     `BrokenStore`.
     """
     rows = [row for row in rows_of_unfinished_builds(books) if row.started_at >= since]
-    with reading(books, table) as connection:
+    with open_for_reading(books, table) as connection:
         found = dict(connection.execute(subjects).fetchall()) if connection and rows else {}
     return [(tuple(json.loads(found.get(row.run_id, "[]"))), row) for row in rows]
 

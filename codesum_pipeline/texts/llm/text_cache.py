@@ -27,7 +27,7 @@ from codesum_pipeline.foundation.data_model.document import CompactionRecord, Te
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store.atomic import writing
 from codesum_pipeline.foundation.store.buckets.objects import Objects
-from codesum_pipeline.foundation.store.sqlite_tables import columns, read_row, row_values
+from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, read_row, row_values
 
 COLUMNS = (
     "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
@@ -105,7 +105,7 @@ _AT_ONCE = 400
 # `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS compactions ({columns(CompactionRecord, job_id="PRIMARY KEY")});
+CREATE TABLE IF NOT EXISTS compactions ({column_definitions(CompactionRecord, job_id="PRIMARY KEY")});
 CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
 """

@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
-from codesum_pipeline.foundation.store.rows import column_names, from_table, nulls, schema_of, to_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, make_nulls, schema_of, to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 
@@ -134,7 +134,7 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
     others = {
         "sequence": pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows),
         "event": pa.repeat(pa.scalar(HistoryEvent.WRITTEN.value), rows.num_rows),
-        "compaction": nulls(rows.num_rows, schema_of(HistoryRow).field("compaction").type),
+        "compaction": make_nulls(rows.num_rows, schema_of(HistoryRow).field("compaction").type),
     }
     columns = [others[name] if name in others else rows.column(name) for name in column_names(HistoryRow)]
     return pa.Table.from_arrays(columns, schema=schema_of(HistoryRow))

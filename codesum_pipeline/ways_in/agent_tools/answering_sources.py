@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.data_model.cancellation import checkpoint
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import read_file, read_files
@@ -32,7 +32,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     from codesum_pipeline.source.git.mirror import Mirror
 
     timeout_s = catalogue.settings.git_timeout_s
-    with exclusive(git_dir.with_name(f".{index.repo}.lock")):
+    with lock_exclusively(git_dir.with_name(f".{index.repo}.lock")):
         # Another thread may have looked for it meanwhile.
         if (git_dir, commit) in catalogue.sought:
             return

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.repository import EVERYTHING, RepositoryScope, read_scope
-from codesum_pipeline.foundation.store.atomic import state_of
+from codesum_pipeline.foundation.store.atomic import identify_file
 from codesum_pipeline.source.git.locations import is_loopback
 
 DEFAULT_HOST = "127.0.0.1"
@@ -232,7 +232,7 @@ class TokenSource(Struct):
     def of(cls, file: Path | None, environ: Mapping[str, str], *, variable: str) -> "TokenSource":
         """Raises `ConfigurationError` for a malformed file."""
         # Its state is taken before it is read, so that a write in between is noticed as a change.
-        seen = state_of(file) if file else ""
+        seen = identify_file(file) if file else ""
         return cls(file, tuple(read_tokens(file, environ, variable=variable)), seen)
 
     @property
@@ -241,7 +241,7 @@ class TokenSource(Struct):
         return self.file is not None or bool(self.tokens)
 
     def now(self) -> tuple[AccessToken, ...]:
-        seen = state_of(self.file) if self.file else ""
+        seen = identify_file(self.file) if self.file else ""
         if seen != self._seen:
             self._seen = seen
             try:

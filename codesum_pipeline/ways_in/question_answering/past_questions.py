@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
-from codesum_pipeline.foundation.store.sqlite_tables import has_table, read_row, reading
+from codesum_pipeline.foundation.store.sqlite_tables import has_table, open_for_reading, read_row
 from codesum_pipeline.texts.llm.ledger import calls_about
 from codesum_pipeline.ways_in.question_answering.question_store import (
     ABANDONED,
@@ -74,7 +74,7 @@ class PastTurns(Struct, frozen=True):
     def steps(self, id_: str) -> list[PastStep]:
         """The steps of a turn, in their order."""
         marks = ", ".join("?" * len(_STEPS))
-        with reading(self.home / STORE_FILE, "turns") as connection:
+        with open_for_reading(self.home / STORE_FILE, "turns") as connection:
             if connection is None:
                 return []
             rows = connection.execute(
@@ -85,7 +85,7 @@ class PastTurns(Struct, frozen=True):
             return [read_row(PastStep, row) for row in rows]
 
     def _turns(self, now: datetime, condition: str, value: str, limit: int) -> list[PastTurn]:
-        with reading(self.home / STORE_FILE, "turns") as connection:
+        with open_for_reading(self.home / STORE_FILE, "turns") as connection:
             if connection is None:
                 return []
             # A file of an earlier version has no askers.

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import CannotWrite
 from codesum_pipeline.foundation.data_model.moments import iso_moment
-from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, one_of, storable
+from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, constrain_to, to_storable
 from codesum_pipeline.texts.llm.ledger import open_ledger
 
 
@@ -55,7 +55,7 @@ class Speaker(StrEnum):
 
 
 _STATE = (
-    f"status TEXT NOT NULL {one_of('status', Status)}, reason TEXT, started_at TEXT NOT NULL, "
+    f"status TEXT NOT NULL {constrain_to('status', Status)}, reason TEXT, started_at TEXT NOT NULL, "
     "touched_at TEXT NOT NULL, ended_at TEXT, CHECK ((status = 'failed') = (reason IS NOT NULL))"
 )
 # It also has the ledger of the calls.
@@ -98,9 +98,10 @@ class AskStore(SqliteFile):
         "turns": "id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL REFERENCES conversations (id), "
         f"question TEXT NOT NULL, model TEXT, answer TEXT, {_STATE}",
         "messages": "id TEXT PRIMARY KEY, turn_id TEXT NOT NULL REFERENCES turns (id), sequence INTEGER NOT NULL, "
-        f"role TEXT NOT NULL {one_of('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
+        f"role TEXT NOT NULL {constrain_to('role', Speaker)}, {_STATE}, UNIQUE (turn_id, sequence)",
         "parts": "message_id TEXT NOT NULL REFERENCES messages (id), sequence INTEGER NOT NULL, "
-        f"kind TEXT NOT NULL {one_of('kind', PartKind)}, content TEXT NOT NULL, PRIMARY KEY (message_id, sequence)",
+        f"kind TEXT NOT NULL {constrain_to('kind', PartKind)}, content TEXT NOT NULL, "
+        "PRIMARY KEY (message_id, sequence)",
     }
     indexes = (
         "CREATE INDEX IF NOT EXISTS open_turns ON turns (touched_at) WHERE status = 'streaming'",
@@ -162,7 +163,7 @@ class AskStore(SqliteFile):
             self.connection.execute(
                 "INSERT INTO turns (id, conversation_id, question, model, status, started_at, touched_at) "
                 "VALUES (?, ?, ?, ?, 'streaming', ?, ?)",
-                (turn, conversation, storable(question), model, moment, moment),
+                (turn, conversation, to_storable(question), model, moment, moment),
             )
             self.add_message(turn, Speaker.USER, [MessagePart(PartKind.TEXT, question)])
         return turn
@@ -193,7 +194,7 @@ class AskStore(SqliteFile):
                 self.connection.execute(
                     "INSERT INTO parts (message_id, sequence, kind, content) VALUES "
                     "(?, (SELECT count(*) + 1 FROM parts WHERE message_id = ?), ?, ?)",
-                    (message, message, part.kind, storable(json.dumps(part.content, ensure_ascii=False))),
+                    (message, message, part.kind, to_storable(json.dumps(part.content, ensure_ascii=False))),
                 )
 
     def end_message(self, message: str, *, failed: str | None = None) -> None:
@@ -209,7 +210,7 @@ class AskStore(SqliteFile):
             for (message,) in left:
                 self.end_message(message, failed=failed or "unfinished")
             if self._end("turns", turn, failed):
-                self.connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (storable(answer), turn))
+                self.connection.execute("UPDATE turns SET answer = ? WHERE id = ?", (to_storable(answer), turn))
 
     def touch(self, turn: str) -> None:
         """Record that a turn is alive."""

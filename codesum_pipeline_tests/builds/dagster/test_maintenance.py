@@ -18,7 +18,7 @@ from codesum_pipeline.builds.dagster.dagster_records import StorageFile
 from codesum_pipeline.builds.dagster.maintenance_job import LOCK, RunRecords, compact_records_file, maintain_everything
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, RemovalKind, SkippedUpkeep
 from codesum_pipeline.definitions import build_defs
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline_tests.support.killing import killed_at
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -249,7 +249,7 @@ def test_free_pages_are_given_back_where_they_are_many(tmp_path: Path) -> None:
 
 
 def test_one_maintenance_at_a_time(home: Home, instance: dg.DagsterInstance) -> None:
-    with exclusive(home.layout.home / "state" / LOCK):
+    with lock_exclusively(home.layout.home / "state" / LOCK):
         done = maintain_everything(home, instance)
 
     assert done.untouched == (SkippedUpkeep(None, "", "another maintenance of this home is under way"),)

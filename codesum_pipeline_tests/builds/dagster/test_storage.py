@@ -16,7 +16,7 @@ from codesum_pipeline.builds.dagster.control import mend_records, run_history
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.dagster.instance_file import LOCK, ensure_dagster_home
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.ways_in.dagster_ui.starting import start_ui
 
 FILES = {
@@ -123,7 +123,7 @@ def test_a_ready_home_waits_for_nobody(home: Home) -> None:
     with open_instance(home.layout):
         pass
 
-    with exclusive(home.layout.dagster_home / LOCK), open_instance(home.layout) as instance:
+    with lock_exclusively(home.layout.dagster_home / LOCK), open_instance(home.layout) as instance:
         assert instance.get_runs() == []
 
 

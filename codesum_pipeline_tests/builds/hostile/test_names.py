@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.workspace import connect, create_views
+from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views
 from codesum_pipeline_tests.builds.hostile.building import SOUND, Built, built, fast_import
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -155,7 +155,7 @@ def test_a_key_that_means_something_elsewhere_is_only_a_key(git_repo, tmp_path: 
     build(workspace, until="symbols")
 
     assert home.registry.get(key).key == key
-    with connect() as connection:
+    with connect_in_memory() as connection:
         create_views(connection, home.tables, tables=("symbols",))
         assert connection.execute("SELECT repo, id FROM symbols").fetchall() == [(key, "a.py::order_total")]
 

@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.store.buckets.heads import head_infos, head_nam
 from codesum_pipeline.foundation.store.buckets.objects import open_objects
 from codesum_pipeline.foundation.store.buckets.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
@@ -161,7 +161,7 @@ def test_what_a_build_here_has_not_committed_is_not_read(url: str, shop: Path) -
 def test_while_one_thread_waits_for_the_bucket_others_go_on_with_what_is_known(url: str, shop: Path) -> None:
     commit(shop, url)
     settings, copy = opened(url)
-    with ThreadPoolExecutor(1) as pool, exclusive(settings.home / ".heads.lock"):
+    with ThreadPoolExecutor(1) as pool, lock_exclusively(settings.home / ".heads.lock"):
         waiting = pool.submit(copy.look)
         while not copy._looking.locked():
             time.sleep(0.001)

@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.data_model.edge import Edge, GraphStats
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
-from codesum_pipeline.foundation.store.workspace import connect, create_views, write_serving_file
+from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views, write_serving_file
 
 ROWS = [GraphStats(f"a{n}.py", n, 0, 0.1 * n, 0, 0) for n in range(5)]
 
@@ -229,7 +229,7 @@ def test_views_of_all_repositories_have_a_column_for_the_repository(tmp_path: Pa
     store.write_rows("graph_stats", "one", ROWS[:1], GraphStats)
     store.write_rows("graph_stats", "two", ROWS[1:2], GraphStats)
 
-    with connect() as connection:
+    with connect_in_memory() as connection:
         create_views(connection, store)
         found = connection.execute("SELECT repo, id FROM graph_stats ORDER BY repo").fetchall()
         empty = connection.execute("SELECT repo, id, citations FROM documents").fetchall()
@@ -239,7 +239,7 @@ def test_views_of_all_repositories_have_a_column_for_the_repository(tmp_path: Pa
 
 
 def test_an_empty_view_has_the_columns_of_a_full_one(tmp_path: Path) -> None:
-    with connect() as connection:
+    with connect_in_memory() as connection:
         create_views(connection, TableStore(tmp_path), repo="one")
         for name, spec in TABLES.items():
             empty = connection.sql(f"SELECT * FROM {name}").to_arrow_table()
@@ -322,7 +322,7 @@ def test_a_home_may_have_any_name(tmp_path: Path) -> None:
     store = TableStore(tmp_path / "a[1]*?'b" / "warehouse")
     store.write_rows("graph_stats", "one", ROWS, GraphStats)
 
-    with connect() as connection:
+    with connect_in_memory() as connection:
         create_views(connection, store)
         assert connection.execute("SELECT count(*) FROM graph_stats").fetchone() == (5,)
 

@@ -19,7 +19,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.errors import ProcessGone
 from codesum_pipeline.foundation.worker_processes import pool as pools
 from codesum_pipeline.foundation.worker_processes.child import start_child
-from codesum_pipeline.foundation.worker_processes.pool import WINDOW, Pool, receive, send
+from codesum_pipeline.foundation.worker_processes.pool import WINDOW, Pool, receive_message, send_message
 from codesum_pipeline_tests.foundation.worker_processes.works import (
     CRASH,
     FAIL,
@@ -153,11 +153,11 @@ def test_a_slice_of_a_table_is_sent_without_the_rest(tmp_path: Path) -> None:
     table = pa.table({"text": ["x" * 1000] * 1000})
 
     with (tmp_path / "sent").open("wb") as pipe:
-        send({"some": table.slice(500, 2)}, pipe)
+        send_message({"some": table.slice(500, 2)}, pipe)
 
     assert (tmp_path / "sent").stat().st_size < 10_000
     with (tmp_path / "sent").open("rb") as pipe:
-        assert receive(pipe) == {"some": table.slice(500, 2)}
+        assert receive_message(pipe) == {"some": table.slice(500, 2)}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store.atomic import read_json, write_bytes_atomically, write_json_atomically
 from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
 from codesum_pipeline.foundation.store.layout import WholeFolder
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 
 T = TypeVar("T")
 _PREFIX = "home/"
@@ -66,7 +66,7 @@ class HomeFiles(WholeFolder):
 
     def refresh(self, *, max_age_s: float = 0.0) -> None:
         """Bring the copies up to date, unless this process did so `max_age_s` ago; raises `BucketUnavailable`."""
-        with self._lock, exclusive(self.folder / ".bucket.lock"):
+        with self._lock, lock_exclusively(self.folder / ".bucket.lock"):
             if max_age_s and self._looked_at is not None and time.monotonic() - self._looked_at < max_age_s:
                 return
             known, present = self._known(), {}
@@ -82,7 +82,7 @@ class HomeFiles(WholeFolder):
 
     def send(self, path: Path) -> None:
         """Write a changed copy, or those below a folder, to the bucket; raises `WriteConflict` if it changed there."""
-        with self._lock, exclusive(self.folder / ".bucket.lock"):
+        with self._lock, lock_exclusively(self.folder / ".bucket.lock"):
             known = self._known()
             below = PurePosixPath(path.relative_to(self.folder))
             local = [each for each in (path.rglob("*") if path.is_dir() else [path]) if each.is_file()]

@@ -45,7 +45,7 @@ from codesum_pipeline.foundation.store.buckets.home_files import HomeFiles
 from codesum_pipeline.foundation.store.buckets.objects import Objects
 from codesum_pipeline.foundation.store.buckets.repository_files import PartNotes
 from codesum_pipeline.foundation.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout
-from codesum_pipeline.foundation.store.locks import exclusive, exclusive_if_free, shared
+from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16
@@ -126,7 +126,7 @@ class ReadingCopy:
 
     def refresh(self, *, max_age_s: float = 0.0) -> None:
         """Read the heads that changed, unless another process did so `max_age_s` ago."""
-        with self._lock, exclusive(self.layout.home / ".heads.lock"):
+        with self._lock, lock_exclusively(self.layout.home / ".heads.lock"):
             self._read_heads()
             # A look in the future was taken before the clock was set back.
             if 0 <= time.time() - self._heads_read_at / 1e9 < max_age_s:
@@ -139,7 +139,7 @@ class ReadingCopy:
             # Nothing stays of a repository that the bucket does not have any more.
             for key in self._heads.keys() - present.keys():
                 self.layout.published(key).unlink(missing_ok=True)
-                with exclusive(self._brought.lock(key)):
+                with lock_exclusively(self._brought.lock(key)):
                     self._brought.delete(key, tables=True)
             heads = known | found
             for key, head in heads.items():
@@ -153,7 +153,7 @@ class ReadingCopy:
         """Within the block, the files of a published index are in the copy."""
         for _ in range(_MOST_TRIES):
             self.bring(key, INDEX)
-            with shared(self._brought.lock(key)):
+            with lock_shared(self._brought.lock(key)):
                 head = self._heads.get(key)
                 if head is None or not head.state or self._brought.has(key, head.state, INDEX):
                     yield
@@ -194,7 +194,7 @@ class ReadingCopy:
             if head is None or head.state is None or self._brought.has(key, head.state, wanted):
                 return
             try:
-                with exclusive(self._brought.lock(key)):
+                with lock_exclusively(self._brought.lock(key)):
                     fetched = self._brought.fetch(key, head.state, head.digest, wanted)
                 break
             except PartGone as error:
@@ -221,7 +221,7 @@ class ReadingCopy:
                 if self._bytes <= least:
                     return
                 if key != keep:
-                    with exclusive_if_free(self._brought.lock(key)) as is_free:
+                    with lock_if_free(self._brought.lock(key)) as is_free:
                         if is_free:
                             is_old = time.time() - used_at > _TABLES_STAY_S
                             self._bytes -= self._brought.delete(key, tables=is_old)

@@ -11,7 +11,7 @@ import typer
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import TableStore, tables_of
-from codesum_pipeline.foundation.store.workspace import connect, create_views
+from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views
 from codesum_pipeline.notifications.digests.sql_tables import read_sql_tables
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, switch
@@ -78,7 +78,7 @@ def _select(store: TableStore, more: "Mapping[str, pa.Table]", query: str) -> tu
     nothing else."""
     import duckdb
 
-    with connect() as connection:
+    with connect_in_memory() as connection:
         create_views(connection, store)
         for name, rows in more.items():
             connection.register(name, rows)

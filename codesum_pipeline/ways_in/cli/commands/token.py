@@ -12,7 +12,7 @@ import typer
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.store.atomic import replacing
-from codesum_pipeline.foundation.store.locks import exclusive
+from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.options import argument, option
 from codesum_pipeline.ways_in.cli.render import write_note
@@ -66,7 +66,7 @@ def new(
 
 def _add(file: Path, entry: str) -> None:
     """Raises `ConfigurationError` if what comes of it would be no file of tokens; then it stays as it was."""
-    with exclusive(file.with_name(f".{file.name}.lock")):
+    with lock_exclusively(file.with_name(f".{file.name}.lock")):
         before = ""
         if file.exists():
             if not read_tokens(file, {}, variable="")[0].name:
