@@ -37,13 +37,13 @@ def _run() -> None:
         _run_command()
         return
     # Another process imports Dagster while this one imports everything else.
-    from codesum_pipeline.builds.dagster.recorder import end_recorder, start_recorder
+    from codesum_pipeline.builds.dagster.recorder import SPARE_RECORDER
 
-    start_recorder()
+    SPARE_RECORDER.start()
     try:
         _run_command()
     finally:
-        end_recorder()
+        SPARE_RECORDER.end()
 
 
 def _run_command() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from codesum_pipeline.builds.dagster.instance_file import apply_engine
-from codesum_pipeline.builds.dagster.recorder import Recorder, has_dagster, taken_recorder
+from codesum_pipeline.builds.dagster.recorder import SPARE_RECORDER, Recorder, has_dagster
 from codesum_pipeline.builds.reports.build_values import BLOCKING, CHECKED_AFTER, BuildOptions, RunOutcome, StepOutcome
 from codesum_pipeline.builds.reports.exchange import (
     BuilderMethod,
@@ -91,7 +91,7 @@ def _builds_here(home: "Home", keys: Sequence[str], options: BuildOptions) -> It
 def _builds_beside(home: "Home", keys: Sequence[str], options: BuildOptions) -> Iterator[BuildOne]:
     from codesum_pipeline.builds.steps.one_build import Build
 
-    with taken_recorder() as recorder:
+    with SPARE_RECORDER.take() as recorder:
         recorder.send(OpeningMessage(home.settings.home, tuple(keys), STAGE_FACTS.get()))
         yield lambda key, run_id, progress: _RunServer.build(
             Build(home, key, run_id, options, progress=progress or no_progress), recorder

@@ -59,36 +59,42 @@ class Recorder(Struct):
         self.process.wait()
 
 
-_started: list[Recorder] = []
-
-
-def start_recorder() -> None:
-    """Let a child import Dagster, in case it is needed soon; it opens nothing by itself."""
-    if not _started and not has_dagster() and (os.cpu_count() or 1) > 1:
-        # Where none can be started now, `taken_recorder` tries once more.
-        with suppress(OSError):
-            _started.append(_new_recorder())
-
-
-def end_recorder() -> None:
-    """End the child that was started and not needed."""
-    while _started:
-        _started.pop().kill()
-
-
 def has_dagster() -> bool:
     """Whether this process has imported Dagster, and can record by itself."""
     return "dagster" in sys.modules
 
 
-@contextmanager
-def taken_recorder() -> Iterator[Recorder]:
-    """The child that was started, else a new one, for the time of the block."""
-    recorder = _started.pop() if _started else _new_recorder()
-    try:
-        yield recorder
-    finally:
-        recorder.end()
+class SpareRecorder:
+    """The recorder of this process, which its entry point starts before anybody knows whether a build needs it."""
+
+    def __init__(self) -> None:
+        self._started: Recorder | None = None
+
+    def start(self) -> None:
+        """Let a child import Dagster, in case it is needed soon; it opens nothing by itself."""
+        if self._started is None and not has_dagster() and (os.cpu_count() or 1) > 1:
+            # Where none can be started now, `take` tries once more.
+            with suppress(OSError):
+                self._started = _new_recorder()
+
+    @contextmanager
+    def take(self) -> Iterator[Recorder]:
+        """The child that was started, else a new one, for the time of the block."""
+        recorder, self._started = self._started or _new_recorder(), None
+        try:
+            yield recorder
+        finally:
+            recorder.end()
+
+    def end(self) -> None:
+        """End the child that was started and not needed."""
+        if self._started:
+            self._started.kill()
+            self._started = None
+
+
+# Of the whole process: the entry point starts it, long before what builds is imported.
+SPARE_RECORDER = SpareRecorder()
 
 
 def _new_recorder() -> Recorder:

@@ -235,7 +235,7 @@ def _has_nulls(array: pa.Array) -> bool:
     return pa.types.is_list(kind) and _has_nulls(array.values)
 
 
-class RowReader(Struct, frozen=True):
+class RowReader(Struct, eq=False):
     """Reads the columns of `empty` of an open file, and keeps the last groups of rows that it read."""
 
     file: "pq.ParquetFile"

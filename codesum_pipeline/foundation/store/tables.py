@@ -408,7 +408,7 @@ class MemoryTables(TableStore):
         return self._notes.get(table, "")
 
 
-class _TableReader(RowReader, frozen=True):
+class _TableReader(RowReader, eq=False):
     """Reads a table in memory; `empty` has the rows."""
 
     def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
