@@ -18,8 +18,8 @@ from codesum_pipeline.builds.steps.reuse import RecordingStore
 from codesum_pipeline.foundation.data_model.decoding import convert, decode
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.operation_settings import ReadingSettings
-from codesum_pipeline.foundation.store.buckets.home_files import HomeFiles
-from codesum_pipeline.foundation.store.buckets.reading_copy import ReadingCopy
+from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
+from codesum_pipeline.foundation.store.object_storage.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import connect_in_memory
 from codesum_pipeline.indexes.embedders import embedder_choice, static

@@ -10,9 +10,9 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.buckets.heads import head_name, read_head
-from codesum_pipeline.foundation.store.buckets.objects import Objects
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.heads import head_name, read_head
+from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import empty_serving_file, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

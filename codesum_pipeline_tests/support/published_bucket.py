@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.store.buckets.heads import (
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.object_storage.heads import (
     PublishedPointer,
     RepositoryHead,
     StateFile,
@@ -13,8 +14,7 @@ from codesum_pipeline.foundation.store.buckets.heads import (
     part_name,
     read_head,
 )
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
-from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats.version_folder import read_version
 

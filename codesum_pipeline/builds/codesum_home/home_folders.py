@@ -185,7 +185,7 @@ def open_copy(url: str, environ: Mapping[str, str] = os.environ, *, is_offline: 
     can write, or where there is no copy yet, and `BucketUnavailable`.
     """
     # It imports the code of buckets, which a home in a folder does without.
-    from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+    from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 
     folder = cache_folder(url, environ)
     _make_private(folder)
@@ -205,7 +205,7 @@ def for_reading(settings: Settings) -> Settings:
     """
     if settings.bucket is None:
         return settings
-    from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+    from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 
     folder = settings.home / _READING
     _make_private(folder)
@@ -223,7 +223,7 @@ def layout_of(settings: Settings) -> HomeLayout:
     """The paths of the home that these settings are of, with its files as this process has opened them."""
     if settings.bucket is None:
         return HomeLayout(settings.home)
-    from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+    from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 
     place = BucketPlace(settings.bucket, settings.storage)
     return HomeLayout(settings.home, place, OPENED_HOMES.local_files(settings.bucket, settings.home))

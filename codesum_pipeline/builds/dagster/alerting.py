@@ -42,9 +42,9 @@ from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.operation_settings import CheckName
-from codesum_pipeline.foundation.store.buckets.heads import broken_parts
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.lease import hold_unless_held
+from codesum_pipeline.foundation.store.object_storage.heads import broken_parts
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.verify import IndexFault, verify_index
 from codesum_pipeline.source.git.locations import host_of, is_url
 

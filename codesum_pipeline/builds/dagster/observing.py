@@ -27,10 +27,16 @@ from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.atomic import identify_file
-from codesum_pipeline.foundation.store.buckets.heads import StateFile, head_infos, part_name, read_head, read_manifest
-from codesum_pipeline.foundation.store.buckets.objects import Objects
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.layout import BucketPlace
+from codesum_pipeline.foundation.store.object_storage.heads import (
+    StateFile,
+    head_infos,
+    part_name,
+    read_head,
+    read_manifest,
+)
+from codesum_pipeline.foundation.store.object_storage.objects import Objects
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.evaluation_step import hold_again, standing_hold
 from codesum_pipeline.source.repositories.poll_state import HostRest, PollState

@@ -27,8 +27,8 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.buckets.bucket_record import spending_of_all
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.object_storage.bucket_record import spending_of_all
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build

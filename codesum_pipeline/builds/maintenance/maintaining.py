@@ -26,8 +26,8 @@ from codesum_pipeline.builds.maintenance.stored_secrets import SecretsOfHome
 from codesum_pipeline.builds.maintenance.tree_indexes import delete_index, unused_since
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, CodesumError, LeaseHeld, RetryLater
 from codesum_pipeline.foundation.store.atomic import delete_path
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.file_formats.version_folder import read_version
 from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.source.git.git import run_git
@@ -249,7 +249,7 @@ class MaintainedHome:
         bucket = self.home.layout.bucket
         if bucket is None or self.is_dry_run:
             return
-        from codesum_pipeline.foundation.store.buckets.heads import collect_parts
+        from codesum_pipeline.foundation.store.object_storage.heads import collect_parts
 
         grace_s = self.home.settings.maintenance.parts_hours * 3600.0
         found = collect_parts(OPENED_HOMES.objects(bucket), grace_s=grace_s, now=lambda: self.now)

@@ -159,7 +159,7 @@ def hold_unless_held(
 @contextmanager
 def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> Iterator[RepositoryRecord]:
     # A home in a folder does not need it.
-    from codesum_pipeline.foundation.store.buckets.bucket_record import open_record
+    from codesum_pipeline.foundation.store.object_storage.bucket_record import open_record
 
     record = open_record(layout, key, run_id=run_id, wait_s=wait_s)
     try:

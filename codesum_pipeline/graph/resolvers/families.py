@@ -11,10 +11,10 @@ from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, S
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
-from codesum_pipeline.graph.resolvers.declared_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.interfaces import interface_of
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, Telling, telling_names
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.symbols.languages.language_registry import rules_of_families
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths

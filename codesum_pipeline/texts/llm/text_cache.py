@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store.atomic import writing
-from codesum_pipeline.foundation.store.buckets.objects import Objects
+from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, read_row, row_values
 
 COLUMNS = (

@@ -10,8 +10,8 @@ from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.observing import StandingBuild, standing_builds
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.buckets.heads import head_name, read_head
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.object_storage.heads import head_name, read_head
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.source.repositories.poll_state import open_poll_state
 from codesum_pipeline_tests.support.published_bucket import commit
 

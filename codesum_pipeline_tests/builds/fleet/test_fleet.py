@@ -9,9 +9,9 @@ import pytest
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.buckets.heads import RepositoryHead, read_head
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.heads import RepositoryHead, read_head
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.dagster_dev import wait_for
 from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers import families
-from codesum_pipeline.graph.resolvers.declared_languages.declared_resolver import DeclaredResolver
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.indexes.lanes import lane_texts, sparse
 from codesum_pipeline.search.evaluation import evaluate

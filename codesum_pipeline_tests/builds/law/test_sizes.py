@@ -140,8 +140,8 @@ _ELSEWHERE = {
     # What a file is: `source/test_content.py`.
     "source.files.content:_FEW_LINES",
     # Of buckets: `foundation/store/test_objects.py`, `foundation/store/test_reading_copy.py`.
-    "foundation.store.buckets.objects:_DELETED_AT_ONCE",
-    "foundation.store.buckets.reading_copy:_AT_ONCE",
+    "foundation.store.object_storage.objects:_DELETED_AT_ONCE",
+    "foundation.store.object_storage.reading_copy:_AT_ONCE",
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 from codesum_pipeline_tests.support.bucket_workers import worker_at
 
 

@@ -19,9 +19,9 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     Superseded,
 )
-from codesum_pipeline.foundation.store.buckets.heads import head_name, read_head
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.heads import head_name, read_head
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, run_steps, worker_at, workspace_at
 from codesum_pipeline_tests.support.moto_server import (

@@ -8,9 +8,9 @@ import pytest
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.foundation.data_model.errors import LeaseLost
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
-from codesum_pipeline.foundation.store.buckets.bucket_record import spending_of_all
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.bucket_record import spending_of_all
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.repository_record import RepositoryRecord
 from codesum_pipeline.texts.llm.ledger import CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, SharedTexts

@@ -4,7 +4,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.store.buckets.heads import (
+from codesum_pipeline.foundation.store.object_storage.heads import (
     LEAST_GRACE_S,
     CollectionCounts,
     RepositoryHead,
@@ -14,7 +14,7 @@ from codesum_pipeline.foundation.store.buckets.heads import (
     head_name,
     part_name,
 )
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.buckets.home_files import HomeFiles
-from codesum_pipeline.foundation.store.buckets.objects import open_objects
+from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
+from codesum_pipeline.foundation.store.object_storage.objects import open_objects
 from codesum_pipeline.source.repositories.registry import Registry
 
 

@@ -3,9 +3,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.store.buckets import heads
-from codesum_pipeline.foundation.store.buckets import objects as store
-from codesum_pipeline.foundation.store.buckets.heads import (
+from codesum_pipeline.foundation.store.object_storage import heads
+from codesum_pipeline.foundation.store.object_storage import objects as store
+from codesum_pipeline.foundation.store.object_storage.heads import (
     PartGone,
     RepositoryHead,
     StateFile,
@@ -15,7 +15,7 @@ from codesum_pipeline.foundation.store.buckets.heads import (
     part_name,
     read_head,
 )
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 
 
 @pytest.fixture

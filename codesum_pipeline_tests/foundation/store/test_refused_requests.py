@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CodesumError, ConfigurationError
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 from codesum_pipeline_tests.support.moto_server import s3_environment
 
 ASK: MappingProxyType[str, Callable[[Objects], object]] = MappingProxyType(

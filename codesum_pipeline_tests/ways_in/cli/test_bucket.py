@@ -9,9 +9,15 @@ from typing import Any
 import pytest
 
 from benchmarks.many_indexes import copy_index
-from codesum_pipeline.foundation.store.buckets.heads import HeadHolder, head_name, part_name, read_head, read_manifest
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
 from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.object_storage.heads import (
+    HeadHolder,
+    head_name,
+    part_name,
+    read_head,
+    read_manifest,
+)
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 from codesum_pipeline_tests.support.published_bucket import commit
 
 Call = Callable[..., Any]

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.foundation.store.buckets.objects import open_objects
+from codesum_pipeline.foundation.store.object_storage.objects import open_objects
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.commands.webhooks import registered_entries
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host

@@ -86,7 +86,7 @@ class ModelSetup:
         bucket, shared = workspace.layout.bucket, None
         if bucket:
             # A home in a folder does without the code of buckets.
-            from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
+            from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 
             shared = SharedTexts(OPENED_HOMES.objects(bucket))
         return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)

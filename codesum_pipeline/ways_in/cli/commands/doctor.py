@@ -21,10 +21,10 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.printable import counted, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.buckets.heads import broken_promises, examine_heads, release_head
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.layout import STATE
 from codesum_pipeline.foundation.store.lease import current_holder, release_lease
+from codesum_pipeline.foundation.store.object_storage.heads import broken_promises, examine_heads, release_head
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

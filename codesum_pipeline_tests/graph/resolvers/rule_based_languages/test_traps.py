@@ -5,7 +5,7 @@ import random
 import pytest
 
 from codesum_pipeline.foundation.data_model.possible_values import Reason
-from codesum_pipeline_tests.graph.resolvers.declared_languages.test_families import GO, JVM, RUST, TYPESCRIPT, C
+from codesum_pipeline_tests.graph.resolvers.rule_based_languages.test_families import GO, JVM, RUST, TYPESCRIPT, C
 from codesum_pipeline_tests.graph.sources import calls_of, graph_of, imports_of
 
 

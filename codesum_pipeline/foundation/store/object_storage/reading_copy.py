@@ -33,7 +33,9 @@ from codesum_pipeline.foundation.store.atomic import (
     write_bytes_atomically,
     write_json_atomically,
 )
-from codesum_pipeline.foundation.store.buckets.heads import (
+from codesum_pipeline.foundation.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout
+from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
+from codesum_pipeline.foundation.store.object_storage.heads import (
     PartGone,
     StateFile,
     fetch_part,
@@ -41,11 +43,9 @@ from codesum_pipeline.foundation.store.buckets.heads import (
     read_head,
     read_manifest,
 )
-from codesum_pipeline.foundation.store.buckets.home_files import HomeFiles
-from codesum_pipeline.foundation.store.buckets.objects import Objects
-from codesum_pipeline.foundation.store.buckets.repository_files import PartNotes
-from codesum_pipeline.foundation.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout
-from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
+from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
+from codesum_pipeline.foundation.store.object_storage.objects import Objects
+from codesum_pipeline.foundation.store.object_storage.repository_files import PartNotes
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16

@@ -19,8 +19,8 @@ from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.foundation.store.atomic import set_times
-from codesum_pipeline.foundation.store.buckets.objects import ObjectInfo, Objects
 from codesum_pipeline.foundation.store.locks import ProcessIdentity
+from codesum_pipeline.foundation.store.object_storage.objects import ObjectInfo, Objects
 
 M = TypeVar("M")
 _FORMAT = 1

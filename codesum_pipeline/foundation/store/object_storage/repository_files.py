@@ -14,8 +14,8 @@ from typing import Any
 from msgspec import Struct
 
 from codesum_pipeline.foundation.store.atomic import FileState, read_json, write_bytes_atomically
-from codesum_pipeline.foundation.store.buckets.heads import StateManifest
 from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.object_storage.heads import StateManifest
 from codesum_pipeline.foundation.store.schemas import TABLES
 
 

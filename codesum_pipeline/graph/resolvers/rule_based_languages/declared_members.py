@@ -29,8 +29,8 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     weaker,
 )
 from codesum_pipeline.foundation.data_model.scopes import Binding, Key, Scope, ScopedFile
-from codesum_pipeline.graph.resolvers.declared_languages.declared_names import DeclaredNames, definitions_of
 from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames, definitions_of
 from codesum_pipeline.symbols.languages.rules import NameTree, Rules
 
 # Methods of containers, options, results and locks that give what is in them.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.graph.resolvers import declared_languages as declared
+from codesum_pipeline.graph.resolvers import rule_based_languages as rule_based
 from codesum_pipeline_tests.graph.sources import calls_of
 
 JAVA = "class Item { void run() {} }\nclass Other { void run() {} }\n"
@@ -56,7 +56,7 @@ def test_a_call_is_found_by_the_tokens_of_what_it_is_called_on(case):
 
 
 def test_no_regular_expression_reads_what_the_resolver_follows():
-    folder = Path(declared.__file__).parent
+    folder = Path(rule_based.__file__).parent
     readers = [
         "declared_members",
         "declared_names",

@@ -36,9 +36,9 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import CallExpression, ImportRow, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
-from codesum_pipeline.graph.resolvers.declared_languages.declared_members import GIVING, DeclaredMembers
-from codesum_pipeline.graph.resolvers.declared_languages.declared_names import DeclaredNames
 from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
 from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
 
 THIS = chain_of("this")

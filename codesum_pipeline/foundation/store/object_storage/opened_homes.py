@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 
 from codesum_pipeline.foundation.settings.operation_settings import ReadingSettings
-from codesum_pipeline.foundation.store.buckets.home_files import HomeFiles
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
-from codesum_pipeline.foundation.store.buckets.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.layout import BucketPlace, LocalFiles
+from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.reading_copy import ReadingCopy
 
 
 class OpenedHomes:

@@ -26,7 +26,8 @@ from codesum_pipeline.foundation.data_model.errors import (
     LeaseLost,
     Superseded,
 )
-from codesum_pipeline.foundation.store.buckets.heads import (
+from codesum_pipeline.foundation.store.locks import ProcessIdentity, boot_id, pid_namespace, process_started
+from codesum_pipeline.foundation.store.object_storage.heads import (
     FoundHead,
     HeadHolder,
     PublishedPointer,
@@ -34,8 +35,7 @@ from codesum_pipeline.foundation.store.buckets.heads import (
     head_name,
     read_head,
 )
-from codesum_pipeline.foundation.store.buckets.objects import Objects
-from codesum_pipeline.foundation.store.locks import ProcessIdentity, boot_id, pid_namespace, process_started
+from codesum_pipeline.foundation.store.object_storage.objects import Objects
 
 _log = logging.getLogger(__name__)
 # How often a waiting build asks for the head.

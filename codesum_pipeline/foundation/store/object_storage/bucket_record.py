@@ -30,8 +30,9 @@ from codesum_pipeline.foundation.store.atomic import (
     temporary_beside,
     write_json_atomically,
 )
-from codesum_pipeline.foundation.store.buckets.head_lease import HeadLease, take_head
-from codesum_pipeline.foundation.store.buckets.heads import (
+from codesum_pipeline.foundation.store.layout import MANIFEST_NAME, HomeLayout
+from codesum_pipeline.foundation.store.object_storage.head_lease import HeadLease, take_head
+from codesum_pipeline.foundation.store.object_storage.heads import (
     PublishedPointer,
     StateFile,
     StateLink,
@@ -40,16 +41,15 @@ from codesum_pipeline.foundation.store.buckets.heads import (
     part_name,
     read_manifest,
 )
-from codesum_pipeline.foundation.store.buckets.objects import Objects
-from codesum_pipeline.foundation.store.buckets.opened_homes import OPENED_HOMES
-from codesum_pipeline.foundation.store.buckets.repository_files import (
+from codesum_pipeline.foundation.store.object_storage.objects import Objects
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.object_storage.repository_files import (
     PartNotes,
     dump_ledger,
     files_of,
     links_of,
     restore_ledger,
 )
-from codesum_pipeline.foundation.store.layout import MANIFEST_NAME, HomeLayout
 from codesum_pipeline.foundation.store.repository_record import Entry
 
 # What models cost a repository on a day. The amount is in the object's name, so that one listing gives the sum; within

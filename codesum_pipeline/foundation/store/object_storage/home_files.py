@@ -16,9 +16,9 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store.atomic import read_json, write_bytes_atomically, write_json_atomically
-from codesum_pipeline.foundation.store.buckets.objects import Objects, open_objects
 from codesum_pipeline.foundation.store.layout import WholeFolder
 from codesum_pipeline.foundation.store.locks import lock_exclusively
+from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 
 T = TypeVar("T")
 _PREFIX = "home/"

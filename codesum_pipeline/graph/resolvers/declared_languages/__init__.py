@@ -1,1 +1,0 @@
-"""Edges of the languages that are read from declarations."""
