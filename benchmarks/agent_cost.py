@@ -97,15 +97,15 @@ def main() -> None:
         by_tree.setdefault(tree_of(question), []).append(question)
     costs: list[Cost] = []
     before: dict[str, Sequence[Mapping[str, Any]]] = {"codesum": described()}
-    for number, (tree, asked) in enumerate(sorted(by_tree.items()), start=1):
+    for number, (tree, tree_questions) in enumerate(sorted(by_tree.items()), start=1):
         print(f"repository {number} of {len(by_tree)}: {tree.repo}", file=sys.stderr)
         folder = checkout_of_tree(tree, arguments.clones, arguments.home / "trees" / tree.key)
         catalogue = index_of(tree, folder, arguments.home / "homes" / tree.key)
-        semble = _semble(arguments, tree, folder, asked)
+        semble = _ask_semble(arguments, tree, folder, tree_questions)
         if semble is not None:
             before["semble"] = semble.tools
         for name, agent in agents(catalogue, Grep(arguments.rg, folder), semble).items():
-            costs += [Cost(each.id, each.language, name, follow(agent(each.query), each)) for each in asked]
+            costs += [Cost(each.id, each.language, name, follow(agent(each.query), each)) for each in tree_questions]
     if arguments.run:
         arguments.run.write_text("".join(f"{json.dumps(to_builtins(cost))}\n" for cost in costs), encoding="utf-8")
     for name, tools in before.items():
@@ -188,10 +188,12 @@ def asking(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
     return as_text, as_structured
 
 
-def _semble(arguments: argparse.Namespace, tree: Tree, folder: Path, asked: Sequence[Question]) -> Semble | None:
+def _ask_semble(
+    arguments: argparse.Namespace, tree: Tree, folder: Path, questions: Sequence[Question]
+) -> Semble | None:
     if not arguments.semble:
         return None
-    queries = [question.query for question in asked]
+    queries = [question.query for question in questions]
     return Semble.ask(arguments.semble, folder, queries, arguments.home / "semble" / f"{tree.key}.json")
 
 
@@ -209,11 +211,11 @@ def agents(catalogue: IndexCatalogue, grep: Grep, semble: Semble | None) -> dict
         FILES: lambda query: whole_files(grep, query),
     }
     if semble is not None:
-        given = semble
-        found["semble, 10 lines a hit"] = lambda query: semble_and_read(given, tree, query, snippet=10)
-        found["semble, whole chunks"] = lambda query: semble_and_read(given, tree, query, snippet=None)
-        found["semble, places alone"] = lambda query: semble_and_read(given, tree, query, snippet=0)
-        found[CHUNKS] = lambda query: chunks(given, query)
+        peer = semble
+        found["semble, 10 lines a hit"] = lambda query: semble_and_read(peer, tree, query, snippet=10)
+        found["semble, whole chunks"] = lambda query: semble_and_read(peer, tree, query, snippet=None)
+        found["semble, places alone"] = lambda query: semble_and_read(peer, tree, query, snippet=0)
+        found[CHUNKS] = lambda query: chunks(peer, query)
     return found
 
 
@@ -230,11 +232,11 @@ def print_tables(costs: Sequence[Cost]) -> None:
     by_agent = grouped(costs, lambda cost: cost.agent)
     print_table(_alone_table({name: by_agent[name] for name in ALONE if name in by_agent}))
     sessions = {name: found for name, found in by_agent.items() if name not in ALONE}
-    for sight, said in SIGHTS.items():
+    for sight, title in SIGHTS.items():
         having = {name: [cost for cost in found if getattr(cost.outcome, sight)] for name, found in sessions.items()}
         if not having[OURS]:
             continue
-        print(f"\n## {said}")
+        print(f"\n## {title}")
         print_table(_session_table(having, sight))
         print_table(_ratio_table(having, sight))
         print_table(_group_table(having, sight))
@@ -317,12 +319,12 @@ def draw(costs: Sequence[Cost], path: Path) -> None:
 
     by_agent = {name: found for name, found in grouped(costs, lambda cost: cost.agent).items() if name not in ALONE}
     figure = Figure(figsize=(11, 4.5), dpi=110, layout="constrained")
-    for axes, (sight, said) in zip(figure.subplots(1, 2, sharey=True), SIGHTS.items(), strict=True):
+    for axes, (sight, title) in zip(figure.subplots(1, 2, sharey=True), SIGHTS.items(), strict=True):
         for name, found in by_agent.items():
             having = [cost for cost in found if getattr(cost.outcome, sight)]
             spent = np.sort(in_sight(having, sight))
             axes.step(spent, np.arange(1, len(spent) + 1) / len(spent), where="post", label=name)
-        axes.set(title=said, xlabel="tokens", xscale="log", xlim=(100, CAP), ylim=(0, 1))
+        axes.set(title=title, xlabel="tokens", xscale="log", xlim=(100, CAP), ylim=(0, 1))
         axes.grid(alpha=0.3)
     figure.axes[0].legend(fontsize=8)
     figure.savefig(path, metadata={"Software": None})

@@ -134,8 +134,8 @@ def grep_and_read(grep: Grep, query: str, *, in_context: bool, by_rarity: bool =
 def _matches(grep: Grep, words: Sequence[str], patterns: str, path: str) -> Step:
     lines = grep.matching(words, path)
     numbers = [int(found[1]) for line in lines if (found := _NUMBERED.match(line))]
-    asked = call_of("Bash", {"command": f"rg -niF -C {_CONTEXT} {patterns} {path} | head -{_MOST_MATCH_LINES}"})
-    return Step(asked, "\n".join(lines), tuple(Shown(path, number, number) for number in numbers))
+    call = call_of("Bash", {"command": f"rg -niF -C {_CONTEXT} {patterns} {path} | head -{_MOST_MATCH_LINES}"})
+    return Step(call, "\n".join(lines), tuple(Shown(path, number, number) for number in numbers))
 
 
 def whole_files(grep: Grep, query: str) -> Steps:
@@ -180,9 +180,9 @@ def semble_and_read(semble: Semble, tree: Path, query: str, *, snippet: int | No
         sight.add(shown)
         more = {} if top == TOP[0] else {"top_k": top}
         cut = {} if snippet == SNIPPETS[0] else {"max_snippet_lines": snippet}
-        asked = call_of("search", {"query": query, "repo": ".", **more, **cut})
+        call = call_of("search", {"query": query, "repo": ".", **more, **cut})
         text = answer["texts"][SNIPPETS.index(snippet)] if snippet != 0 else _places(answer["texts"][0])
-        yield Step(asked, text, shown)
+        yield Step(call, text, shown)
         for path, first, last, _ in answer["chunks"]:
             begin = max(1, first - max(0, window - (last - first + 1)) // 2)
             end = min(len(source_lines(tree, path)), max(last, begin + window - 1), begin + MOST_LINES)

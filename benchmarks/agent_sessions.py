@@ -53,7 +53,7 @@ class Shown:
 class Step:
     """One call: what an agent wrote, what it got, and what that shows."""
 
-    asked: str
+    call: str
     answered: str
     shown: tuple[Shown, ...] = ()
 
@@ -103,7 +103,7 @@ def follow(steps: Iterable[Step], question: Question) -> Outcome:
     targets, symbols = question.relevant, with_lines(question)
     outcome, sight, paid = Outcome([None] * len(targets), [None] * len(symbols)), Sight(), 0
     for step in steps:
-        paid += tokens_of(step.asked) + tokens_of(step.answered)
+        paid += tokens_of(step.call) + tokens_of(step.answered)
         if paid > CAP:
             break
         sight.add(step.shown)

@@ -7,7 +7,7 @@ alone, without an index. The first witness is a line outside comments and
 strings that looks like a definition (each language's `definition_lines`;
 what is a comment or a string is told by Pygments). It is lost where its file
 has no symbol of that name. The second, with `--ctags`, is Universal Ctags: a tag
-of a function or class is lost as `benchmarks/ctags` says. Lines and tags that
+of a function or class is lost as `benchmarks/ctags.py` says. Lines and tags that
 were read and are no definitions are left out by name:
 `benchmarks/completeness_false_alarms.txt` says which and why.
 """
@@ -96,21 +96,21 @@ def main() -> None:
     parser.add_argument("--language", choices=sorted(PARSERS), help="read files of this language only")
     parser.add_argument("--show", type=int, default=0, help="lost lines and lost tags to show per language")
     parser.add_argument("--write", type=Path, help="write the table as Markdown")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     counts = {language: Counts() for language in sorted(PARSERS)}
     false_alarms = FalseAlarms.read(FALSE_ALARMS)
-    for clone in given.clones:
-        read_clone(clone, counts, false_alarms, only=given.language, with_ctags=given.ctags)
+    for clone in arguments.clones:
+        read_clone(clone, counts, false_alarms, only=arguments.language, with_ctags=arguments.ctags)
     total = Counts()
     for count in counts.values():
         total.add(count)
     rows = [(language, count) for language, count in [*counts.items(), ("all", total)] if count.files]
     print_table(rows)
     for _, count in rows[:-1]:
-        print_lost("line", count.lost, given.show)
-        print_lost("tag", count.lost_tags, given.show)
-    if given.write:
-        given.write.write_text(markdown(rows))
+        print_lost("line", count.lost, arguments.show)
+        print_lost("tag", count.lost_tags, arguments.show)
+    if arguments.write:
+        arguments.write.write_text(markdown(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ class FalseAlarms:
     @classmethod
     def read(cls, path: Path) -> "FalseAlarms":
         """Those of a file: three patterns on each line, and the reason, which is for people."""
-        given = path.read_text().splitlines()
-        rows = [line.split(maxsplit=3) for line in given if line and not line.startswith("#")]
+        lines = path.read_text().splitlines()
+        rows = [line.split(maxsplit=3) for line in lines if line and not line.startswith("#")]
         return cls([(repository, file, name) for repository, file, name, _ in rows])
 
     def of(self, repository: str) -> "FalseAlarms":
@@ -189,14 +189,14 @@ def count_tags(
     ]
     texts = {path: decode_text((folder / path).read_bytes(), language) for path in {tag.path for tag in missed}}
     silent = {path: silent_spans(text, language) for path, text in texts.items()}
-    said = [tag for tag in missed if _is_said(tag, texts[tag.path], silent[tag.path], language)]
-    lost = [tag for tag in said if not false_alarms.hold(tag.path, tag.name)]
+    in_code = [tag for tag in missed if _is_in_code(tag, texts[tag.path], silent[tag.path], language)]
+    lost = [tag for tag in in_code if not false_alarms.hold(tag.path, tag.name)]
     count.tags += len(tags) - (len(missed) - len(lost))
-    count.excluded += len(said) - len(lost)
+    count.excluded += len(in_code) - len(lost)
     count.lost_tags += [Lost(repository, tag.path, tag.line, language, tag.name) for tag in lost]
 
 
-def _is_said(tag: Tag, text: str, silent: Sequence[tuple[int, int]], language: str) -> bool:
+def _is_in_code(tag: Tag, text: str, silent: Sequence[tuple[int, int]], language: str) -> bool:
     """Whether the line of a tag names it, outside of comments and strings, with a word that defines."""
     start = 0
     for _ in range(tag.line - 1):

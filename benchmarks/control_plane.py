@@ -43,7 +43,7 @@ class TickCost:
     memory_mb: float
     open_files: int
     runs: int
-    said: str
+    skip_message: str
 
 
 def main() -> None:
@@ -79,14 +79,14 @@ def _ticks(folder: Path, remotes: FakeRemotes, count: int, title: str, local: bo
     rare = {"CODESUM_PLANNER__POLL_INTERVAL_S": "86400"}
 
     def row(tick: str, settings: dict[str, str]) -> TickCost:
-        before = remotes.asked
+        before = remotes.request_count
         cost = _tick(folder, remotes, settings)
         rows.append(
             f"{title}| {tick} | {cost.wall_s:.2f} | {cost.cpu_s:.2f} | {cost.git_cpu_s:.2f} | {cost.memory_mb:.0f} "
-            f"| {cost.open_files} | {remotes.asked - before:,} | {cost.runs} |\n"
+            f"| {cost.open_files} | {remotes.request_count - before:,} | {cost.runs} |\n"
         )
         print(rows[-1], end="", flush=True)
-        print(f"    {cost.said[:150]}", flush=True)
+        print(f"    {cost.skip_message[:150]}", flush=True)
         return cost
 
     row("the first", {})
@@ -113,10 +113,10 @@ def _know_heads(folder: Path, head: str, *, due: bool = False) -> None:
     except ImportError:
         return
     home, now = open_home(folder / "home"), time.time()
-    asked_at = now - 86_400 if due else now
+    poll_time = now - 86_400 if due else now
     with open_poll_state(home.layout) as state:
         state.keep_polls(
-            Poll(each.key, source_of(each, offline=False), asked_at, asked_at + 3_600, head=head)
+            Poll(each.key, source_of(each, offline=False), poll_time, poll_time + 3_600, head=head)
             for each in home.registry.entries()
         )
 
@@ -172,7 +172,7 @@ def _measured_tick(home: Path) -> dict[str, object]:
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "open_files": open_files.most,
         "runs": len(data.run_requests or ()),
-        "said": data.skip_message or "",
+        "skip_message": data.skip_message or "",
     }
 
 

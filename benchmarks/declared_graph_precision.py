@@ -113,15 +113,15 @@ def show(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--language")
-    arguments.add_argument("--sample", type=int, default=0)
-    arguments.add_argument("--unknown", type=int, default=0)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--reason")
-    chosen = arguments.parse_args()
-    folder = chosen.folder.resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--language")
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--unknown", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reason")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
     repository = read_repository(folder)
     for language in sorted({repository.languages[path] for path in repository.sites}):
         sites = repository.of(language)
@@ -134,13 +134,13 @@ def main() -> None:
         print("   ", dict(sorted(Counter(str(site.reason) for site in sites if site.reason).items())))
     total = sum(repository.lines[language] for language in PARSERS)
     print(f"{total} lines: parse {repository.parse_s:.2f} s, graph {repository.graph_s:.2f} s")
-    kept = repository.of(chosen.language)
+    kept = repository.of(arguments.language)
     resolved = [site for site in kept if site.outcome is CallOutcome.RESOLVED]
-    if chosen.reason:
-        resolved = [site for site in resolved if site.reason == chosen.reason]
-    show(folder, repository, draw(resolved, chosen.sample, chosen.seed))
+    if arguments.reason:
+        resolved = [site for site in resolved if site.reason == arguments.reason]
+    show(folder, repository, draw(resolved, arguments.sample, arguments.seed))
     open_ones = [site for site in kept if site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
-    show(folder, repository, random.Random(chosen.seed).sample(open_ones, min(chosen.unknown, len(open_ones))))
+    show(folder, repository, random.Random(arguments.seed).sample(open_ones, min(arguments.unknown, len(open_ones))))
 
 
 if __name__ == "__main__":

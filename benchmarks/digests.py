@@ -127,11 +127,11 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=1_800_000)
     parser.add_argument("--intents", type=int, default=100)
     parser.add_argument("--update", action="store_true")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = table(*measure(Path(folder), lines=chosen.lines, intents=chosen.intents))
+        found = table(*measure(Path(folder), lines=arguments.lines, intents=arguments.intents))
     print(found)
-    if chosen.update:
+    if arguments.update:
         begin, end = "<!-- cost -->", "<!-- end of cost -->"
         text = RESULTS.read_text(encoding="utf-8")
         written = re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{found}\n{end}", text, flags=re.DOTALL)

@@ -284,20 +284,20 @@ def main() -> None:
     parser.add_argument("--attacks", default="", help="only those with this text in their name")
     parser.add_argument("--files", type=int, metavar="N", help="read N hostile files of each language instead")
     parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of each of them")
-    asked = parser.parse_args()
-    if asked.files:
-        print_files(read_files(asked.files, asked.bytes, asked.attacks), asked.bytes)
+    arguments = parser.parse_args()
+    if arguments.files:
+        print_files(read_files(arguments.files, arguments.bytes, arguments.attacks), arguments.bytes)
         return
-    codes = [*([asked.before.resolve()] if asked.before else []), HERE]
+    codes = [*([arguments.before.resolve()] if arguments.before else []), HERE]
     found: dict[str, dict[str, list[list[str]]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, code in enumerate(codes):
             (own := Path(folder) / str(number)).mkdir()
             home = made_home(own, code)
-            for name in asked.servers:
-                for attack, cells in measure(Server(name, code, home), asked.seconds, asked.attacks).items():
+            for name in arguments.servers:
+                for attack, cells in measure(Server(name, code, home), arguments.seconds, arguments.attacks).items():
                     found.setdefault(name, {}).setdefault(attack, []).append(cells)
-    print_table(found, [", before", ", now"] if asked.before else [""])
+    print_table(found, [", before", ", now"] if arguments.before else [""])
 
 
 if __name__ == "__main__":

@@ -53,11 +53,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", type=Path)
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "codesum-fit")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     embedder = load_embedder("static")
     ranks: dict[tuple[bool, bool], list[int]] = {}
     for name in repositories():
-        index, clone = opened(chosen.home, chosen.clones / name), chosen.clones / name
+        index, clone = opened(arguments.home, arguments.clones / name), arguments.clones / name
         for literal in drawn(index, clone):
             for is_read, read in ((False, None), (True, reader(clone))):
                 hits = answer_query([index], literal.query, embedder=embedder, read=read).hits

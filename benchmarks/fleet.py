@@ -135,7 +135,7 @@ def _phase(
 ) -> Phase:
     """Until so many more runs succeeded, and then until none is asked for any more; that wait is not counted."""
     before = {run.run_id for run in fleet.runs()}
-    asked = dict(bucket.requests)
+    requests_before = dict(bucket.requests)
     start, began = time.monotonic(), time.time()
     with Memory(workers).watched() as memory:
         wall_s = _wait(fleet, before, wanted, start)
@@ -150,7 +150,7 @@ def _phase(
         runs_failed=sum(run.status.value == "FAILURE" for run in new),
         longest_look_s=round(_longest_look(fleet, began), 2),
         worker_memory_mb=memory.most // 2**20,
-        requests={method: count - asked.get(method, 0) for method, count in bucket.requests.items()},
+        requests={method: count - requests_before.get(method, 0) for method, count in bucket.requests.items()},
     )
 
 

@@ -42,7 +42,7 @@ _GIT = """#!/bin/sh
 # The only command that a look at a remote runs: ls-remote.
 for argument in "$@"; do case "$argument" in https://*) url=$argument;; esac; done
 name=${{url##*/}}
-echo >> {folder}/asked
+echo >> {folder}/requests
 if [ -f "{folder}/heads/$name" ]; then read -r head < "{folder}/heads/$name"; else head={head}; fi
 printf '%s\\tHEAD\\n' "$head"
 """
@@ -58,16 +58,16 @@ class FakeRemotes:
     @classmethod
     def create(cls, folder: Path, head: str) -> "FakeRemotes":
         (folder / "heads").mkdir(parents=True)
-        (folder / "asked").touch()
+        (folder / "requests").touch()
         program = folder / "git"
         program.write_text(_GIT.format(folder=folder, head=head))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         return cls(folder, head)
 
     @property
-    def asked(self) -> int:
+    def request_count(self) -> int:
         """How many requests there were so far."""
-        return (self.folder / "asked").stat().st_size
+        return (self.folder / "requests").stat().st_size
 
     def push(self, key: str, head: str) -> None:
         """Another head from now on."""

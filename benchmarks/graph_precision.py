@@ -168,34 +168,34 @@ def _verdict(repository: Repository, call: Located, found: Sequence[Any]) -> str
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--sample", type=int, default=40)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--show", action="store_true")
-    arguments.add_argument("--jedi", type=int, default=0)
-    arguments.add_argument("--unknown", type=int, default=0)
-    arguments.add_argument("--reason")
-    chosen = arguments.parse_args()
-    repository = read_repository(chosen.folder.resolve())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--jedi", type=int, default=0)
+    parser.add_argument("--unknown", type=int, default=0)
+    parser.add_argument("--reason")
+    arguments = parser.parse_args()
+    repository = read_repository(arguments.folder.resolve())
     outcomes = Counter(str(call.site.outcome) for call in repository.calls)
     reasons = Counter(str(call.site.reason) for call in repository.calls if call.site.reason)
     shares = {outcome: f"{count} ({count / outcomes.total():.1%})" for outcome, count in sorted(outcomes.items())}
-    print(f"{chosen.folder.name}: {repository.lines} lines, {outcomes.total()} calls, {repository.resolve_s:.2f} s")
+    print(f"{arguments.folder.name}: {repository.lines} lines, {outcomes.total()} calls, {repository.resolve_s:.2f} s")
     print(shares)
     print(dict(sorted(reasons.items())))
-    if chosen.reason:
-        repository.calls[:] = [call for call in repository.calls if call.site.reason == chosen.reason]
-    if chosen.show:
-        show(repository, draw(repository.calls, chosen.sample, chosen.seed))
-    if chosen.unknown:
+    if arguments.reason:
+        repository.calls[:] = [call for call in repository.calls if call.site.reason == arguments.reason]
+    if arguments.show:
+        show(repository, draw(repository.calls, arguments.sample, arguments.seed))
+    if arguments.unknown:
         unknown = [c for c in repository.calls if c.site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
-        show(repository, random.Random(chosen.seed).sample(unknown, min(chosen.unknown, len(unknown))))
-    if chosen.jedi:
+        show(repository, random.Random(arguments.seed).sample(unknown, min(arguments.unknown, len(unknown))))
+    if arguments.jedi:
         if find_spec("jedi") is None:
             print("jedi is not installed: no second opinion")
         else:
-            second_opinion(repository, draw(repository.calls, chosen.jedi, chosen.seed))
+            second_opinion(repository, draw(repository.calls, arguments.jedi, arguments.seed))
 
 
 if __name__ == "__main__":

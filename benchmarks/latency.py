@@ -74,21 +74,21 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, metavar="SEMBLE_PYTHON")
     parser.add_argument("--questions", type=Path)
     parser.add_argument("--clones", type=Path)
-    chosen = parser.parse_args()
-    if chosen.beside:
-        beside(chosen.beside, chosen.questions, chosen.clones, chosen.home)
+    arguments = parser.parse_args()
+    if arguments.beside:
+        beside(arguments.beside, arguments.questions, arguments.clones, arguments.home)
         return
-    folders = {lines: chosen.home / f"lines-{lines}" for lines in sorted(chosen.lines or LINES)}
+    folders = {lines: arguments.home / f"lines-{lines}" for lines in sorted(arguments.lines or LINES)}
     builds = {lines: build(lines, folder) for lines, folder in folders.items()}
-    if chosen.tiled:
-        ask_tiled(published(folders[min(folders)]), chosen.tiled, chosen.home / "tiled")
+    if arguments.tiled:
+        ask_tiled(published(folders[min(folders)]), arguments.tiled, arguments.home / "tiled")
         return
     rows: Table = [["documents", "repositories", "p50", "p95", "p50 of CPU", "cold command", "search part of a build"]]
     for lines, folder in folders.items():
         index = published(folder)
         rows += [row for count in REPOSITORIES if (row := row_of(index, count, folder, builds[lines]))]
     print_table(rows)
-    if chosen.cells:
+    if arguments.cells:
         compare_cells(published(folders[max(folders)]))
 
 

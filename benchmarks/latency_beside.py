@@ -121,13 +121,13 @@ def run_own(folder: Path, questions: Sequence[Question], embedder: Embedder) -> 
 def run_semble(python: Path, folder: Path, tree: Tree, questions: Sequence[Question]) -> Run:
     """semble's index of the same tree, in memory, in a process of its own, and each question twice."""
     command = [str(python), "-c", SEMBLE, str(folder / tree.scope), str(STATIC_MODEL_FOLDER), str(DEPTH)]
-    asked = json.dumps([question.query for question in questions])
-    told = json.loads(subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    queries = json.dumps([question.query for question in questions])
+    output = json.loads(subprocess.run(command, input=queries, stdout=subprocess.PIPE, text=True, check=True).stdout)
     hits = [
         [hit_of(f"{tree.scope}/{path}".lstrip("/"), start, end) for path, start, end in found]
-        for _, found in told["answers"]
+        for _, found in output["answers"]
     ]
-    return Run(questions, told["seconds"], [ms for ms, _ in told["answers"]], hits)
+    return Run(questions, output["seconds"], [ms for ms, _ in output["answers"]], hits)
 
 
 def hit_of(path: str, start: int, end: int) -> Hit:

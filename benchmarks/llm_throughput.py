@@ -98,8 +98,8 @@ def litellm_alone(settings: LlmSettings, calls: int, moments: Moments) -> None:
 
 def backend(settings: LlmSettings, calls: int, moments: Moments) -> None:
     """Through the backend, and no book is kept."""
-    asked = LiteLlmBackend(settings, templates(), CallLoad(cores=1))
-    asyncio.run(_all(asked.summarize, settings.concurrency, calls, asked.aclose, moments))
+    litellm_backend = LiteLlmBackend(settings, templates(), CallLoad(cores=1))
+    asyncio.run(_all(litellm_backend.summarize, settings.concurrency, calls, litellm_backend.aclose, moments))
 
 
 def written(settings: LlmSettings, calls: int, moments: Moments) -> None:
@@ -219,20 +219,22 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="+", default=list(CONCURRENCIES))
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--delay", type=float, default=0.5)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ[KEY_VARIABLE] = KEY
     base = LlmSettings(enabled=True, model=MODEL, api_key_env=KEY_VARIABLE)
-    with PlainProvider(delay_s=0.0) as quick, PlainProvider(delay_s=given.delay) as slow:
+    with PlainProvider(delay_s=0.0) as quick, PlainProvider(delay_s=arguments.delay) as slow:
         at_once, waiting = (
             base.model_copy(update={"api_base": quick.base}),
             base.model_copy(update={"api_base": slow.base}),
         )
         for run in PATHS.values():
             run(at_once, 1, [])
-        ratios = throughput(waiting, given.concurrency, given.rounds, given.delay, psutil.Process(slow.process.pid))
+        ratios = throughput(
+            waiting, arguments.concurrency, arguments.rounds, arguments.delay, psutil.Process(slow.process.pid)
+        )
         cpu = cpu_ms_per_call(at_once)
     print("CPU per call, ms:", ", ".join(f"{name} {value}" for name, value in cpu.items()))
-    print(json.dumps({"concurrency": given.concurrency, "ratio_to_ideal": ratios, "cpu_ms_per_call": cpu}))
+    print(json.dumps({"concurrency": arguments.concurrency, "ratio_to_ideal": ratios, "cpu_ms_per_call": cpu}))
 
 
 if __name__ == "__main__":

@@ -142,9 +142,9 @@ def _table(shape: str, found: dict[int, dict[str, float]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only")
-    chosen = parser.parse_args().only
-    if chosen:
-        shape, _, count = chosen.partition(":")
+    only = parser.parse_args().only
+    if only:
+        shape, _, count = only.partition(":")
         print(json.dumps(measured(shape, int(count))))
         return
     lines = ["# Little in very many pieces", "", f"`python -m benchmarks.many_files`, {time.strftime('%Y-%m-%d')}:"]

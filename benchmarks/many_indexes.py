@@ -117,8 +117,8 @@ def serving() -> Iterator[dict[str, str]]:
 
 def measure(home: str, bound: int) -> dict[str, Any]:
     """One process's row."""
-    with counted_requests() as asked:
-        return {**_measured(home, bound), "requests": asked.total()}
+    with counted_requests() as requests:
+        return {**_measured(home, bound), "requests": requests.total()}
 
 
 def _measured(home: str, bound: int) -> dict[str, Any]:
@@ -241,16 +241,16 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--measure")
     parser.add_argument("--bound", type=int, default=BOUND)
-    given = parser.parse_args()
-    if given.measure:
-        print(json.dumps(measure(given.measure, given.bound)))
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(measure(arguments.measure, arguments.bound)))
         return
     with tempfile.TemporaryDirectory(prefix="many-indexes-") as scratch:
-        folder = given.folder or Path(scratch)
+        folder = arguments.folder or Path(scratch)
         home = folder / "home"
         if not home.is_dir():
-            home = prepare(folder, given.repositories)
-        report(home, Path(scratch) / "cache", given.repositories)
+            home = prepare(folder, arguments.repositories)
+        report(home, Path(scratch) / "cache", arguments.repositories)
 
 
 if __name__ == "__main__":

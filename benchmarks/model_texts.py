@@ -55,18 +55,18 @@ def main() -> None:
     folder = arguments.home / "trees" / tree.key
     write_tree(tree, arguments.clones, folder)
     entry = RepositoryEntry(tree.key, str(folder.resolve()), subdir=tree.scope)
-    asked = [dataclasses.replace(question, repo=tree.key) for question in questions]
+    tree_questions = [dataclasses.replace(question, repo=tree.key) for question in questions]
     found = {
-        name: _measures(arguments.home / "homes" / name.replace(" ", "-"), entry, asked, name, texts)
+        name: _measures(arguments.home / "homes" / name.replace(" ", "-"), entry, tree_questions, name, texts)
         for name in ("extractive", "model alone", "model beside author", "model where undocumented")
     }
-    print(f"\n{repo}: {len(asked)} questions, {len(texts):,} texts\n")
+    print(f"\n{repo}: {len(tree_questions)} questions, {len(texts):,} texts\n")
     head = ["", *(column for measure in MEASURES for column in (measure, "against extractive"))]
     print_table([head, *([name, *_cells(found["extractive"], values)] for name, values in found.items())])
 
 
 def _measures(
-    home: Path, entry: RepositoryEntry, asked: list[Question], name: str, texts: Texts
+    home: Path, entry: RepositoryEntry, questions: list[Question], name: str, texts: Texts
 ) -> dict[str, dict[str, float]]:
     opened = open_home(home)
     workspace = workspace_of(opened, entry)
@@ -78,7 +78,7 @@ def _measures(
     with patch.object(lane_texts, "author_words", words):
         for step in STEPS[after:]:
             step.run(workspace, progress=no_progress)
-    answers = ask([PublishedIndex.open(opened.layout.published(entry.key))], asked, "static", [ALL])
+    answers = ask([PublishedIndex.open(opened.layout.published(entry.key))], questions, "static", [ALL])
     return {measure: by_question(answers, measure) for measure in MEASURES}
 
 
@@ -101,12 +101,12 @@ def _every_document(workspace: Workspace) -> pa.Table:
 
 
 def _by_model(row: TextRow, text: Mapping[str, Any]) -> TextRow:
-    said = {name: text[name] for name in ("summary", "business_intent")}
+    sentences = {name: text[name] for name in ("summary", "business_intent")}
     return replace(
         row,
         written_by=WrittenBy.LLM,
         model="some/model",
-        text=replace(row.text, **said, keywords=tuple(text["keywords"])),
+        text=replace(row.text, **sentences, keywords=tuple(text["keywords"])),
     )
 
 

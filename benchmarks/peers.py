@@ -109,8 +109,8 @@ def build_cold(folder: Path) -> dict[str, float]:
 def run_own(folder: Path) -> Cost:
     """A cold build in a process of its own."""
     ended = _run([sys.executable, "-m", "benchmarks.peers", str(folder), "--own"])
-    told = json.loads(ended.output.strip().splitlines()[-1])
-    return Cost(ended.cpu_s, told["seconds"], ended.peak_mb, int(told["found"]))
+    figures = json.loads(ended.output.strip().splitlines()[-1])
+    return Cost(ended.cpu_s, figures["seconds"], ended.peak_mb, int(figures["found"]))
 
 
 def run_command(folder: Path) -> Cost:

@@ -83,21 +83,21 @@ def main() -> None:
     home = arguments.home or Path(tempfile.gettempdir()) / "codesum-retrieval"
     for tree in sorted(set(trees.values())):
         write_tree(tree, arguments.clones, home / "trees" / tree.key)
-    asked = [replace(question, repo=trees[question.id].key) for question in questions]
+    tree_questions = [replace(question, repo=trees[question.id].key) for question in questions]
     names = {tree.key: tree.repo for tree in trees.values()}
     setups = [ALL, SYMBOLS] if any(question.cited_symbols for question in questions) else [ALL]
     embedders = arguments.embedder or ["static"]
     answers: dict[str, list[QuestionResult]] = {}
     for embedder in embedders:
         indexes = build_indexes(home, sorted(set(trees.values())), embedder, like=embedders[0], texts=arguments.texts)
-        answers[embedder] = ask(indexes, asked, embedder, setups)
+        answers[embedder] = ask(indexes, tree_questions, embedder, setups)
         print(f"\n# {arguments.questions.stem}, {embedder}\n")
         print_scores(answers[embedder], names, _published(arguments.published))
         if embedder == embedders[0]:
             if arguments.run:
                 write_run(arguments.run, answers[embedder], indexes)
             if arguments.ablations:
-                again = partial(ask, indexes, asked, embedder)
+                again = partial(ask, indexes, tree_questions, embedder)
                 ablations(answers[embedder], again, with_symbols=SYMBOLS in setups)
         else:
             print_difference(answers[embedders[0]], answers[embedder], embedders[0], embedder)

@@ -88,15 +88,17 @@ def main() -> None:
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default="HEAD")
     parser.add_argument("--rounds", type=int, default=7)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="revisions-") as scratch:
         folder = Path(scratch)
-        trees = [tree_at(revision, folder / name) for revision, name in ((asked.before, "old"), (asked.after, "new"))]
+        trees = [
+            tree_at(revision, folder / name) for revision, name in ((arguments.before, "old"), (arguments.after, "new"))
+        ]
         package = trees[0] / "codesum_pipeline"
         files = {str(path.relative_to(package)): path.read_text() for path in package.rglob("*.py")}
         repository = GitRepo.create(folder / "package", files).path
         costs: list[dict[str, list[Cost]]] = [{}, {}]
-        for number in range(asked.rounds):
+        for number in range(arguments.rounds):
             for place in (0, 1) if number % 2 else (1, 0):
                 for what, found in take_round(trees[place], repository, folder / f"home {place}").items():
                     costs[place].setdefault(what, []).extend(found)

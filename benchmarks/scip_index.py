@@ -187,7 +187,7 @@ def _varint(number: int) -> bytes:
 def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) -> None:
     documents = {place.path: place for place in read_index_parts(index) if isinstance(place, DocumentPlace)}
     repo = GitRepo(checkout)
-    told, counting = 0, list[str]()
+    noticed, counting = 0, list[str]()
     seen: set[str] = set()
     for commit in repo.git("log", "--format=%H", f"-{commits}").split()[::every]:
         for line in repo.git("diff", "--raw", "--no-renames", "--abbrev=40", commit, "HEAD").splitlines():
@@ -198,11 +198,12 @@ def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) 
             seen.add(blob)
             data = subprocess.run(["git", "-C", str(checkout), "cat-file", "blob", blob], capture_output=True).stdout
             if compare_with_text(read_document(index, documents[path]), decode_text(data, "")).problem:
-                told += 1
+                noticed += 1
             else:
                 counting.append(f"{commit}:{path}")
-    share = told / max(1, told + len(counting))
-    print(f"{checkout.name}: {told + len(counting):,} other texts, {told:,} told ({share:.1%}), {len(counting)} count")
+    texts = noticed + len(counting)
+    share = noticed / max(1, texts)
+    print(f"{checkout.name}: {texts:,} other texts, {noticed:,} told ({share:.1%}), {len(counting)} count")
     for place in random.Random(0).sample(counting, min(show, len(counting))):
         print(f"  {place}")
         changes = repo.git("diff", "-U0", place, f"HEAD:{place.partition(':')[2]}").splitlines()[4:]

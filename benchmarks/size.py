@@ -71,8 +71,8 @@ def _hands_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return False
     call = body[0].value
     own = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)} - {"self"}
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return bool(own) and len(given) == len(own) and {each.id for each in given if isinstance(each, ast.Name)} == own
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return bool(own) and len(values) == len(own) and {each.id for each in values if isinstance(each, ast.Name)} == own
 
 
 def measure(package: Path) -> House:

@@ -73,7 +73,7 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 class Document:
     """One written text with what it was written from."""
 
-    given: AnyInput
+    writer_input: AnyInput
     child: ChildText
     text: WrittenText
     source: PurposeSource
@@ -87,15 +87,15 @@ class Library:
     bodies: dict[str, str] = field(default_factory=dict)
     write_s: float = 0.0
 
-    def add(self, given: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
+    def add(self, writer_input: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
         """Write one document with the writer that a build would choose."""
-        text = write_text(given, PLACEHOLDER if is_trivial else EXTRACTIVE)
-        child = ChildText(given.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
-        self.documents[given.id] = Document(given, child, text.text, text.purpose_source)
+        text = write_text(writer_input, PLACEHOLDER if is_trivial else EXTRACTIVE)
+        child = ChildText(writer_input.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
+        self.documents[writer_input.id] = Document(writer_input, child, text.text, text.purpose_source)
 
-    def add_upper(self, given: UpperInput, level: Level, name: str) -> None:
+    def add_upper(self, writer_input: UpperInput, level: Level, name: str) -> None:
         """The same of a class, file or folder."""
-        self.add(given, level, name, is_trivial=is_empty(given, children_of(given)))
+        self.add(writer_input, level, name, is_trivial=is_empty(writer_input, children_of(writer_input)))
 
     def children(self, ids: Sequence[str]) -> tuple[ChildText, ...]:
         return tuple(self.documents[id_].child for id_ in sorted(ids))
@@ -131,11 +131,11 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
     functions = from_table(table, FunctionInput)
     trivial = trivial_functions(table, FilterSettings())
     started = time.perf_counter()
-    for given in functions:
-        name = without_suffix(given.id).rpartition("::")[2]
-        library.add(given, Level.FUNCTION, name, is_trivial=given.id in trivial)
+    for function in functions:
+        name = without_suffix(function.id).rpartition("::")[2]
+        library.add(function, Level.FUNCTION, name, is_trivial=function.id in trivial)
     library.write_s = time.perf_counter() - started
-    library.bodies = {given.id: given.canonical_source for given in functions}
+    library.bodies = {function.id: function.canonical_source for function in functions}
     within = defaultdict(list)
     types = {symbol.id: symbol.type for symbol in symbols}
     for symbol in symbols:
@@ -212,7 +212,7 @@ def measure(library: Library) -> dict[str, object]:
     ]
     by_text = defaultdict(set)
     for one in functions:
-        by_text[one.text.summary].add(library.bodies[one.given.id])
+        by_text[one.text.summary].add(library.bodies[one.writer_input.id])
     equal = sum(len(by_text[one.text.summary]) > 1 for one in functions)
     levels = {
         level.value: _level_figures([one for one in library.documents.values() if one.child.level is level])
@@ -284,7 +284,7 @@ def show(document: Document) -> str:
     """One document as a reader sees it."""
     text = document.text
     lines = [
-        f"[{document.child.level}, {document.source}] {document.given.id}",
+        f"[{document.child.level}, {document.source}] {document.writer_input.id}",
         f"  {text.summary}",
         f"  why: {text.business_intent}",
         f"  words: {', '.join(text.keywords)}",
@@ -314,8 +314,8 @@ def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]
         chance.shuffle(drawn)
         for name, document, sources in drawn[: max(1, round(share * count / sum(SHARES.values())))]:
             text = document.text
-            told = f"### {name}: {document.given.id}\n{text.summary}\nwhy: {text.business_intent}"
-            yield f"{told}\n{beside(document, sources)}"
+            text_lines = f"### {name}: {document.writer_input.id}\n{text.summary}\nwhy: {text.business_intent}"
+            yield f"{text_lines}\n{beside(document, sources)}"
 
 
 def _some(library: Library, level: Level, language: str, chance: random.Random) -> list[str]:
@@ -326,8 +326,8 @@ def _some(library: Library, level: Level, language: str, chance: random.Random) 
 
 def _is_drawn(document: Document, level: Level, language: str) -> bool:
     child = document.child
-    is_of = getattr(document.given, "language", language) == language
-    return child.level is level and is_of and not child.is_placeholder
+    is_in_language = getattr(document.writer_input, "language", language) == language
+    return child.level is level and is_in_language and not child.is_placeholder
 
 
 def clone_in(folder: Path) -> Path:
@@ -370,10 +370,10 @@ def _lines(path: Path) -> list[str]:
 
 def beside(document: Document, sources: Mapping[str, list[str]]) -> str:
     """The first lines of what a document is about, from a few before it; of a folder what it holds."""
-    given = document.given
-    lines = sources.get(given.id, [])
-    if isinstance(given, ModuleInput):
-        lines = [*(given.readme or "").splitlines()[:8], *(child.name for child in given.children)]
+    writer_input = document.writer_input
+    lines = sources.get(writer_input.id, [])
+    if isinstance(writer_input, ModuleInput):
+        lines = [*(writer_input.readme or "").splitlines()[:8], *(child.name for child in writer_input.children)]
     return "\n".join(f"    | {line[:150]}" for line in lines[:SOURCE_LINES])
 
 

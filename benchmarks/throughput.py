@@ -322,20 +322,20 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", type=int, metavar="LINES")
     parser.add_argument("--builds", type=int, metavar="NUMBER", help="first builds, and edits, of each size")
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.one:
-        sources = gathered(int(chosen.one)) if chosen.one.isdecimal() else sources_of(chosen.one)
+    arguments = parser.parse_args()
+    if arguments.one:
+        sources = gathered(int(arguments.one)) if arguments.one.isdecimal() else sources_of(arguments.one)
         with tempfile.TemporaryDirectory() as folder:
-            measure(chosen.one, sources, Path(folder), times=chosen.builds)
-    elif chosen.sizes is not None:
-        sizes = chosen.sizes or SIZES
-        rows = [in_own_process(str(lines), chosen.builds or SIZES.get(lines, BUILDS)) for lines in sizes]
-        if not chosen.sizes:
+            measure(arguments.one, sources, Path(folder), times=arguments.builds)
+    elif arguments.sizes is not None:
+        sizes = arguments.sizes or SIZES
+        rows = [in_own_process(str(lines), arguments.builds or SIZES.get(lines, BUILDS)) for lines in sizes]
+        if not arguments.sizes:
             write_growth(rows)
         if failed := sum(row["failed"] for row in rows):
             raise SystemExit(f"{failed} builds failed")
     else:
-        for package in chosen.packages or DEFAULT_PACKAGES:
+        for package in arguments.packages or DEFAULT_PACKAGES:
             in_own_process(package)
 
 

@@ -151,8 +151,8 @@ def first_answers(home: Path, *, rounds: int = 7) -> dict[str, tuple[float, floa
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in processes}
     # In turns, so that what else the machine does meets all alike.
     for _ in range(rounds):
-        for name, (command, given) in processes.items():
-            found[name].append(_seconds(command, given))
+        for name, (command, stdin_lines) in processes.items():
+            found[name].append(_seconds(command, stdin_lines))
     return {
         name: (statistics.median(wall for wall, _ in times), statistics.median(used for _, used in times))
         for name, times in found.items()
@@ -188,15 +188,15 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--documents", nargs="+", type=int, default=[5_000, 100_000])
     parser.add_argument("--rounds", type=int, default=20)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        for documents in asked.documents:
-            catalogue = indexed(asked.folder or Path(temporary), documents)
+        for documents in arguments.documents:
+            catalogue = indexed(arguments.folder or Path(temporary), documents)
             count = len(catalogue.open("made"))
             print(f"\n{count:,} documents\n\n| tool | median ms | 90 % ms | processor ms | characters |")
             print("|---|---|---|---|---|")
             for tool in TOOLS:
-                median, ninety, used, characters = measure(tool, catalogue, asked.rounds)
+                median, ninety, used, characters = measure(tool, catalogue, arguments.rounds)
                 print(f"| `{tool.name}` | {median:.0f} | {ninety:.0f} | {used:.0f} | {characters:,} |", flush=True)
             begin = time.perf_counter()
             try:

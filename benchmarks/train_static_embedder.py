@@ -102,16 +102,16 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for packages and what is read from them")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder to write (default: the shipped model)")
     parser.add_argument("--processes", type=int, default=2, help="packages read at one time (default: 2)")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
 
     teacher, plan = checked_teacher(), Plan()
-    data = read_data(given.work, processes=given.processes)
+    data = read_data(arguments.work, processes=arguments.processes)
     vocabulary = vocabulary_of(teacher)
     training = in_tokens(data.training, vocabulary)
     held_out = {key: in_tokens(pairs, vocabulary) for key, pairs in data.held_out.items()}
     start = distilled(vocabulary, counts_of(training, len(vocabulary.tokens)), teacher).astype(np.float32)
     rows = quantised(trained(start, training, plan))
-    write_model(given.out, rows, vocabulary.tokenizer)
+    write_model(arguments.out, rows, vocabulary.tokenizer)
     figures = Figures(
         pairs=len(training.queries),
         tokens=len(rows.tokens),
@@ -119,8 +119,8 @@ def main() -> None:
         distilled={key: mean_reciprocal_rank(start, pairs) for key, pairs in held_out.items()},
         trained={key: mean_reciprocal_rank(rows.rows().astype(np.float32), pairs) for key, pairs in held_out.items()},
     )
-    (given.out / "MODEL_CARD.md").write_text(model_card(figures, plan, read_packages()), encoding="utf-8")
-    write_checksums(given.out)
+    (arguments.out / "MODEL_CARD.md").write_text(model_card(figures, plan, read_packages()), encoding="utf-8")
+    write_checksums(arguments.out)
 
 
 if __name__ == "__main__":

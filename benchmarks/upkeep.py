@@ -87,29 +87,29 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=50)
     parser.add_argument("--looks", default="100,300", help="Also compare after so many builds.")
     parser.add_argument("--report", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
-        for page in _go(Path(folder), asked):
+        for page in _go(Path(folder), arguments):
             print(page, flush=True)
-            if asked.report:
-                asked.report.write_text(page)
+            if arguments.report:
+                arguments.report.write_text(page)
 
 
-def _go(folder: Path, asked: argparse.Namespace) -> Iterator[str]:
+def _go(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
     """A page for each look; each is about more builds than the one before."""
     shop, name = Shop(folder / "shop now"), folder / "shop"
     name.symlink_to(shop.folder)
     home = Home(load_settings({"home": folder / "home"}, environ={}))
     home.registry.add(RepositoryEntry(key=KEY, location=str(name)))
-    looks = {asked.builds, *map(int, filter(None, asked.looks.split(",")))}
+    looks = {arguments.builds, *map(int, filter(None, arguments.looks.split(",")))}
     largest, start = 0, time.monotonic()
-    for number in range(1, asked.builds + 1):
+    for number in range(1, arguments.builds + 1):
         shop.edit(number)
         (outcome,) = index_repositories(home, [KEY])
         if not outcome.succeeded:
             raise SystemExit(f"build {number}: {outcome.message}")
-        if number in (FIRST, *looks) or number % asked.every == 0:
+        if number in (FIRST, *looks) or number % arguments.every == 0:
             largest = max(largest, size_of([home.layout.home]))
             done = maintain_home(home, is_dry_run=False, has_secrets=False, tell=lambda found: None)
             print(
@@ -124,7 +124,7 @@ def _go(folder: Path, asked: argparse.Namespace) -> Iterator[str]:
         if number in looks:
             then = Home(load_settings({"home": folder / "home then"}, environ={}))
             pairs = ((then, folder / "shop then"), (home, shop.folder))
-            yield _page(number, [_sizes(each) for each, _ in pairs], _seconds(name, pairs), largest, asked)
+            yield _page(number, [_sizes(each) for each, _ in pairs], _seconds(name, pairs), largest, arguments)
 
 
 def _sizes(home: Home) -> dict[str, int]:
@@ -170,15 +170,16 @@ def _page(
     sizes: Sequence[dict[str, int]],
     seconds: dict[str, list[float]],
     largest: int,
-    asked: argparse.Namespace,
+    arguments: argparse.Namespace,
 ) -> str:
     first, last = sizes
     lines = [
         f"# A home after {FIRST} builds and after {builds:,}",
         "",
-        f"`python -m benchmarks.upkeep --builds {asked.builds} --every {asked.every}`: one repository of {FILES} files "
-        f"and {FILES * FUNCTIONS} functions; for each build a function is edited and committed; a maintenance with its "
-        f"defaults after each {asked.every} builds and before each comparison. Times are medians of {REPEATS}, of both "
+        f"`python -m benchmarks.upkeep --builds {arguments.builds} --every {arguments.every}`: one repository of "
+        f"{FILES} files and {FILES * FUNCTIONS} functions; for each build a function is edited and committed; a "
+        f"maintenance with its defaults after each {arguments.every} builds and before each comparison. Times are "
+        f"medians of {REPEATS}, of both "
         "homes in turn.",
         "",
         f"| | after {FIRST} | after {builds:,} | change |",

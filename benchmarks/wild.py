@@ -81,7 +81,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Comparison:
     """A question, and what each search makes of it; `theirs` is empty where semble is not asked."""
 
     question: Question
@@ -101,7 +101,7 @@ def main() -> None:
         if (each.name in arguments.only if arguments.only else each.part in (arguments.part, ""))
     ]
     written = [question for file in arguments.also for question in read_questions(file)]
-    asked: list[Asked] = []
+    comparisons: list[Comparison] = []
     answers: list[QuestionResult] = []
     for number, repository in enumerate(repositories, start=1):
         print(f"repository {number} of {len(repositories)}: {repository.name}", file=sys.stderr)
@@ -120,10 +120,10 @@ def main() -> None:
             print(f"{repository.name} is left out: {error.stderr.strip().splitlines()[-1]}", file=sys.stderr)
             continue
         answers += [answer for answer in found if answer.setup == ALL.name]
-        asked += joined(questions, found, theirs)
+        comparisons += joined(questions, found, theirs)
     if arguments.run:
         write_run(arguments.run, answers)
-    print_tables(asked)
+    print_tables(comparisons)
 
 
 def _arguments() -> argparse.Namespace:
@@ -196,13 +196,13 @@ def _hit(path: str, start_line: int, end_line: int) -> Hit:
 
 def joined(
     questions: Sequence[Question], answers: Iterable[QuestionResult], theirs: Mapping[str, Sequence[Hit]]
-) -> list[Asked]:
+) -> list[Comparison]:
     """Each question with all that was found."""
     by_setup: dict[str, dict[str, Measured]] = {ALL.name: {}, SYMBOLS.name: {}}
     for answer in answers:
         by_setup[answer.setup][answer.question.id] = answer.measures
     return [
-        Asked(
+        Comparison(
             question,
             by_setup[ALL.name][question.id],
             by_setup[SYMBOLS.name].get(question.id, {}),
@@ -227,27 +227,28 @@ def write_run(file: Path, answers: Iterable[QuestionResult]) -> None:
             out.write(f"{json.dumps(row)}\n")
 
 
-def print_tables(asked: Sequence[Asked]) -> None:
+def print_tables(comparisons: Sequence[Comparison]) -> None:
     """By kind, by group of languages, by language and by repository."""
-    kinds = [*KINDS, *sorted({each.question.category for each in asked} - set(KINDS))]
-    _print("kind", asked, {kind: {kind} for kind in kinds}, "category")
-    _print("group", asked, GROUPS, "language")
+    kinds = [*KINDS, *sorted({each.question.category for each in comparisons} - set(KINDS))]
+    _print("kind", comparisons, {kind: {kind} for kind in kinds}, "category")
+    _print("group", comparisons, GROUPS, "language")
     for what in ("language", "repo"):
-        values = sorted({str(getattr(each.question, what)) for each in asked})
-        _print(what, asked, {value: {value} for value in values}, what)
+        values = sorted({str(getattr(each.question, what)) for each in comparisons})
+        _print(what, comparisons, {value: {value} for value in values}, what)
 
 
-def _print(what: str, asked: Sequence[Asked], parts: Mapping[str, Collection[str]], field: str) -> None:
+def _print(what: str, comparisons: Sequence[Comparison], parts: Mapping[str, Collection[str]], field: str) -> None:
     """A row for each part: the questions whose `field` has one of its values; and one for all."""
     rows: Table = [[what, "questions", "ndcg@10", "semble", "difference", "file MRR", "functions", "asked"]]
     found = {
-        name: [each for each in asked if str(getattr(each.question, field)) in values] for name, values in parts.items()
+        name: [each for each in comparisons if str(getattr(each.question, field)) in values]
+        for name, values in parts.items()
     }
-    rows += [[name, f"{len(some):,}", *_row(some)] for name, some in {**found, "all": [*asked]}.items() if some]
+    rows += [[name, f"{len(some):,}", *_row(some)] for name, some in {**found, "all": [*comparisons]}.items() if some]
     print_table(rows)
 
 
-def _row(some: Sequence[Asked]) -> list[str]:
+def _row(some: Sequence[Comparison]) -> list[str]:
     both = [(each.plain["ndcg@10"], each.theirs["ndcg@10"]) for each in some if each.theirs]
     difference = signed_interval(paired_interval([b for _, b in both], [a for a, _ in both])) if both else "-"
     return [

@@ -47,13 +47,13 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`])")
 _QUOTED_NAME = re.compile(r"`{1,2}([A-Za-z_][\w.:]*)(?:\(\))?`{1,2}")
 _TEST_AFFIX = re.compile(r"^(?:test|spec)s?[_.-]?|[_.-]?(?:test|spec|tests|specs|t)$", re.IGNORECASE)
 _TEST_NAME = re.compile(
-    r"(?:\b(?:it|test|describe|specify|context|scenario|@test)\b[\s(]*(?P<quote>[\"'`])(?P<said>.+?)(?P=quote))"
+    r"(?:\b(?:it|test|describe|specify|context|scenario|@test)\b[\s(]*(?P<quote>[\"'`])(?P<description>.+?)(?P=quote))"
     r"|(?:\b(?:def|func|fun|fn|function|void|Task|it)\s+[`]?(?P<name>(?:test|should|it)_?\w+|[A-Z]\w*_\w+_\w+)[`]?\s*\()"
 )
 _RAISED = re.compile(
     r"\b(?:raise|throw|panic|bail|ensure|fatal|fatalError|die|abort|error|Error|errors\.New|Errorf|err|eprintln|expect|"
     r"invalidArg|IllegalArgumentException|IllegalStateException|require|check|precondition)\w*!?\b[^\"']{0,60}"
-    r"(?P<quote>[\"'])(?P<said>(?:(?!(?P=quote)).){15,160})(?P=quote)"
+    r"(?P<quote>[\"'])(?P<message>(?:(?!(?P=quote)).){15,160})(?P=quote)"
 )
 _FILLED_IN = re.compile(r"%[-+#0-9.*]*[a-zA-Z]|#?\$?\{[^}]*\}|\\\([^)]*\)|\$\w+|\\[nrt\"']|<[^>]*>")
 
@@ -97,14 +97,14 @@ Made = tuple[DocstringSource | None, Question]
 def _sample(some: Sequence[Made], most: int, chance: random.Random) -> list[Made]:
     """Some of them, at most one for a question's words and at most four for one file."""
     shuffled = chance.sample(some, len(some))
-    asked: set[str] = set()
+    queries: set[str] = set()
     of_file: dict[str, int] = {}
     found: list[Made] = []
     for made in shuffled:
         question, path = made[1], made[1].relevant[0].file_path
-        if question.query.lower() in asked or of_file.get(path, 0) >= _MOST_OF_A_FILE or len(found) == most:
+        if question.query.lower() in queries or of_file.get(path, 0) >= _MOST_OF_A_FILE or len(found) == most:
             continue
-        asked.add(question.query.lower())
+        queries.add(question.query.lower())
         of_file[path] = of_file.get(path, 0) + 1
         found.append(made)
     return found
@@ -131,8 +131,8 @@ def _read(ws: Workspace) -> Iterator[_File]:
 
 def _docstrings(ws: Workspace) -> list[Made]:
     return [
-        (symbol, _question(said, symbol.file_path, symbol.language, symbol))
-        for symbol, said in sample_documented(ws, 4 * MOST["docstring"])
+        (symbol, _question(docstring, symbol.file_path, symbol.language, symbol))
+        for symbol, docstring in sample_documented(ws, 4 * MOST["docstring"])
     ]
 
 
@@ -173,7 +173,7 @@ def _document_questions(ws: Workspace, files: Sequence[_File]) -> Iterator[Quest
             for sentence in _SENTENCE.split(" ".join(paragraph.split()))
         )
         for paragraph, sentence in sentences:
-            names = {said.rpartition(".")[2].rpartition(":")[2] for said in _QUOTED_NAME.findall(sentence)}
+            names = {quoted.rpartition(".")[2].rpartition(":")[2] for quoted in _QUOTED_NAME.findall(sentence)}
             known = [defined[name] for name in names if name in defined]
             paths = {place.file_path for places in known for place in places}
             words = " ".join(_QUOTED_NAME.sub(" ", sentence).replace("`", " ").split())
@@ -200,8 +200,10 @@ def _test_questions(ws: Workspace, files: Sequence[_File], chance: random.Random
         if len(tested) != 1:
             continue
         for found in _TEST_NAME.finditer(file.text):
-            said = found["said"] or " ".join(split_identifier(found["name"]))
-            words = [word for word in said.replace("_", " ").split() if word.lower() not in ("test", "should", "it")]
+            description = found["description"] or " ".join(split_identifier(found["name"]))
+            words = [
+                word for word in description.replace("_", " ").split() if word.lower() not in ("test", "should", "it")
+            ]
             if _LEAST_WORDS <= len(words) <= _MOST_WORDS and " ".join(words).isascii():
                 yield replace(
                     _question(" ".join(words), tested[0].path, tested[0].language), source=file.path, id=file.path
@@ -224,7 +226,7 @@ def _message_questions(ws: Workspace, files: Sequence[_File]) -> Iterator[Questi
     for file in code.values():
         for number, line in enumerate(file.text.split("\n"), start=1):
             found = _RAISED.search(line)
-            words = _FILLED_IN.sub(" ", found["said"]).strip() if found else ""
+            words = _FILLED_IN.sub(" ", found["message"]).strip() if found else ""
             words = " ".join(re.sub(r"[^\w\s'-]", " ", words).split()).lower()
             if not _LEAST_WORDS <= len(words.split()) <= _MOST_WORDS:
                 continue

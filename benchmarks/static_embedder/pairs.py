@@ -8,8 +8,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import to_builtins
-
 from benchmarks.static_embedder.archives import is_allowed, members
 from benchmarks.static_embedder.comments import LINE_MARKS, commented_code
 from benchmarks.static_embedder.licences import Licences, is_permissive, licences_of
@@ -27,10 +25,10 @@ _NO_PROSE = re.compile(r"change|news|history|licen|copying", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Words that say what something is about, and what it is: code with a name, or prose without code."""
+    """Words that say what something is about, the topic, and what it is: code with a name, or prose without code."""
 
     path: str
-    said: str
+    topic: str
     rest: str
     name: str
     code: str
@@ -42,7 +40,7 @@ def passages_of(packages: Iterable[Package], *, downloads: Path, folder: Path, p
     folder.mkdir(parents=True, exist_ok=True)
     jobs = [(package, downloads, folder / f"{package.key}.jsonl") for package in packages]
     with ProcessPoolExecutor(processes) as pool:
-        return [_read(path) for path in pool.map(_write_passages, jobs)]
+        return [_read_passages(path) for path in pool.map(_write_passages, jobs)]
 
 
 def _write_passages(job: tuple[Package, Path, Path]) -> Path:
@@ -50,28 +48,42 @@ def _write_passages(job: tuple[Package, Path, Path]) -> Path:
     if not path.exists():
         archives, licences = fetched(package, downloads), licences_of(package, downloads)
         found = sorted(_passages(archives, licences), key=_rank)[:_MOST_PASSAGES]
-        lines = "".join(json.dumps(to_builtins(passage)) + "\n" for passage in found)
+        lines = "".join(_to_line(passage) + "\n" for passage in found)
         partial = path.with_suffix(".partial")
         partial.write_text(lines, encoding="utf-8")
         partial.rename(path)
     return path
 
 
-def _read(path: Path) -> list[Passage]:
-    return [Passage(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+def _to_line(passage: Passage) -> str:
+    """A line of a file that is kept; such files call the topic `said`."""
+    return json.dumps(
+        {
+            "path": passage.path,
+            "said": passage.topic,
+            "rest": passage.rest,
+            "name": passage.name,
+            "code": passage.code,
+        }
+    )
+
+
+def _read_passages(path: Path) -> list[Passage]:
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return [Passage(row["path"], row["said"], row["rest"], row["name"], row["code"]) for row in rows]
 
 
 def _rank(passage: Passage) -> bytes:
-    """An order that has nothing to do with what is said: its beginning is a fair sample."""
-    return hashlib.sha256(f"{passage.path}\n{passage.said}".encode()).digest()
+    """An order that has nothing to do with the topics: its beginning is a fair sample."""
+    return hashlib.sha256(f"{passage.path}\n{passage.topic}".encode()).digest()
 
 
 def _passages(archives: Iterable[Path], licences: Licences | None) -> Iterator[Passage]:
-    said: set[str] = set()
+    topics: set[str] = set()
     for path, extension, text in _texts(archives, licences):
         found = list(_sections(path, text) if extension in _FILES else _commented(path, extension, text))
-        new = [passage for passage in found if passage.said not in said][:_MOST_IN_FILE]
-        said.update(passage.said for passage in new)
+        new = [passage for passage in found if passage.topic not in topics][:_MOST_IN_FILE]
+        topics.update(passage.topic for passage in new)
         yield from new
 
 
@@ -102,7 +114,7 @@ def _extension(path: str, read: Callable[[], bytes]) -> str:
 
 def _commented(path: str, extension: str, text: str) -> Iterator[Passage]:
     for found in commented_code(text, extension):
-        yield Passage(path, found.said, found.rest, found.name, found.code)
+        yield Passage(path, found.sentence, found.rest, found.name, found.code)
 
 
 def _sections(path: str, text: str) -> Iterator[Passage]:

@@ -94,10 +94,10 @@ def test_with_an_index_the_hits_are_read_in_order_until_the_function_is_seen(cat
     steps = list(search_and_read(as_text, "give food to an animal"))
     outcome = follow(iter(steps), question(AnswerPlace("zoo/keeper.py"), symbols=(feed,)))
 
-    assert [step.asked.partition(" ")[0] for step in steps[:2]] == ["search", "read"]
-    assert outcome.named == [tokens_of(steps[0].asked) + tokens_of(steps[0].answered)]
+    assert [step.call.partition(" ")[0] for step in steps[:2]] == ["search", "read"]
+    assert outcome.named == [tokens_of(steps[0].call) + tokens_of(steps[0].answered)]
     assert outcome.read[0] > outcome.named[0]
-    assert any("zoo/keeper.py:6-8" in step.asked and "digest(food)" in step.answered for step in steps)
+    assert any("zoo/keeper.py:6-8" in step.call and "digest(food)" in step.answered for step in steps)
     (structured, *_) = search_and_read(as_structured, "give food to an animal")
     assert json.loads(structured.answered)["hits"]
 
@@ -109,7 +109,7 @@ def test_counted_alone_there_are_rows_or_sources_and_no_calls(catalogue):
     (row, *_) = rows_alone(ask, "lion roars")
     (source, *_) = sources_alone(ask, tree, "lion roars")
 
-    assert (row.asked, source.asked) == ("", "")
+    assert (row.call, source.call) == ("", "")
     assert row.answered.startswith("zoo/animals.py:")
     assert "\n" not in row.answered
     assert "class Lion" in source.answered or "def roar" in source.answered
@@ -168,7 +168,7 @@ def test_with_semble_five_hits_come_first_then_lines_around_them_then_more_hits(
 
     assert (first.answered, first.shown) == ("ten lines", (Shown("one.py", 10, 12),))
     assert around.shown == (Shown("one.py", 7, 15),)
-    assert [step.asked for step in more] == [
+    assert [step.call for step in more] == [
         f'search {{"query": "lion", "repo": ".", "top_k": {top}}}' for top in (10, 20, 50)
     ]
 
