@@ -40,7 +40,7 @@ class Repository:
     parse_s: float
     graph_s: float
 
-    def of(self, language: str | None) -> list[CallRow]:
+    def calls_in(self, language: str | None) -> list[CallRow]:
         """The calls of one language, or of all."""
         paths = (path for path in sorted(self.sites) if language in (None, self.languages[path]))
         return [site for path in paths for site in self.sites[path]]
@@ -81,7 +81,7 @@ def source_files(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path, language
 
 
-def draw(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
+def draw_calls(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
     """At most `count` calls, as evenly over the reasons as they allow."""
     by_reason: defaultdict[str, list[CallRow]] = defaultdict(list)
     for site in sites:
@@ -97,7 +97,7 @@ def draw(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
     return drawn
 
 
-def show(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None:
+def print_calls(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None:
     """Print calls with the caller's lines that name them, and their target."""
     for number, site in enumerate(sites, start=1):
         caller = repository.symbols.get(site.caller_id)
@@ -124,7 +124,7 @@ def main() -> None:
     folder = arguments.folder.resolve()
     repository = read_repository(folder)
     for language in sorted({repository.languages[path] for path in repository.sites}):
-        sites = repository.of(language)
+        sites = repository.calls_in(language)
         outcomes = Counter(str(site.outcome) for site in sites)
         print(
             language,
@@ -134,13 +134,15 @@ def main() -> None:
         print("   ", dict(sorted(Counter(str(site.reason) for site in sites if site.reason).items())))
     total = sum(repository.lines[language] for language in PARSERS)
     print(f"{total} lines: parse {repository.parse_s:.2f} s, graph {repository.graph_s:.2f} s")
-    kept = repository.of(arguments.language)
+    kept = repository.calls_in(arguments.language)
     resolved = [site for site in kept if site.outcome is CallOutcome.RESOLVED]
     if arguments.reason:
         resolved = [site for site in resolved if site.reason == arguments.reason]
-    show(folder, repository, draw(resolved, arguments.sample, arguments.seed))
+    print_calls(folder, repository, draw_calls(resolved, arguments.sample, arguments.seed))
     open_ones = [site for site in kept if site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
-    show(folder, repository, random.Random(arguments.seed).sample(open_ones, min(arguments.unknown, len(open_ones))))
+    print_calls(
+        folder, repository, random.Random(arguments.seed).sample(open_ones, min(arguments.unknown, len(open_ones)))
+    )
 
 
 if __name__ == "__main__":

@@ -85,10 +85,10 @@ class Judge:
         self.definitions = Definitions(tree)
         self._lines = _Lines(self, truth) if truth.suffix == ".jsonl" else _Index(self, truth)
 
-    def of(self, call: PlacedCall) -> Truth:
+    def find_truth(self, call: PlacedCall) -> Truth:
         if call.line == 0:
             return Truth(TargetStatus.NAMELESS)
-        return self._lines.of(call)
+        return self._lines.find_truth(call)
 
     def covers(self, path: str) -> bool:
         """Whether the compiler read the file."""
@@ -119,7 +119,7 @@ class _Lines:
         self._rows = {(row["file"], row["line"], row["column"]): row for row in rows}
         self.paths = {row["file"] for row in rows}
 
-    def of(self, call: PlacedCall) -> Truth:
+    def find_truth(self, call: PlacedCall) -> Truth:
         row = self._rows.get((call.site.file_path, call.line, call.column))
         if row is None:
             return Truth(TargetStatus.SILENT)
@@ -178,7 +178,7 @@ class _Index:
         width = len("a".encode(encoding))
         return text.encode(encoding)[start * width : end * width].decode(encoding, "replace")
 
-    def of(self, call: PlacedCall) -> Truth:
+    def find_truth(self, call: PlacedCall) -> Truth:
         path = call.site.file_path
         start = self._column(path, call.line, call.column)
         found = self._used.get((path, call.line, start), ())

@@ -106,7 +106,7 @@ def grade(tree: Tree, judge: Judge, languages: Sequence[str] = ()) -> list[Grade
     found = []
     for call in tree.calls:
         if judge.covers(call.site.file_path) and (not languages or call.language in languages):
-            truth = judge.of(call)
+            truth = judge.find_truth(call)
             found.append(GradedCall(call, truth, kind_of(tree, call, truth), _verdict(call, truth)))
     return found
 
@@ -140,7 +140,7 @@ def kind_of(tree: Tree, call: PlacedCall, truth: Truth) -> str:
     return "module attribute" if truth.through_module else "other attribute"
 
 
-def tallies(graded: Iterable[tuple[str, GradedCall]]) -> dict[str, Tally]:
+def tally_calls(graded: Iterable[tuple[str, GradedCall]]) -> dict[str, Tally]:
     """Those of each name, by name."""
     found: defaultdict[str, Tally] = defaultdict(Tally)
     for name, one in graded:
@@ -157,7 +157,7 @@ def print_table(title: str, rows: dict[str, Tally]) -> None:
 
 def print_reasons(graded: Sequence[GradedCall]) -> None:
     """The precision of each reason."""
-    rows = tallies((f"{one.call.language} {one.call.site.reason}", one) for one in graded if one.call.site.reason)
+    rows = tally_calls((f"{one.call.language} {one.call.site.reason}", one) for one in graded if one.call.site.reason)
     print("\n| reason | right | wrong | outside | precision |\n|---|---:|---:|---:|---:|")
     for name, tally in rows.items():
         print(f"| {name} | {tally.right:,} | {tally.wrong:,} | {tally.outside:,} | {tally.precision:.3f} |")
@@ -175,7 +175,7 @@ def print_ungraded(graded: Sequence[GradedCall]) -> None:
         print(f"| {language}, {status} | {count:,} | {resolved[language, status]:,} |")
 
 
-def show(tree: Tree, graded: Sequence[GradedCall]) -> None:
+def print_calls(tree: Tree, graded: Sequence[GradedCall]) -> None:
     """Print calls with their line, what the graph says and what the compiler says."""
     for one in graded:
         site = one.call.site
@@ -195,7 +195,9 @@ def _summary(graded: Sequence[tuple[str, GradedCall]]) -> dict[str, dict[str, di
             (f"{one.call.language} {one.call.site.outcome}", one) for _, one in graded if one.verdict is Verdict.MISSED
         ],
     }
-    return {title: {name: to_builtins(tally) for name, tally in tallies(rows).items()} for title, rows in named.items()}
+    return {
+        title: {name: to_builtins(tally) for name, tally in tally_calls(rows).items()} for title, rows in named.items()
+    }
 
 
 def _arguments() -> argparse.Namespace:
@@ -230,7 +232,7 @@ def main() -> None:
             ]
             for verdicts in ((Verdict.WRONG, Verdict.OUTSIDE), (Verdict.MISSED,)):
                 found = [one for one in shown if one.verdict in verdicts]
-                show(tree, chooser.sample(found, min(arguments.show, len(found))))
+                print_calls(tree, chooser.sample(found, min(arguments.show, len(found))))
         if arguments.jedi:
             ask_jedi(
                 tree,
@@ -240,9 +242,9 @@ def main() -> None:
                 arguments.sample,
             )
     calls = [one for _, one in everything]
-    print_table("tree", tallies((f"{name}, {one.call.language}", one) for name, one in everything))
-    print_table("language", tallies((one.call.language, one) for one in calls))
-    print_table("kind", tallies((f"{one.call.language}, {one.kind}", one) for one in calls))
+    print_table("tree", tally_calls((f"{name}, {one.call.language}", one) for name, one in everything))
+    print_table("language", tally_calls((one.call.language, one) for one in calls))
+    print_table("kind", tally_calls((f"{one.call.language}, {one.kind}", one) for one in calls))
     print_reasons(calls)
     print_ungraded(calls)
     if arguments.json:

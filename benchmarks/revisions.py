@@ -69,7 +69,7 @@ def take_round(tree: Path, repository: Path, home: Path) -> dict[str, list[Cost]
     }
 
 
-def table(costs: Sequence[dict[str, list[Cost]]]) -> list[str]:
+def format_table(costs: Sequence[dict[str, list[Cost]]]) -> list[str]:
     """Medians of both revisions, and their ratios."""
     lines = ["| | before, s (of processor) | after, s (of processor) | ratio, processor | ratio, clock |"]
     lines.append("|---|---|---|---|---|")
@@ -102,8 +102,8 @@ def main() -> None:
             for place in (0, 1) if number % 2 else (1, 0):
                 for what, found in take_round(trees[place], repository, folder / f"home {place}").items():
                     costs[place].setdefault(what, []).extend(found)
-            print(f"round {number + 1}\n" + "\n".join(table(costs)), file=sys.stderr, flush=True)
-        print("\n".join(table(costs)))
+            print(f"round {number + 1}\n" + "\n".join(format_table(costs)), file=sys.stderr, flush=True)
+        print("\n".join(format_table(costs)))
 
 
 if __name__ == "__main__":

@@ -137,13 +137,13 @@ def main() -> None:
         for checkout, home in zip(checkouts, homes, strict=True):
             run_in(checkout, BUILD, str(number), str(home / f"lines-{number}"))
         names = [[str(index_below(home / f"lines-{number}" / "home"))] for home in homes]
-        rows += measure(
+        rows += measure_searches(
             checkouts, names, arguments.times, arguments.rounds, arguments.semble, homes[1] / f"lines-{number}" / "repo"
         )
     print_table(rows)
 
 
-def measure(
+def measure_searches(
     checkouts: Sequence[Path],
     names: Sequence[list[str]],
     repositories: Sequence[int],
@@ -153,7 +153,7 @@ def measure(
 ) -> Iterator[Sequence[str]]:
     """A row for each number of repositories that memory is enough for."""
     with ExitStack() as stack:
-        workers = [stack.enter_context(worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
+        workers = [stack.enter_context(start_worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
         for times in repositories:
             documents = workers[1].ask(open=names[1], times=times)
             if documents > MOST_DOCUMENTS:
@@ -164,9 +164,9 @@ def measure(
             workers[0].ask(open=names[0], times=times, questions=questions)
             answers = [workers[0].ask(hits=True)["hits"], ours]
             if semble and times == 1:
-                timed_workers.append(stack.enter_context(worker(ROOT, [str(semble), "-c", ASK_SEMBLE])))
+                timed_workers.append(stack.enter_context(start_worker(ROOT, [str(semble), "-c", ASK_SEMBLE])))
                 timed_workers[2].ask(open=str(sources), model=static_model(), questions=questions)
-            medians = by_turns(timed_workers, rounds)
+            medians = medians_by_turns(timed_workers, rounds)
             shown = [f"{medians[2]:.2f} ms", f"{medians[1] / medians[2]:.2f}"] if len(medians) > 2 else ["", ""]
             yield [
                 f"{documents:,}",
@@ -174,11 +174,11 @@ def measure(
                 *(f"{each:.2f} ms" for each in medians[:2]),
                 f"{medians[1] / medians[0]:.2f}",
                 *shown,
-                f"{len(differing(*answers))} of {len(answers[0])}",
+                f"{len(differing_questions(*answers))} of {len(answers[0])}",
             ]
 
 
-def by_turns(workers: Sequence[Worker], rounds: int) -> list[float]:
+def medians_by_turns(workers: Sequence[Worker], rounds: int) -> list[float]:
     """Of each question the least of all rounds, and of these the median."""
     took = [[each.ask(hits=False)["took"] for each in workers] for _ in range(rounds)]
     return [statistics.median(map(min, zip(*of_worker, strict=True))) for of_worker in zip(*took, strict=True)]
@@ -192,21 +192,21 @@ def compare_clones(checkouts: Sequence[Path], homes: Sequence[Path], clones: Pat
         for path, key in zip(found, keys, strict=True):
             run_in(checkout, BUILD_CLONE, str(home / "clones"), str(path), key)
     with ExitStack() as stack:
-        workers = [stack.enter_context(worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
+        workers = [stack.enter_context(start_worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
         total = different = 0
         for some in [*([key] for key in keys), keys]:
             names = [[str(folder_of(home / "clones") / key) for key in some] for home in homes]
             for each, name in zip(workers, names, strict=True):
                 each.ask(open=name, times=1)
             answers = [each.ask(hits=True)["hits"] for each in workers]
-            others = differing(*answers)
+            others = differing_questions(*answers)
             total, different = total + len(answers[0]), different + len(others)
             for question in others[:3]:
                 print(f"{' '.join(some)}: {question!r}")
     print(f"{different} of {total} answers differ")
 
 
-def differing(ours: Sequence[Any], theirs: Sequence[Any]) -> list[str]:
+def differing_questions(ours: Sequence[Any], theirs: Sequence[Any]) -> list[str]:
     """The questions whose hits are not the same."""
     return [mine[0] for mine, other in zip(ours, theirs, strict=True) if mine != other]
 
@@ -235,7 +235,7 @@ def run_in(checkout: Path, program: str, *arguments: str) -> None:
 
 
 @contextmanager
-def worker(checkout: Path, command: Sequence[str]) -> Iterator[Worker]:
+def start_worker(checkout: Path, command: Sequence[str]) -> Iterator[Worker]:
     """A process with the code of a checkout, ended with the block."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     process = subprocess.Popen(

@@ -270,7 +270,7 @@ def figures_table(name: str, figures: dict[str, object]) -> Table:
     return table
 
 
-def sample(library: Library, count: int) -> Iterator[Document]:
+def sample_documents(library: Library, count: int) -> Iterator[Document]:
     """An even sample over every level, in the order of ids."""
     for level in LEVELS:
         documents = [
@@ -280,7 +280,7 @@ def sample(library: Library, count: int) -> Iterator[Document]:
         yield from documents[::step][:count]
 
 
-def show(document: Document) -> str:
+def format_document(document: Document) -> str:
     """One document as a reader sees it."""
     text = document.text
     lines = [
@@ -298,7 +298,7 @@ def show(document: Document) -> str:
     return "\n".join(lines)
 
 
-def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]:
+def draw_documents(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]:
     """Documents of one language as a reader is shown them, in the order in which chance gave them."""
     chance = random.Random(f"{seed} {language}")
     found = [one for one in sorted(clones.iterdir()) if one.is_dir() and main_language(clone_in(one)) == language]
@@ -309,16 +309,16 @@ def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]
         drawn = [
             (name, library.documents[id_], sources)
             for name, library, sources in libraries
-            for id_ in _some(library, level, language, chance)
+            for id_ in _draw_level(library, level, language, chance)
         ]
         chance.shuffle(drawn)
         for name, document, sources in drawn[: max(1, round(share * count / sum(SHARES.values())))]:
             text = document.text
             text_lines = f"### {name}: {document.writer_input.id}\n{text.summary}\nwhy: {text.business_intent}"
-            yield f"{text_lines}\n{beside(document, sources)}"
+            yield f"{text_lines}\n{source_beside(document, sources)}"
 
 
-def _some(library: Library, level: Level, language: str, chance: random.Random) -> list[str]:
+def _draw_level(library: Library, level: Level, language: str, chance: random.Random) -> list[str]:
     """Some documents of a level, of each clone as many: a large one is not drawn from more often."""
     found = [id_ for id_ in sorted(library.documents) if _is_drawn(library.documents[id_], level, language)]
     return chance.sample(found, min(len(found), PER_CLONE))
@@ -355,7 +355,7 @@ def read_clone(clone: Path, key: str) -> tuple[str, Library, Mapping[str, list[s
         with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tree:
             tree.extractall(folder, filter="tar")
         parsed, texts = read_folder(Path(folder))
-        lines = {one.facts.file_path: _lines(Path(folder, one.facts.file_path)) for one in parsed}
+        lines = {one.facts.file_path: _read_lines(Path(folder, one.facts.file_path)) for one in parsed}
         lines |= {path: text.splitlines() for path, (_, text) in texts.items()}
     library = write_library(parsed, texts, key=key)
     for symbol in (symbol for one in parsed for symbol in one.symbols):
@@ -364,11 +364,11 @@ def read_clone(clone: Path, key: str) -> tuple[str, Library, Mapping[str, list[s
     return key, library, lines
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     return path.read_bytes().decode("utf-8", "replace").splitlines()
 
 
-def beside(document: Document, sources: Mapping[str, list[str]]) -> str:
+def source_beside(document: Document, sources: Mapping[str, list[str]]) -> str:
     """The first lines of what a document is about, from a few before it; of a folder what it holds."""
     writer_input = document.writer_input
     lines = sources.get(writer_input.id, [])
@@ -388,12 +388,12 @@ def main() -> None:
     if arguments.draw:
         for language in arguments.language or LANGUAGES:
             print(f"## {language}\n")
-            print(*draw(arguments.folder, language, count=arguments.draw, seed=arguments.seed), sep="\n\n")
+            print(*draw_documents(arguments.folder, language, count=arguments.draw, seed=arguments.seed), sep="\n\n")
         return
     parsed, texts = read_folder(arguments.folder)
     library = write_library(parsed, texts, key=arguments.folder.name)
-    for document in sample(library, arguments.show) if arguments.show else ():
-        print(show(document), end="\n\n")
+    for document in sample_documents(library, arguments.show) if arguments.show else ():
+        print(format_document(document), end="\n\n")
     figures = measure(library)
     Console(width=160).print(figures_table(arguments.folder.name, figures))
     print(json.dumps({"folder": arguments.folder.name, **figures}))

@@ -72,7 +72,7 @@ def files_of(documents: int) -> Iterator[tuple[str, str]]:
         yield path, "\n".join(lines)
 
 
-def indexed(folder: Path, documents: int) -> IndexCatalogue:
+def build_catalogue(folder: Path, documents: int) -> IndexCatalogue:
     """The home of a generated repository, built unless it was."""
     home = folder / f"home-{documents}"
     if not home.exists():
@@ -111,7 +111,7 @@ def calls_of(number: int) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def measure(tool: Tool, catalogue: IndexCatalogue, rounds: int) -> tuple[float, float, float, int]:
+def measure_tool(tool: Tool, catalogue: IndexCatalogue, rounds: int) -> tuple[float, float, float, int]:
     """Median and 90th percentile of the wall time in ms, the median processor time, and characters."""
     walls, processor, characters = [], [], 0
     for number in range(rounds + 1):
@@ -152,14 +152,14 @@ def first_answers(home: Path, *, rounds: int = 7) -> dict[str, tuple[float, floa
     # In turns, so that what else the machine does meets all alike.
     for _ in range(rounds):
         for name, (command, stdin_lines) in processes.items():
-            found[name].append(_seconds(command, stdin_lines))
+            found[name].append(_time_process(command, stdin_lines))
     return {
         name: (statistics.median(wall for wall, _ in times), statistics.median(used for _, used in times))
         for name, times in found.items()
     }
 
 
-def _seconds(command: list[str], lines: list[str]) -> tuple[float, float]:
+def _time_process(command: list[str], lines: list[str]) -> tuple[float, float]:
     """Of a process that is given lines and answers each request: to its last answer, by the clock and of a processor.
 
     How it ends is not counted: one tidies up, another leaves.
@@ -191,12 +191,12 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         for documents in arguments.documents:
-            catalogue = indexed(arguments.folder or Path(temporary), documents)
+            catalogue = build_catalogue(arguments.folder or Path(temporary), documents)
             count = len(catalogue.open("made"))
             print(f"\n{count:,} documents\n\n| tool | median ms | 90 % ms | processor ms | characters |")
             print("|---|---|---|---|---|")
             for tool in TOOLS:
-                median, ninety, used, characters = measure(tool, catalogue, arguments.rounds)
+                median, ninety, used, characters = measure_tool(tool, catalogue, arguments.rounds)
                 print(f"| `{tool.name}` | {median:.0f} | {ninety:.0f} | {used:.0f} | {characters:,} |", flush=True)
             begin = time.perf_counter()
             try:

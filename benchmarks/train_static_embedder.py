@@ -26,11 +26,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.static_embedder.model_card import Figures, model_card
-from benchmarks.static_embedder.model_files import quantised, write_checksums, write_model
+from benchmarks.static_embedder.model_files import quantise, write_checksums, write_model
 from benchmarks.static_embedder.packages import read_packages
 from benchmarks.static_embedder.pairs import Passage, passages_of
-from benchmarks.static_embedder.teacher import Floats, checked_teacher, rarity, reduced, vectors_alone
-from benchmarks.static_embedder.training import Plan, Rows, texts_of, trained
+from benchmarks.static_embedder.teacher import Floats, checked_teacher, rarity_weights, reduce_dimensions, vectors_alone
+from benchmarks.static_embedder.training import Plan, Rows, texts_of, train_vectors
 from benchmarks.static_embedder.training_texts import Integers, Pairs, pairs_of
 from benchmarks.static_embedder.vocabulary import Vocabulary, is_mark, vocabulary_of
 
@@ -81,9 +81,12 @@ def counts_of(pairs: Pairs, size: int) -> Integers:
     return counts + np.bincount(pairs.documents.numbers, minlength=size)
 
 
-def distilled(vocabulary: Vocabulary, counts: Integers, teacher: Path) -> Floats:
+def distil(vocabulary: Vocabulary, counts: Integers, teacher: Path) -> Floats:
     """The vectors before training; marks say nothing."""
-    vectors = reduced(vectors_alone(teacher, vocabulary.teacher_ids), DIMENSIONS) * rarity(counts)[:, np.newaxis]
+    vectors = (
+        reduce_dimensions(vectors_alone(teacher, vocabulary.teacher_ids), DIMENSIONS)
+        * rarity_weights(counts)[:, np.newaxis]
+    )
     vectors[[number for number, token in enumerate(vocabulary.tokens) if is_mark(token)]] = 0
     return vectors
 
@@ -109,8 +112,8 @@ def main() -> None:
     vocabulary = vocabulary_of(teacher)
     training = in_tokens(data.training, vocabulary)
     held_out = {key: in_tokens(pairs, vocabulary) for key, pairs in data.held_out.items()}
-    start = distilled(vocabulary, counts_of(training, len(vocabulary.tokens)), teacher).astype(np.float32)
-    rows = quantised(trained(start, training, plan))
+    start = distil(vocabulary, counts_of(training, len(vocabulary.tokens)), teacher).astype(np.float32)
+    rows = quantise(train_vectors(start, training, plan))
     write_model(arguments.out, rows, vocabulary.tokenizer)
     figures = Figures(
         pairs=len(training.queries),

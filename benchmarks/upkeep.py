@@ -90,13 +90,13 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
-        for page in _go(Path(folder), arguments):
+        for page in _build_and_measure(Path(folder), arguments):
             print(page, flush=True)
             if arguments.report:
                 arguments.report.write_text(page)
 
 
-def _go(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
+def _build_and_measure(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
     """A page for each look; each is about more builds than the one before."""
     shop, name = Shop(folder / "shop now"), folder / "shop"
     name.symlink_to(shop.folder)
@@ -124,22 +124,24 @@ def _go(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
         if number in looks:
             then = Home(load_settings({"home": folder / "home then"}, environ={}))
             pairs = ((then, folder / "shop then"), (home, shop.folder))
-            yield _page(number, [_sizes(each) for each, _ in pairs], _seconds(name, pairs), largest, arguments)
+            yield _format_page(
+                number, [_sizes_of(each) for each, _ in pairs], _measure_seconds(name, pairs), largest, arguments
+            )
 
 
-def _sizes(home: Home) -> dict[str, int]:
+def _sizes_of(home: Home) -> dict[str, int]:
     """Bytes by part, and rows."""
     whole = size_of([home.layout.home])
     sizes = {part: size_of(home.layout.home / name for name in names) for part, names in PARTS.items()}
     return {**sizes, "everything else": whole - sum(sizes.values()), "all": whole}
 
 
-def _seconds(name: Path, pairs: Sequence[tuple[Home, Path]]) -> dict[str, list[float]]:
+def _measure_seconds(name: Path, pairs: Sequence[tuple[Home, Path]]) -> dict[str, list[float]]:
     """Medians of each home, measured in turn, since others work on the machine."""
     works: dict[str, Callable[[Home], None]] = {
-        "a build where nothing changed": lambda home: _run(home, "index", KEY),
-        "a search": lambda home: _run(home, "search", "add up the prices of items"),
-        "a planner's tick": _tick,
+        "a build where nothing changed": lambda home: _run_command(home, "index", KEY),
+        "a search": lambda home: _run_command(home, "search", "add up the prices of items"),
+        "a planner's tick": _run_tick,
     }
     found: dict[str, list[list[float]]] = {what: [[] for _ in pairs] for what in works}
     for repeat in range(REPEATS + 1):
@@ -155,17 +157,17 @@ def _seconds(name: Path, pairs: Sequence[tuple[Home, Path]]) -> dict[str, list[f
     return {what: [statistics.median(each) for each in seconds] for what, seconds in found.items()}
 
 
-def _run(home: Home, *arguments: str) -> None:
+def _run_command(home: Home, *arguments: str) -> None:
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), *arguments]
     subprocess.run(command, check=True, capture_output=True)
 
 
-def _tick(home: Home) -> None:
+def _run_tick(home: Home) -> None:
     with open_instance(home.layout) as instance:
         take_tick(home, instance, asker="benchmark", last="", log=logging.getLogger("tick"))
 
 
-def _page(
+def _format_page(
     builds: int,
     sizes: Sequence[dict[str, int]],
     seconds: dict[str, list[float]],
@@ -186,15 +188,17 @@ def _page(
         "|---|---|---|---|",
     ]
     lines += [
-        f"| {part}, KB | {size / 1000:,.0f} | {last[part] / 1000:,.0f} | {_change(size, last[part])} |"
+        f"| {part}, KB | {size / 1000:,.0f} | {last[part] / 1000:,.0f} | {_format_change(size, last[part])} |"
         for part, size in first.items()
     ]
-    lines += [f"| {what}, s | {then:.3f} | {now:.3f} | {_change(then, now)} |" for what, (then, now) in seconds.items()]
+    lines += [
+        f"| {what}, s | {then:.3f} | {now:.3f} | {_format_change(then, now)} |" for what, (then, now) in seconds.items()
+    ]
     lines += ["", f"Between two maintenances the home grew to at most {largest / 1000:,.0f} KB.", ""]
     return "\n".join(lines)
 
 
-def _change(before: float, after: float) -> str:
+def _format_change(before: float, after: float) -> str:
     return f"{after / before - 1:+.0%}" if before else ""
 
 

@@ -33,7 +33,7 @@ _MOMENTUM, _SPREAD, _TINY = 0.9, 0.99, 1e-8
 _WARM_UP_STEPS = 30
 
 
-def trained(vectors: Rows, pairs: Pairs, plan: Plan) -> Rows:
+def train_vectors(vectors: Rows, pairs: Pairs, plan: Plan) -> Rows:
     """The vectors after training; those of tokens that no text has stay as they are."""
     rows: Rows = vectors / np.linalg.norm(vectors, axis=1).mean()
     first, second = np.zeros_like(rows), np.zeros_like(rows)

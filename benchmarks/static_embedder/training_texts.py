@@ -92,7 +92,7 @@ class _Builder:
         self._add_pair(topic, path + name + code, group, passage)
         if len(rest) >= _FEWEST_WORDS_OF_REST:
             self._add_pair(topic, path + name + rest, group, passage)
-        elif name and _number(passage) % 2:
+        elif name and _drawn_number(passage) % 2:
             self._add_pair(topic, path + name + code[:_FIRST_CODE_WORDS], group, passage)
         elif len(name) > 1 and len(code) > len(name) + 8:
             known = set(name)
@@ -100,11 +100,14 @@ class _Builder:
 
     def pairs(self) -> Pairs:
         return Pairs(
-            _bags(self._queries), _bags(self._documents), np.array(self._groups, dtype=np.int64), tuple(self._numbers)
+            _make_bags(self._queries),
+            _make_bags(self._documents),
+            np.array(self._groups, dtype=np.int64),
+            tuple(self._numbers),
         )
 
     def _add_pair(self, query: list[int], document: list[int], group: int, passage: Passage) -> None:
-        number = _number(passage)
+        number = _drawn_number(passage)
         if number % _FORMS_OF_3 == 0:
             query = query + self._forms[number // _FORMS_OF_3 % len(_FORMS)]
         self._queries.append(query)
@@ -115,12 +118,12 @@ class _Builder:
         return [self._numbers[word.lower()] for word in _WORD.findall(text)[:most]]
 
 
-def _number(passage: Passage) -> int:
+def _drawn_number(passage: Passage) -> int:
     """A number that looks drawn and is always the same."""
     return int.from_bytes(hashlib.sha256(passage.topic.encode()).digest()[:4])
 
 
-def _bags(lists: Sequence[Sequence[int]]) -> Bags:
+def _make_bags(lists: Sequence[Sequence[int]]) -> Bags:
     ends = np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
     numbers = np.fromiter((number for those in lists for number in those), dtype=np.int64, count=int(ends[-1]))
     return Bags(numbers, np.concatenate(([0], ends[:-1])), ends)

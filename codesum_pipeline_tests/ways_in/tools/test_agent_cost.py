@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.agent_cost import Cost, _program, asking, print_tables, ratio_of_medians
-from benchmarks.agent_peers import Grep, Semble, grep_and_read, semble_and_read, whole_files, words_of
+from benchmarks.agent_cost import Cost, _program, make_askers, print_tables, ratio_of_medians
+from benchmarks.agent_peers import Grep, Semble, grep_and_read, read_whole_files, semble_and_read, words_of
 from benchmarks.agent_sessions import (
     CAP,
     Outcome,
@@ -18,9 +18,9 @@ from benchmarks.agent_sessions import (
     Step,
     follow,
     read_file,
-    rows_alone,
+    read_rows,
+    read_sources,
     search_and_read,
-    sources_alone,
     tokens_of,
 )
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
@@ -89,7 +89,7 @@ def test_a_target_is_read_when_most_of_its_lines_were_shown(shown, target, is_re
 
 def test_with_an_index_the_hits_are_read_in_order_until_the_function_is_seen(catalogue, tmp_path):
     feed = AnswerPlace("zoo/keeper.py", 6, 8)
-    as_text, as_structured = asking(catalogue, tmp_path)
+    as_text, as_structured = make_askers(catalogue, tmp_path)
 
     steps = list(search_and_read(as_text, "give food to an animal"))
     outcome = follow(iter(steps), question(AnswerPlace("zoo/keeper.py"), symbols=(feed,)))
@@ -104,10 +104,10 @@ def test_with_an_index_the_hits_are_read_in_order_until_the_function_is_seen(cat
 
 def test_counted_alone_there_are_rows_or_sources_and_no_calls(catalogue):
     tree = catalogue.layout.home.parent / "zoo"
-    ask, _ = asking(catalogue, tree)
+    ask, _ = make_askers(catalogue, tree)
 
-    (row, *_) = rows_alone(ask, "lion roars")
-    (source, *_) = sources_alone(ask, tree, "lion roars")
+    (row, *_) = read_rows(ask, "lion roars")
+    (source, *_) = read_sources(ask, tree, "lion roars")
 
     assert (row.call, source.call) == ("", "")
     assert row.answered.startswith("zoo/animals.py:")
@@ -135,7 +135,7 @@ def test_files_with_more_of_the_words_come_first_and_prose_is_left_out(tree):
     grep = Grep(Path(str(RG)), tree)
 
     assert grep.ranked(["lion", "food"], by_rarity=False) == ["both.py", "one.py"]
-    assert [step.shown[0] for step in whole_files(grep, "lion food")] == [
+    assert [step.shown[0] for step in read_whole_files(grep, "lion food")] == [
         Shown("both.py", 1, 2),
         Shown("one.py", 1, 30),
     ]
