@@ -11,12 +11,12 @@ and not code.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from codesum_pipeline.indexes.formats.version_folder import LANES
 from codesum_pipeline.search.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval

@@ -52,8 +52,9 @@ if not (home / "index_root/summary_index_function_level" / key).exists():
 # Reads one command a line, answers with one line.
 ASK = """
 import json, sys, time
-from dataclasses import asdict, replace
 from pathlib import Path
+from msgspec import to_builtins
+from msgspec.structs import replace
 from benchmarks.latency import questions_about
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
