@@ -11,12 +11,12 @@ and not code.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline.search.evaluation.evaluate import ALL, SYMBOLS, EvaluationSetup, QuestionResult, paired_interval
@@ -55,19 +55,19 @@ class Scores:
         return float(np.mean([self.values[kept][names == name].mean() for name in np.unique(names)]))
 
 
-def ablations(default: Sequence[QuestionResult], ask: Ask, *, with_symbols: bool) -> None:
+def print_ablations(default: Sequence[QuestionResult], ask: Ask, *, with_symbols: bool) -> None:
     """Ask in every way and print two tables for each measure."""
     choices = list(all_choices())
-    setups = [_named(choice, choice.setup) for choice in choices]
+    setups = [_name_setup(choice, choice.setup) for choice in choices]
     if with_symbols:
-        setups += [_named(choice, replace(choice.setup, levels=SYMBOLS.levels), SYMBOLS) for choice in choices]
+        setups += [_name_setup(choice, replace(choice.setup, levels=SYMBOLS.levels), SYMBOLS) for choice in choices]
     by_setup: dict[str, list[QuestionResult]] = {}
     for answer in ask(setups):
         by_setup.setdefault(answer.setup, []).append(answer)
     for measure in SYMBOLS_TOO if with_symbols else FILES:
         way = SYMBOLS if measure.startswith("function") else ALL
-        base = scores([answer for answer in default if answer.setup == way.name], measure)
-        found = [(choice, scores(by_setup[_name(choice, way)], measure)) for choice in choices]
+        base = collect_scores([answer for answer in default if answer.setup == way.name], measure)
+        found = [(choice, collect_scores(by_setup[_setup_name(choice, way)], measure)) for choice in choices]
         print_choices(measure, base, found)
         print_held_out(measure, base, found)
 
@@ -82,12 +82,12 @@ def all_choices() -> Iterator[Choice]:
     for signal, weight in DEFAULT_WEIGHTS.signals.items():
         for value in _other_values(signal, weight):
             signals = {**DEFAULT_WEIGHTS.signals, signal: value}
-            yield _weighing(f"signal {signal} ({weight:g})", value, replace(DEFAULT_WEIGHTS, signals=signals))
+            yield _choose_weights(f"signal {signal} ({weight:g})", value, replace(DEFAULT_WEIGHTS, signals=signals))
     for each in fields(Weights):
         now = getattr(DEFAULT_WEIGHTS, each.name)
         for value in _other_values(each.name, now):
             change: dict[str, Any] = {each.name: value}
-            yield _weighing(f"{each.name} ({now:g})", value, replace(DEFAULT_WEIGHTS, **change))
+            yield _choose_weights(f"{each.name} ({now:g})", value, replace(DEFAULT_WEIGHTS, **change))
 
 
 def _other_values(name: str, now: object) -> list[float]:
@@ -101,19 +101,19 @@ def _other_values(name: str, now: object) -> list[float]:
     return [0.0, now / 2, now * 2] if now else [0.25, 0.5, 1.0]
 
 
-def _weighing(knob: str, value: float, weights: Weights) -> Choice:
+def _choose_weights(knob: str, value: float, weights: Weights) -> Choice:
     return Choice(knob, f"{value:.3g}", replace(ALL, weights=weights))
 
 
-def _named(choice: Choice, setup: EvaluationSetup, way: EvaluationSetup = ALL) -> EvaluationSetup:
-    return replace(setup, name=_name(choice, way))
+def _name_setup(choice: Choice, setup: EvaluationSetup, way: EvaluationSetup = ALL) -> EvaluationSetup:
+    return replace(setup, name=_setup_name(choice, way))
 
 
-def _name(choice: Choice, way: EvaluationSetup) -> str:
+def _setup_name(choice: Choice, way: EvaluationSetup) -> str:
     return f"{way.name}: {choice.knob} {choice.value}"
 
 
-def scores(answers: Sequence[QuestionResult], measure: str) -> Scores:
+def collect_scores(answers: Sequence[QuestionResult], measure: str) -> Scores:
     """One measure of those answers that have it."""
     having = [answer for answer in answers if measure in answer.measures]
     return Scores(
@@ -131,7 +131,7 @@ def print_choices(measure: str, base: Scores, found: Sequence[tuple[Choice, Scor
     for choice, changed in found:
         difference = Scores(changed.values - base.values, base.repositories, base.languages)
         without = [
-            f"{min(means):+.4f} … {max(means):+.4f}" if (means := _leaving_out(difference, groups)) else "-"
+            f"{min(means):+.4f} … {max(means):+.4f}" if (means := _means_without_each(difference, groups)) else "-"
             for groups in (base.repositories, base.languages)
         ]
         interval = signed_interval(paired_interval(base.values.tolist(), changed.values.tolist()))
@@ -146,19 +146,19 @@ def print_held_out(measure: str, base: Scores, found: Sequence[tuple[Choice, Sco
         choice.knob for choice, _ in found if choice.setup.lanes == LANES and choice.knob != _LEFT_OUT
     ):
         candidates = {"default": base} | {choice.value: each for choice, each in found if choice.knob == knob}
-        held_out = [_held_out(candidates, groups) for groups in (base.repositories, base.languages)]
+        held_out = [_mean_held_out(candidates, groups) for groups in (base.repositories, base.languages)]
         best = max(candidates, key=lambda value: candidates[value].mean())
         shown = " | ".join("-" if each is None else f"{each:.4f}" for each in held_out)
         print(f"| {knob} | {shown} | {best} ({candidates[best].mean():.4f}) |")
 
 
-def _leaving_out(scored: Scores, groups: npt.NDArray[np.str_]) -> list[float]:
+def _means_without_each(scored: Scores, groups: npt.NDArray[np.str_]) -> list[float]:
     """The mean without each group; nothing where there is only one."""
     names = np.unique(groups)
     return [scored.mean(groups != name) for name in names] if len(names) > 1 else []
 
 
-def _held_out(candidates: Mapping[str, Scores], groups: npt.NDArray[np.str_]) -> float | None:
+def _mean_held_out(candidates: Mapping[str, Scores], groups: npt.NDArray[np.str_]) -> float | None:
     """The mean of each group at the value that is best for all others; the default wins ties."""
     names = np.unique(groups)
     if len(names) < 2:

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import to_builtins
 
-from benchmarks.agent_peers import Grep, Semble, chunks, grep_and_read, semble_and_read, whole_files
+from benchmarks.agent_peers import Grep, Semble, grep_and_read, read_chunks, read_whole_files, semble_and_read
 from benchmarks.agent_sessions import (
     CAP,
     Ask,
@@ -36,9 +36,9 @@ from benchmarks.agent_sessions import (
     Steps,
     call_of,
     follow,
-    rows_alone,
+    read_rows,
+    read_sources,
     search_and_read,
-    sources_alone,
     tokens_of,
 )
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
@@ -96,23 +96,23 @@ def main() -> None:
     for question in questions:
         by_tree.setdefault(tree_of(question), []).append(question)
     costs: list[Cost] = []
-    before: dict[str, Sequence[Mapping[str, Any]]] = {"codesum": described()}
-    for number, (tree, asked) in enumerate(sorted(by_tree.items()), start=1):
+    before: dict[str, Sequence[Mapping[str, Any]]] = {"codesum": describe_tools()}
+    for number, (tree, tree_questions) in enumerate(sorted(by_tree.items()), start=1):
         print(f"repository {number} of {len(by_tree)}: {tree.repo}", file=sys.stderr)
         folder = checkout_of_tree(tree, arguments.clones, arguments.home / "trees" / tree.key)
         catalogue = index_of(tree, folder, arguments.home / "homes" / tree.key)
-        semble = _semble(arguments, tree, folder, asked)
+        semble = _ask_semble(arguments, tree, folder, tree_questions)
         if semble is not None:
             before["semble"] = semble.tools
-        for name, agent in agents(catalogue, Grep(arguments.rg, folder), semble).items():
-            costs += [Cost(each.id, each.language, name, follow(agent(each.query), each)) for each in asked]
+        for name, agent in make_agents(catalogue, Grep(arguments.rg, folder), semble).items():
+            costs += [Cost(each.id, each.language, name, follow(agent(each.query), each)) for each in tree_questions]
     if arguments.run:
         arguments.run.write_text("".join(f"{json.dumps(to_builtins(cost))}\n" for cost in costs), encoding="utf-8")
     for name, tools in before.items():
         print(f"{name} describes its tools in {tokens_of(json.dumps(tools)):,} tokens, once")
     print_tables(costs)
     if arguments.plot:
-        draw(costs, arguments.plot)
+        draw_shares(costs, arguments.plot)
 
 
 def _arguments() -> argparse.Namespace:
@@ -164,7 +164,7 @@ def index_of(tree: Tree, folder: Path, home: Path) -> IndexCatalogue:
     return IndexCatalogue.of(load_settings({"home": home}, environ={}))
 
 
-def asking(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
+def make_askers(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
     """Calls as an agent makes them in the checkout, as text, and as structured content.
 
     Some clients show their model the structured content of a result instead of its text.
@@ -188,36 +188,38 @@ def asking(catalogue: IndexCatalogue, folder: Path) -> tuple[Ask, Ask]:
     return as_text, as_structured
 
 
-def _semble(arguments: argparse.Namespace, tree: Tree, folder: Path, asked: Sequence[Question]) -> Semble | None:
+def _ask_semble(
+    arguments: argparse.Namespace, tree: Tree, folder: Path, questions: Sequence[Question]
+) -> Semble | None:
     if not arguments.semble:
         return None
-    queries = [question.query for question in asked]
+    queries = [question.query for question in questions]
     return Semble.ask(arguments.semble, folder, queries, arguments.home / "semble" / f"{tree.key}.json")
 
 
-def agents(catalogue: IndexCatalogue, grep: Grep, semble: Semble | None) -> dict[str, Callable[[str], Steps]]:
+def make_agents(catalogue: IndexCatalogue, grep: Grep, semble: Semble | None) -> dict[str, Callable[[str], Steps]]:
     """Each agent by its name, as it looks for an answer in one tree."""
     tree = grep.tree
-    ask, ask_structured = asking(catalogue, tree)
+    ask, ask_structured = make_askers(catalogue, tree)
     found: dict[str, Callable[[str], Steps]] = {
         OURS: lambda query: search_and_read(ask, query),
         STRUCTURED: lambda query: search_and_read(ask_structured, query),
         "rg + whole files": lambda query: grep_and_read(grep, query, in_context=False),
         "rg with context": lambda query: grep_and_read(grep, query, in_context=True),
-        ROWS: lambda query: rows_alone(ask, query),
-        SOURCES: lambda query: sources_alone(ask, tree, query),
-        FILES: lambda query: whole_files(grep, query),
+        ROWS: lambda query: read_rows(ask, query),
+        SOURCES: lambda query: read_sources(ask, tree, query),
+        FILES: lambda query: read_whole_files(grep, query),
     }
     if semble is not None:
-        given = semble
-        found["semble, 10 lines a hit"] = lambda query: semble_and_read(given, tree, query, snippet=10)
-        found["semble, whole chunks"] = lambda query: semble_and_read(given, tree, query, snippet=None)
-        found["semble, places alone"] = lambda query: semble_and_read(given, tree, query, snippet=0)
-        found[CHUNKS] = lambda query: chunks(given, query)
+        peer = semble
+        found["semble, 10 lines a hit"] = lambda query: semble_and_read(peer, tree, query, snippet=10)
+        found["semble, whole chunks"] = lambda query: semble_and_read(peer, tree, query, snippet=None)
+        found["semble, places alone"] = lambda query: semble_and_read(peer, tree, query, snippet=0)
+        found[CHUNKS] = lambda query: read_chunks(peer, query)
     return found
 
 
-def described() -> list[dict[str, Any]]:
+def describe_tools() -> list[dict[str, Any]]:
     """The tools that an agent is told of before it asks anything."""
     return [
         {"name": tool.name, "description": tool.description, "input_schema": input_schema(tool.arguments)}
@@ -227,27 +229,27 @@ def described() -> list[dict[str, Any]]:
 
 def print_tables(costs: Sequence[Cost]) -> None:
     """As semble counts, then what whole sessions cost: by sight, against each other, and by group of languages."""
-    by_agent = grouped(costs, lambda cost: cost.agent)
+    by_agent = group_costs(costs, lambda cost: cost.agent)
     print_table(_alone_table({name: by_agent[name] for name in ALONE if name in by_agent}))
     sessions = {name: found for name, found in by_agent.items() if name not in ALONE}
-    for sight, said in SIGHTS.items():
+    for sight, title in SIGHTS.items():
         having = {name: [cost for cost in found if getattr(cost.outcome, sight)] for name, found in sessions.items()}
         if not having[OURS]:
             continue
-        print(f"\n## {said}")
+        print(f"\n## {title}")
         print_table(_session_table(having, sight))
         print_table(_ratio_table(having, sight))
         print_table(_group_table(having, sight))
 
 
-def grouped(costs: Sequence[Cost], key: Callable[[Cost], str]) -> dict[str, list[Cost]]:
+def group_costs(costs: Sequence[Cost], key: Callable[[Cost], str]) -> dict[str, list[Cost]]:
     found: dict[str, list[Cost]] = {}
     for cost in costs:
         found.setdefault(key(cost), []).append(cost)
     return found
 
 
-def paid(costs: Sequence[Cost], sight: str) -> Numbers:
+def tokens_paid(costs: Sequence[Cost], sight: str) -> Numbers:
     """What the first target of each question cost; the cap where it was not found."""
     return np.array([cost.first(sight) or CAP for cost in costs], dtype=np.float64)
 
@@ -257,7 +259,7 @@ def _alone_table(by_agent: Mapping[str, Sequence[Cost]]) -> Table:
     rows: Table = [["found alone", "questions", "median", "mean, misses 32,000", *heads]]
     for name, found in by_agent.items():
         shares = [float(np.mean([cost.share("named", budget) for cost in found])) for budget in BUDGETS]
-        spent = paid(found, "named")
+        spent = tokens_paid(found, "named")
         numbers = (len(found), np.median(spent), spent.mean())
         rows.append([name, *(f"{number:,.0f}" for number in numbers), *(f"{share:.3f}" for share in shares)])
     return rows
@@ -267,7 +269,7 @@ def _session_table(by_agent: Mapping[str, Sequence[Cost]], sight: str) -> Table:
     heads = [f"{budget:,}" for budget in BUDGETS]
     rows: Table = [["agent", "questions", "median", "quartiles", "mean", "missed", *heads]]
     for name, found in by_agent.items():
-        spent = paid(found, sight)
+        spent = tokens_paid(found, sight)
         low, median, high = np.quantile(spent, [0.25, 0.5, 0.75])
         missed = sum(cost.first(sight) is None for cost in found)
         shares = [f"{float(np.mean(in_sight(found, sight) <= budget)):.2f}" for budget in BUDGETS]
@@ -277,16 +279,16 @@ def _session_table(by_agent: Mapping[str, Sequence[Cost]], sight: str) -> Table:
 
 
 def in_sight(costs: Sequence[Cost], sight: str) -> Numbers:
-    """As `paid`, but a target that was not found is beyond each budget."""
+    """As `tokens_paid`, but a target that was not found is beyond each budget."""
     return np.array([cost.first(sight) or np.inf for cost in costs], dtype=np.float64)
 
 
 def _ratio_table(by_agent: Mapping[str, Sequence[Cost]], sight: str) -> Table:
     rows: Table = [[f"median of {OURS} to that of", "ratio", "95 %", "cheaper in"]]
-    ours = paid(by_agent[OURS], sight)
+    ours = tokens_paid(by_agent[OURS], sight)
     for name, found in by_agent.items():
         if name != OURS:
-            theirs = paid(found, sight)
+            theirs = tokens_paid(found, sight)
             ratio, low, high = ratio_of_medians(ours, theirs)
             share = float(np.mean(ours < theirs))
             rows.append([name, f"{ratio:.2f}", f"{low:.2f} to {high:.2f}", f"{100 * share:.0f} %"])
@@ -306,23 +308,23 @@ def _group_table(by_agent: Mapping[str, Sequence[Cost]], sight: str) -> Table:
     for group, languages in GROUPS.items():
         some = {name: [cost for cost in found if cost.language in languages] for name, found in by_agent.items()}
         if some[OURS]:
-            medians = (f"{np.median(paid(found, sight)):,.0f}" for found in some.values())
+            medians = (f"{np.median(tokens_paid(found, sight)):,.0f}" for found in some.values())
             rows.append([group, f"{len(some[OURS]):,}", *medians])
     return rows
 
 
-def draw(costs: Sequence[Cost], path: Path) -> None:
+def draw_shares(costs: Sequence[Cost], path: Path) -> None:
     """The share of questions with a target in sight, over the tokens that were read."""
     from matplotlib.figure import Figure
 
-    by_agent = {name: found for name, found in grouped(costs, lambda cost: cost.agent).items() if name not in ALONE}
+    by_agent = {name: found for name, found in group_costs(costs, lambda cost: cost.agent).items() if name not in ALONE}
     figure = Figure(figsize=(11, 4.5), dpi=110, layout="constrained")
-    for axes, (sight, said) in zip(figure.subplots(1, 2, sharey=True), SIGHTS.items(), strict=True):
+    for axes, (sight, title) in zip(figure.subplots(1, 2, sharey=True), SIGHTS.items(), strict=True):
         for name, found in by_agent.items():
             having = [cost for cost in found if getattr(cost.outcome, sight)]
             spent = np.sort(in_sight(having, sight))
             axes.step(spent, np.arange(1, len(spent) + 1) / len(spent), where="post", label=name)
-        axes.set(title=said, xlabel="tokens", xscale="log", xlim=(100, CAP), ylim=(0, 1))
+        axes.set(title=title, xlabel="tokens", xscale="log", xlim=(100, CAP), ylim=(0, 1))
         axes.grid(alpha=0.3)
     figure.axes[0].legend(fontsize=8)
     figure.savefig(path, metadata={"Software": None})

@@ -127,18 +127,18 @@ def grep_and_read(grep: Grep, query: str, *, in_context: bool, by_rarity: bool =
         some = ranked[start : start + _FILES_AT_ONCE]
         yield Step(call_of("Bash", {"command": f"rg -ciF {patterns} | sort | head"}), "\n".join(some))
         if in_context:
-            yield from (_matches(grep, words, patterns, path) for path in some)
+            yield from (_read_matches(grep, words, patterns, path) for path in some)
         yield from (read_file(grep.tree, path) for path in some)
 
 
-def _matches(grep: Grep, words: Sequence[str], patterns: str, path: str) -> Step:
+def _read_matches(grep: Grep, words: Sequence[str], patterns: str, path: str) -> Step:
     lines = grep.matching(words, path)
     numbers = [int(found[1]) for line in lines if (found := _NUMBERED.match(line))]
-    asked = call_of("Bash", {"command": f"rg -niF -C {_CONTEXT} {patterns} {path} | head -{_MOST_MATCH_LINES}"})
-    return Step(asked, "\n".join(lines), tuple(Shown(path, number, number) for number in numbers))
+    call = call_of("Bash", {"command": f"rg -niF -C {_CONTEXT} {patterns} {path} | head -{_MOST_MATCH_LINES}"})
+    return Step(call, "\n".join(lines), tuple(Shown(path, number, number) for number in numbers))
 
 
-def whole_files(grep: Grep, query: str) -> Steps:
+def read_whole_files(grep: Grep, query: str) -> Steps:
     """Nothing but the files, as semble's benchmark counts them: by different words, then by path."""
     words = words_of(query)
     matches = [grep.counts(word) for word in words]
@@ -176,13 +176,13 @@ def semble_and_read(semble: Semble, tree: Path, query: str, *, snippet: int | No
     """
     sight = Sight()
     for top, answer in zip(TOP, semble.answers[query], strict=True):
-        shown = tuple(_of_chunk(chunk, snippet) for chunk in answer["chunks"]) if snippet != 0 else ()
+        shown = tuple(_shown_of_chunk(chunk, snippet) for chunk in answer["chunks"]) if snippet != 0 else ()
         sight.add(shown)
         more = {} if top == TOP[0] else {"top_k": top}
         cut = {} if snippet == SNIPPETS[0] else {"max_snippet_lines": snippet}
-        asked = call_of("search", {"query": query, "repo": ".", **more, **cut})
+        call = call_of("search", {"query": query, "repo": ".", **more, **cut})
         text = answer["texts"][SNIPPETS.index(snippet)] if snippet != 0 else _places(answer["texts"][0])
-        yield Step(asked, text, shown)
+        yield Step(call, text, shown)
         for path, first, last, _ in answer["chunks"]:
             begin = max(1, first - max(0, window - (last - first + 1)) // 2)
             end = min(len(source_lines(tree, path)), max(last, begin + window - 1), begin + MOST_LINES)
@@ -200,12 +200,12 @@ def _places(text: str) -> str:
     return json.dumps(found)
 
 
-def _of_chunk(chunk: tuple[str, int, int, str], snippet: int | None) -> Shown:
+def _shown_of_chunk(chunk: tuple[str, int, int, str], snippet: int | None) -> Shown:
     path, first, last, _ = chunk
     return Shown(path, first, last if snippet is None else min(last, first + snippet - 1))
 
 
-def chunks(semble: Semble, query: str) -> Iterator[Step]:
+def read_chunks(semble: Semble, query: str) -> Iterator[Step]:
     """Nothing but the chunks, as semble's benchmark counts them."""
     for path, first, last, content in semble.answers[query][-1]["chunks"]:
         yield Step("", content, (Shown(path, first, last),))

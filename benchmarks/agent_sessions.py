@@ -53,7 +53,7 @@ class Shown:
 class Step:
     """One call: what an agent wrote, what it got, and what that shows."""
 
-    asked: str
+    call: str
     answered: str
     shown: tuple[Shown, ...] = ()
 
@@ -103,7 +103,7 @@ def follow(steps: Iterable[Step], question: Question) -> Outcome:
     targets, symbols = question.relevant, with_lines(question)
     outcome, sight, paid = Outcome([None] * len(targets), [None] * len(symbols)), Sight(), 0
     for step in steps:
-        paid += tokens_of(step.asked) + tokens_of(step.answered)
+        paid += tokens_of(step.call) + tokens_of(step.answered)
         if paid > CAP:
             break
         sight.add(step.shown)
@@ -157,7 +157,7 @@ def search_and_read(ask: Ask, query: str) -> Steps:
         yield Step(call_of("search", arguments), text, shown)
         for hit in page.hits:
             if hit.kind != Level.MODULE and not sight.has(_window_of(hit)):
-                step = _read(ask, hit, query)
+                step = _read_hit(ask, hit, query)
                 sight.add(step.shown)
                 yield step
         if page.next is None:
@@ -165,7 +165,7 @@ def search_and_read(ask: Ask, query: str) -> Steps:
         cursor = page.next
 
 
-def _read(ask: Ask, hit: SearchHit, query: str) -> Step:
+def _read_hit(ask: Ask, hit: SearchHit, query: str) -> Step:
     """The first lines of a function or class, whose row says how long it is; of a file those that fit best."""
     window = _window_of(hit)
     if window.last < _END:
@@ -207,22 +207,22 @@ def source_lines(tree: Path, path: str) -> Sequence[str]:
     return (tree / path).read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
 
 
-def rows_alone(ask: Ask, query: str) -> Steps:
+def read_rows(ask: Ask, query: str) -> Steps:
     """Nothing but the rows of 50 hits."""
-    for hit in _fifty(ask, query):
+    for hit in _search_fifty(ask, query):
         yield Step("", DocumentRow.line(hit), tuple(_shown_of(hit)))
 
 
-def sources_alone(ask: Ask, tree: Path, query: str) -> Steps:
+def read_sources(ask: Ask, tree: Path, query: str) -> Steps:
     """Nothing but the sources of 50 hits, of each as many lines as `read` gives."""
-    for hit in _fifty(ask, query):
+    for hit in _search_fifty(ask, query):
         if hit.kind != Level.MODULE:
             first = hit.start_line or 1
             lines = source_lines(tree, hit.path)[first - 1 : hit.end_line][:DEFAULT_LINES]
             yield Step("", "\n".join(lines), (Shown(hit.path, first, first + len(lines) - 1),))
 
 
-def _fifty(ask: Ask, query: str) -> Sequence[SearchHit]:
+def _search_fifty(ask: Ask, query: str) -> Sequence[SearchHit]:
     page, _ = ask("search", {"query": query, "limit": 50, "tokens": 50_000})
     assert isinstance(page, SearchPage)
     return page.hits

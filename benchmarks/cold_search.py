@@ -25,12 +25,12 @@ from codesum_pipeline_tests.support.repositories import GitRepo
 RUNS = 10
 
 
-def timed(command: list[str]) -> list[float]:
+def time_command(command: list[str]) -> list[float]:
     """The seconds of each of the runs, sorted."""
-    return sorted(_seconds(command) for _ in range(RUNS))
+    return sorted(_time_once(command) for _ in range(RUNS))
 
 
-def _seconds(command: list[str]) -> float:
+def _time_once(command: list[str]) -> float:
     started = time.perf_counter()
     # As where it is installed: modules are compiled once.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -53,7 +53,7 @@ def main() -> None:
         python = [sys.executable, "-c"]
         commands = [search_command(home), [*python, "pass"], [*python, "import dagster"]]
         answers, bare, dagster = (
-            sorted(each) for each in zip(*(map(_seconds, commands) for _ in range(RUNS)), strict=True)
+            sorted(each) for each in zip(*(map(_time_once, commands) for _ in range(RUNS)), strict=True)
         )
     figures = {
         "package": package,

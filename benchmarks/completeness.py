@@ -7,7 +7,7 @@ alone, without an index. The first witness is a line outside comments and
 strings that looks like a definition (each language's `definition_lines`;
 what is a comment or a string is told by Pygments). It is lost where its file
 has no symbol of that name. The second, with `--ctags`, is Universal Ctags: a tag
-of a function or class is lost as `benchmarks/ctags` says. Lines and tags that
+of a function or class is lost as `benchmarks/ctags.py` says. Lines and tags that
 were read and are no definitions are left out by name:
 `benchmarks/completeness_false_alarms.txt` says which and why.
 """
@@ -96,21 +96,21 @@ def main() -> None:
     parser.add_argument("--language", choices=sorted(PARSERS), help="read files of this language only")
     parser.add_argument("--show", type=int, default=0, help="lost lines and lost tags to show per language")
     parser.add_argument("--write", type=Path, help="write the table as Markdown")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     counts = {language: Counts() for language in sorted(PARSERS)}
     false_alarms = FalseAlarms.read(FALSE_ALARMS)
-    for clone in given.clones:
-        read_clone(clone, counts, false_alarms, only=given.language, with_ctags=given.ctags)
+    for clone in arguments.clones:
+        read_clone(clone, counts, false_alarms, only=arguments.language, with_ctags=arguments.ctags)
     total = Counts()
     for count in counts.values():
         total.add(count)
     rows = [(language, count) for language, count in [*counts.items(), ("all", total)] if count.files]
     print_table(rows)
     for _, count in rows[:-1]:
-        print_lost("line", count.lost, given.show)
-        print_lost("tag", count.lost_tags, given.show)
-    if given.write:
-        given.write.write_text(markdown(rows))
+        print_lost("line", count.lost, arguments.show)
+        print_lost("tag", count.lost_tags, arguments.show)
+    if arguments.write:
+        arguments.write.write_text(format_markdown(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +122,15 @@ class FalseAlarms:
     @classmethod
     def read(cls, path: Path) -> "FalseAlarms":
         """Those of a file: three patterns on each line, and the reason, which is for people."""
-        given = path.read_text().splitlines()
-        rows = [line.split(maxsplit=3) for line in given if line and not line.startswith("#")]
+        lines = path.read_text().splitlines()
+        rows = [line.split(maxsplit=3) for line in lines if line and not line.startswith("#")]
         return cls([(repository, file, name) for repository, file, name, _ in rows])
 
-    def of(self, repository: str) -> "FalseAlarms":
+    def of_repository(self, repository: str) -> "FalseAlarms":
         """Those that speak of a repository."""
         return FalseAlarms([row for row in self.rows if fnmatch(repository, row[0])])
 
-    def hold(self, path: str, name: str) -> bool:
+    def has_name(self, path: str, name: str) -> bool:
         """Whether one speaks of this name."""
         return any(fnmatch(path, file) and fnmatch(name, pattern) for _, file, pattern in self.rows)
 
@@ -140,7 +140,7 @@ def read_clone(
 ) -> None:
     """Count every program file of a clone's HEAD."""
     repository = (clone.parent if clone.name in ("repo", ".git") else clone).name.removesuffix(".git")
-    ours = false_alarms.of(repository)
+    ours = false_alarms.of_repository(repository)
     symbols: dict[str, dict[str, tuple[Symbol, ...]]] = {}
     rules = PathRules.of(RepositoryEntry("clone", "clone"), ScanSettings())
     with tempfile.TemporaryDirectory() as folder:
@@ -181,22 +181,22 @@ def count_tags(
     A missed one in a comment or string is no tag.
     """
     tags = list(find_tags(folder, symbols, language))
-    names = {path: {plain(symbol.name) for symbol in found} for path, found in symbols.items()}
+    names = {path: {plain_name(symbol.name) for symbol in found} for path, found in symbols.items()}
     missed = [
         tag
         for tag in missed_tags(tags, symbols, has_clauses=language in CLAUSAL)
-        if plain(tag.name) not in names[tag.path]
+        if plain_name(tag.name) not in names[tag.path]
     ]
     texts = {path: decode_text((folder / path).read_bytes(), language) for path in {tag.path for tag in missed}}
     silent = {path: silent_spans(text, language) for path, text in texts.items()}
-    said = [tag for tag in missed if _is_said(tag, texts[tag.path], silent[tag.path], language)]
-    lost = [tag for tag in said if not false_alarms.hold(tag.path, tag.name)]
+    in_code = [tag for tag in missed if _is_in_code(tag, texts[tag.path], silent[tag.path], language)]
+    lost = [tag for tag in in_code if not false_alarms.has_name(tag.path, tag.name)]
     count.tags += len(tags) - (len(missed) - len(lost))
-    count.excluded += len(said) - len(lost)
+    count.excluded += len(in_code) - len(lost)
     count.lost_tags += [Lost(repository, tag.path, tag.line, language, tag.name) for tag in lost]
 
 
-def _is_said(tag: Tag, text: str, silent: Sequence[tuple[int, int]], language: str) -> bool:
+def _is_in_code(tag: Tag, text: str, silent: Sequence[tuple[int, int]], language: str) -> bool:
     """Whether the line of a tag names it, outside of comments and strings, with a word that defines."""
     start = 0
     for _ in range(tag.line - 1):
@@ -246,11 +246,11 @@ def read_file(
     except SkippedFile:
         return None
     lines = [*lines_of(PARSERS[language].declaration, text.encode())]
-    names = {plain(symbol.name) for symbol in parsed.symbols}
-    missing = [line for line in lines if plain(line.name) not in names]
+    names = {plain_name(symbol.name) for symbol in parsed.symbols}
+    missing = [line for line in lines if plain_name(line.name) not in names]
     silent = silent_spans(text, language) if missing else []
     outside = [line for line in missing if not any(start <= line.start < end for start, end in silent)]
-    lost = [line for line in outside if not false_alarms.hold(path, line.name)]
+    lost = [line for line in outside if not false_alarms.has_name(path, line.name)]
     count.repositories.add(repository)
     count.files += 1
     count.broken += parsed.facts.syntax_errors > 0
@@ -260,7 +260,7 @@ def read_file(
     return parsed.symbols
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without what a language allows to be left out around it."""
     return " ".join(name.split()).replace("::", ":").strip("`").removeprefix("r#").removeprefix("#").removeprefix("~")
 
@@ -297,7 +297,7 @@ def print_lost(witness: str, lost: Sequence[Lost], show: int) -> None:
         print(f"{witness} {one.language} {one.repository} {one.path}:{one.line} {one.name}")
 
 
-def markdown(rows: Sequence[tuple[str, Counts]]) -> str:
+def format_markdown(rows: Sequence[tuple[str, Counts]]) -> str:
     """The table for a page."""
     lines = [f"| {' | '.join(HEADS)} |", "|---|" + "---:|" * (len(HEADS) - 1)]
     lines += [f"| {' | '.join([language, *map(str, count.cells())])} |" for language, count in rows]

@@ -43,7 +43,7 @@ class TickCost:
     memory_mb: float
     open_files: int
     runs: int
-    said: str
+    skip_message: str
 
 
 def main() -> None:
@@ -55,10 +55,13 @@ def main() -> None:
     parser.add_argument("--tick", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.tick:
-        print(_MARK + json.dumps(_measured_tick(options.tick)))
+        print(_MARK + json.dumps(_measure_tick(options.tick)))
         return
     rows = [
-        row for count in options.counts for storage in options.storages for row in _rows(count, storage, options.local)
+        row
+        for count in options.counts
+        for storage in options.storages
+        for row in _measure_fleet(count, storage, options.local)
     ]
     if options.update:
         text = RESULTS.read_text(encoding="utf-8")
@@ -66,42 +69,44 @@ def main() -> None:
         RESULTS.write_text(f"{before}{_BEGIN}\n{_HEADER}{''.join(rows)}{_END}{after}", encoding="utf-8")
 
 
-def _rows(count: int, storage: str, local: bool) -> list[str]:
+def _measure_fleet(count: int, storage: str, local: bool) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="codesum-fleet-") as made:
         folder = Path(made)
         with postgres_server(folder / "postgres", wanted=storage == "postgres") as postgres:
             remotes = make_fleet(folder, count, postgres=postgres, local=local)
-            return _ticks(folder, remotes, count, f"| {count:,} | {'local' if local else 'remote'} | {storage} ", local)
+            return _measure_ticks(
+                folder, remotes, count, f"| {count:,} | {'local' if local else 'remote'} | {storage} ", local
+            )
 
 
-def _ticks(folder: Path, remotes: FakeRemotes, count: int, title: str, local: bool) -> list[str]:
+def _measure_ticks(folder: Path, remotes: FakeRemotes, count: int, title: str, local: bool) -> list[str]:
     rows = []
     rare = {"CODESUM_PLANNER__POLL_INTERVAL_S": "86400"}
 
-    def row(tick: str, settings: dict[str, str]) -> TickCost:
-        before = remotes.asked
-        cost = _tick(folder, remotes, settings)
+    def measure_tick(tick: str, settings: dict[str, str]) -> TickCost:
+        before = remotes.request_count
+        cost = _run_tick(folder, remotes, settings)
         rows.append(
             f"{title}| {tick} | {cost.wall_s:.2f} | {cost.cpu_s:.2f} | {cost.git_cpu_s:.2f} | {cost.memory_mb:.0f} "
-            f"| {cost.open_files} | {remotes.asked - before:,} | {cost.runs} |\n"
+            f"| {cost.open_files} | {remotes.request_count - before:,} | {cost.runs} |\n"
         )
         print(rows[-1], end="", flush=True)
-        print(f"    {cost.said[:150]}", flush=True)
+        print(f"    {cost.skip_message[:150]}", flush=True)
         return cost
 
-    row("the first", {})
+    measure_tick("the first", {})
     if not local:
         _know_heads(folder, remotes.head)
-    row("no poll due", rare)
-    row("no poll due, again", rare)
+    measure_tick("no poll due", rare)
+    measure_tick("no poll due, again", rare)
     if not local:
         _know_heads(folder, remotes.head, due=True)
-        row("polls due", {})
+        measure_tick("polls due", {})
         _know_heads(folder, remotes.head)
     changed = [f"repository-{number:05d}" for number in range(0, count, count // 5)]
     move_heads(folder, changed, remotes, local=local)
-    _mark(folder, changed)
-    row("5 changed", rare)
+    _mark_due(folder, changed)
+    measure_tick("5 changed", rare)
     return rows
 
 
@@ -113,15 +118,15 @@ def _know_heads(folder: Path, head: str, *, due: bool = False) -> None:
     except ImportError:
         return
     home, now = open_home(folder / "home"), time.time()
-    asked_at = now - 86_400 if due else now
+    poll_time = now - 86_400 if due else now
     with open_poll_state(home.layout) as state:
         state.keep_polls(
-            Poll(each.key, source_of(each, offline=False), asked_at, asked_at + 3_600, head=head)
+            Poll(each.key, source_of(each, offline=False), poll_time, poll_time + 3_600, head=head)
             for each in home.registry.entries()
         )
 
 
-def _mark(folder: Path, keys: list[str]) -> None:
+def _mark_due(folder: Path, keys: list[str]) -> None:
     try:
         from codesum_pipeline.source.repositories.poll_state import mark_due
     except ImportError:
@@ -131,7 +136,7 @@ def _mark(folder: Path, keys: list[str]) -> None:
     mark_due(HomeLayout(folder / "home"), keys)
 
 
-def _tick(folder: Path, remotes: FakeRemotes, settings: dict[str, str]) -> TickCost:
+def _run_tick(folder: Path, remotes: FakeRemotes, settings: dict[str, str]) -> TickCost:
     environment = {**os.environ, **settings, "PATH": f"{remotes.folder}:{os.environ['PATH']}"}
     if not (remotes.folder / "heads").exists() or (folder / "local").exists():
         environment["PATH"] = os.environ["PATH"]
@@ -143,7 +148,7 @@ def _tick(folder: Path, remotes: FakeRemotes, settings: dict[str, str]) -> TickC
     raise RuntimeError(f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
 
 
-def _measured_tick(home: Path) -> dict[str, object]:
+def _measure_tick(home: Path) -> dict[str, object]:
     """One tick in this process, after all that it needs is imported."""
     import dagster as dg
     from dagster._core.definitions.partitions.context import partition_loading_context
@@ -156,7 +161,7 @@ def _measured_tick(home: Path) -> dict[str, object]:
     repository = definitions.get_repository_def()
     sensor = repository.get_sensor_def("repository_changes")
     with open_instance(HomeLayout(home)) as instance, _OpenFiles() as open_files:
-        before, began = _cpu(), time.monotonic()
+        before, began = _processor_seconds(), time.monotonic()
         with (
             partition_loading_context(dynamic_partitions_store=instance),
             dg.build_sensor_context(
@@ -164,7 +169,7 @@ def _measured_tick(home: Path) -> dict[str, object]:
             ) as context,
         ):
             data = sensor.evaluate_tick(context)
-        wall_s, after = time.monotonic() - began, _cpu()
+        wall_s, after = time.monotonic() - began, _processor_seconds()
     return {
         "wall_s": wall_s,
         "cpu_s": after[0] - before[0],
@@ -172,11 +177,11 @@ def _measured_tick(home: Path) -> dict[str, object]:
         "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "open_files": open_files.most,
         "runs": len(data.run_requests or ()),
-        "said": data.skip_message or "",
+        "skip_message": data.skip_message or "",
     }
 
 
-def _cpu() -> tuple[float, float]:
+def _processor_seconds() -> tuple[float, float]:
     """Of this process, and of those it waited for."""
     times = os.times()
     return times.user + times.system, times.children_user + times.children_system

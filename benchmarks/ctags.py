@@ -97,10 +97,10 @@ def missed_tags(tags: Iterable[Tag], symbols: Mapping[str, Sequence[Symbol]], *,
     waiting: dict[tuple[str, bool, str], list[Symbol]] = defaultdict(list)
     for path, found in symbols.items():
         for symbol in found:
-            waiting[path, symbol.type is SymbolType.CLASS, _plain(symbol.name)].append(symbol)
+            waiting[path, symbol.type is SymbolType.CLASS, _plain_name(symbol.name)].append(symbol)
     missed = []
     for tag in tags:
-        candidates = waiting[tag.path, tag.kind in CLASS_KINDS, _plain(tag.name)]
+        candidates = waiting[tag.path, tag.kind in CLASS_KINDS, _plain_name(tag.name)]
         near = [s for s in candidates if s.start_line - MARGIN <= tag.line <= s.end_line + MARGIN]
         if near and not has_clauses:
             candidates.remove(min(near, key=lambda symbol: abs(symbol.start_line - tag.line)))
@@ -110,5 +110,5 @@ def missed_tags(tags: Iterable[Tag], symbols: Mapping[str, Sequence[Symbol]], *,
     return [tag for tag in missed if (tag.path, tag.kind in CLASS_KINDS, tag.line) not in begins]
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return "".join(name.split())

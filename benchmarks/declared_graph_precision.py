@@ -40,7 +40,7 @@ class Repository:
     parse_s: float
     graph_s: float
 
-    def of(self, language: str | None) -> list[CallRow]:
+    def calls_in(self, language: str | None) -> list[CallRow]:
         """The calls of one language, or of all."""
         paths = (path for path in sorted(self.sites) if language in (None, self.languages[path]))
         return [site for path in paths for site in self.sites[path]]
@@ -81,7 +81,7 @@ def source_files(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield path, language
 
 
-def draw(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
+def draw_calls(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
     """At most `count` calls, as evenly over the reasons as they allow."""
     by_reason: defaultdict[str, list[CallRow]] = defaultdict(list)
     for site in sites:
@@ -97,7 +97,7 @@ def draw(sites: Sequence[CallRow], count: int, seed: int) -> list[CallRow]:
     return drawn
 
 
-def show(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None:
+def print_calls(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None:
     """Print calls with the caller's lines that name them, and their target."""
     for number, site in enumerate(sites, start=1):
         caller = repository.symbols.get(site.caller_id)
@@ -113,18 +113,18 @@ def show(folder: Path, repository: Repository, sites: Sequence[CallRow]) -> None
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--language")
-    arguments.add_argument("--sample", type=int, default=0)
-    arguments.add_argument("--unknown", type=int, default=0)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--reason")
-    chosen = arguments.parse_args()
-    folder = chosen.folder.resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--language")
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--unknown", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reason")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
     repository = read_repository(folder)
     for language in sorted({repository.languages[path] for path in repository.sites}):
-        sites = repository.of(language)
+        sites = repository.calls_in(language)
         outcomes = Counter(str(site.outcome) for site in sites)
         print(
             language,
@@ -134,13 +134,15 @@ def main() -> None:
         print("   ", dict(sorted(Counter(str(site.reason) for site in sites if site.reason).items())))
     total = sum(repository.lines[language] for language in PARSERS)
     print(f"{total} lines: parse {repository.parse_s:.2f} s, graph {repository.graph_s:.2f} s")
-    kept = repository.of(chosen.language)
+    kept = repository.calls_in(arguments.language)
     resolved = [site for site in kept if site.outcome is CallOutcome.RESOLVED]
-    if chosen.reason:
-        resolved = [site for site in resolved if site.reason == chosen.reason]
-    show(folder, repository, draw(resolved, chosen.sample, chosen.seed))
+    if arguments.reason:
+        resolved = [site for site in resolved if site.reason == arguments.reason]
+    print_calls(folder, repository, draw_calls(resolved, arguments.sample, arguments.seed))
     open_ones = [site for site in kept if site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
-    show(folder, repository, random.Random(chosen.seed).sample(open_ones, min(chosen.unknown, len(open_ones))))
+    print_calls(
+        folder, repository, random.Random(arguments.seed).sample(open_ones, min(arguments.unknown, len(open_ones)))
+    )
 
 
 if __name__ == "__main__":

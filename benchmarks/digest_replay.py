@@ -39,9 +39,9 @@ from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 def last_commits(clone: Path, since: str, until: str) -> list[tuple[str, str]]:
     """(day, commit) of each day in between with commits, oldest first; before them the last commit of all before."""
     command = ["git", "-C", str(clone), "log", "--first-parent", "--date=short", "--format=%cd %H", "HEAD"]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     days: dict[str, str] = {}
-    for day, commit in zip(said[::2], said[1::2], strict=True):
+    for day, commit in zip(words[::2], words[1::2], strict=True):
         if day <= until:
             days.setdefault(day, commit)
         if day < since:

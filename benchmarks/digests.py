@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
-from benchmarks.throughput import edit_one_function, gathered, timed_build
+from benchmarks.throughput import edit_one_function, gather_sources, time_build
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_THRESHOLD, Intent
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -56,7 +56,7 @@ class Meter:
         self.rows: dict[str, tuple[float, float]] = {}
 
     @contextmanager
-    def of(self, name: str) -> Iterator[None]:
+    def measure(self, name: str) -> Iterator[None]:
         cpu, wall = _processor_s(), time.perf_counter()
         yield
         self.rows[name] = (_processor_s() - cpu, time.perf_counter() - wall)
@@ -77,37 +77,37 @@ def measure(folder: Path, *, lines: int, intents: int) -> tuple[Meter, dict[str,
     """The second build, and all that matching adds to it."""
     meter = Meter()
     home = folder / "home"
-    repo = GitRepo.create(folder / "repo", gathered(lines))
-    with meter.of("first build"):
-        timed_build(home, repo)
+    repo = GitRepo.create(folder / "repo", gather_sources(lines))
+    with meter.measure("first build"):
+        time_build(home, repo)
     workspace = workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path)))
-    _compared(workspace).keep()
+    _compare_versions(workspace).keep()
     repo.commit(edit_one_function(home, repo))
-    with meter.of("build after the edit"):
-        timed_build(home, repo)
+    with meter.measure("build after the edit"):
+        time_build(home, repo)
     embedder = embedder_of(workspace.settings)
     embedder.embed_query("a build has loaded the model")
-    with meter.of("compare"):
-        compared = _compared(workspace)
-    with meter.of("match"), BlobReader(workspace.layout.mirror(workspace.key)) as blobs:
+    with meter.measure("compare"):
+        compared = _compare_versions(workspace)
+    with meter.measure("match"), BlobReader(workspace.layout.mirror(workspace.key)) as blobs:
         index = PublishedIndex.open(workspace.layout.published(workspace.key))
         found = match_changes(compared.changes, intents_of(intents), index, embedder, make_blob_reader(blobs))
-    with meter.of("group and keep"):
+    with meter.measure("group and keep"):
         group_matches(found)
         compared.keep()
-    with meter.of("compare again"):
-        _compared(workspace)
+    with meter.measure("compare again"):
+        _compare_versions(workspace)
     return meter, {"documents": len(index), "intents": intents, "changes": len(compared.changes), "matches": len(found)}
 
 
-def _compared(workspace: Workspace) -> VersionComparison:
+def _compare_versions(workspace: Workspace) -> VersionComparison:
     compared = compare_published(workspace)
     if compared is None:
         raise SystemExit("nothing is published")
     return compared
 
 
-def table(meter: Meter, counts: dict[str, int]) -> str:
+def format_table(meter: Meter, counts: dict[str, int]) -> str:
     build = meter.rows["build after the edit"][0]
     lines = [
         ", ".join(f"{number:,} {name}" for name, number in counts.items()),
@@ -127,11 +127,11 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=1_800_000)
     parser.add_argument("--intents", type=int, default=100)
     parser.add_argument("--update", action="store_true")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = table(*measure(Path(folder), lines=chosen.lines, intents=chosen.intents))
+        found = format_table(*measure(Path(folder), lines=arguments.lines, intents=arguments.intents))
     print(found)
-    if chosen.update:
+    if arguments.update:
         begin, end = "<!-- cost -->", "<!-- end of cost -->"
         text = RESULTS.read_text(encoding="utf-8")
         written = re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{found}\n{end}", text, flags=re.DOTALL)

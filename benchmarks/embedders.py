@@ -63,13 +63,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent.parent / "codesum_pipeline")
     parser.add_argument("--model", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.model:
-        print(json.dumps(measure(given.model, json.load(sys.stdin))))
+    arguments = parser.parse_args()
+    if arguments.model:
+        print(json.dumps(measure(arguments.model, json.load(sys.stdin))))
         return
     with tempfile.TemporaryDirectory(prefix="codesum-embedders-") as scratch:
-        texts = texts_of(given.folder, Path(scratch))
-    print(f"{len(texts)} texts of {given.folder.name}, {sum(map(len, texts)) // len(texts)} characters on average\n")
+        texts = texts_of(arguments.folder, Path(scratch))
+    print(
+        f"{len(texts)} texts of {arguments.folder.name}, {sum(map(len, texts)) // len(texts)} characters on average\n"
+    )
     print("| model | start to first vector | texts/s | texts/s of one core | peak memory |\n|---|---:|---:|---:|---:|")
     for model in MODELS:
         command = [sys.executable, "-m", "benchmarks.embedders", "--model", model]

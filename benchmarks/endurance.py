@@ -78,7 +78,7 @@ class Server:
     def target(self) -> Target:
         return Target(self._port, **_TARGETS[self.name])
 
-    def ready(self) -> None:
+    def make_ready(self) -> None:
         """Start it if it does not run, or answers nobody."""
         if self._process and self._process.poll() is None and self._is_answered(_ANSWERED_S):
             return
@@ -133,7 +133,7 @@ class Server:
     def _is_answered(self, within_s: float) -> bool:
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
-            if ask(self.target, deadline - time.monotonic()) is not None:
+            if ask_page(self.target, deadline - time.monotonic()) is not None:
                 return True
             if self._process and self._process.poll() is not None:
                 return False
@@ -141,7 +141,7 @@ class Server:
         return False
 
 
-def ask(target: Target, longest_s: float) -> int | None:
+def ask_page(target: Target, longest_s: float) -> int | None:
     """The status of the page; None without an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=max(0.1, longest_s))
     try:
@@ -166,7 +166,7 @@ class Bystander:
     _is_over: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def keep_asking(self) -> Iterator[None]:
         thread = threading.Thread(target=self._live)
         thread.start()
         try:
@@ -178,7 +178,7 @@ class Bystander:
     def _live(self) -> None:
         while not self._is_over.is_set():
             began = time.monotonic()
-            self.unanswered += ask(self.server.target, _ANSWERED_S) is None
+            self.unanswered += ask_page(self.server.target, _ANSWERED_S) is None
             self.worst_s = max(self.worst_s, time.monotonic() - began)
             self.peak_mb = max(self.peak_mb, self.server.memory_mb())
             self._is_over.wait(0.05)
@@ -188,11 +188,11 @@ class Bystander:
         return [f"{self.worst_s:.2f}{missed}", f"{self.peak_mb:.0f}"]
 
 
-def attacked(server: Server, attack: Attack, seconds: float) -> list[str]:
+def run_attack(server: Server, attack: Attack, seconds: float) -> list[str]:
     """What the attacker sees, how long the other one waited, and the memory."""
-    server.ready()
+    server.make_ready()
     bystander = Bystander(server)
-    with bystander.asking():
+    with bystander.keep_asking():
         try:
             seen = attack(server.target, seconds)
         except OSError as error:
@@ -202,15 +202,15 @@ def attacked(server: Server, attack: Attack, seconds: float) -> list[str]:
 
 def measure(server: Server, seconds: float, wanted: str) -> dict[str, list[str]]:
     """The cells of each attack."""
-    server.ready()
+    server.make_ready()
     rows = {}
     try:
         for name, attack in attacks_of(server.target):
             if wanted not in name:
                 continue
-            rows[name] = attacked(server, attack, seconds)
+            rows[name] = run_attack(server, attack, seconds)
             sys.stderr.write(f"{server.code.name} {server.name}: {name}: {rows[name]}\n")
-        server.ready()
+        server.make_ready()
         ended = server.seconds_to_end(_ANSWERED_S)
         rows[SIGTERM] = [f"ended after {ended:.1f} s" if ended is not None else "never ended", "", ""]
     finally:
@@ -218,7 +218,7 @@ def measure(server: Server, seconds: float, wanted: str) -> dict[str, list[str]]
     return rows
 
 
-def made_home(folder: Path, code: Path) -> Path:
+def make_home(folder: Path, code: Path) -> Path:
     """A home with one repository, made with the code that will serve it."""
     repository = GitRepo.create(folder / "zoo", FILES)
     home = folder / "home"
@@ -254,13 +254,13 @@ def print_files(readings: Sequence[Reading], size: int) -> None:
         largest = max(group, key=lambda reading: reading.memory_mb)
         failed = sum(bool(reading.failures) for reading in group)
         read = sum(reading.rows for reading in group) - failed
-        cells = [language, len(group), read, failed, f"{slowest.processor_s:.1f}", _kind(slowest)]
-        lines.append(f"| {' | '.join(map(str, [*cells, f'{largest.memory_mb:.0f}', _kind(largest)]))} |")
+        cells = [language, len(group), read, failed, f"{slowest.processor_s:.1f}", _kind_of_file(slowest)]
+        lines.append(f"| {' | '.join(map(str, [*cells, f'{largest.memory_mb:.0f}', _kind_of_file(largest)]))} |")
     lines += [f"\nNot read: {reading.source}: {reading.error}" for reading in readings if reading.error]
     sys.stdout.write(f"Files of {size:,} bytes\n\n" + "\n".join(lines) + "\n")
 
 
-def _kind(reading: Reading) -> str:
+def _kind_of_file(reading: Reading) -> str:
     return reading.source.partition(": ")[2]
 
 
@@ -284,20 +284,20 @@ def main() -> None:
     parser.add_argument("--attacks", default="", help="only those with this text in their name")
     parser.add_argument("--files", type=int, metavar="N", help="read N hostile files of each language instead")
     parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of each of them")
-    asked = parser.parse_args()
-    if asked.files:
-        print_files(read_files(asked.files, asked.bytes, asked.attacks), asked.bytes)
+    arguments = parser.parse_args()
+    if arguments.files:
+        print_files(read_files(arguments.files, arguments.bytes, arguments.attacks), arguments.bytes)
         return
-    codes = [*([asked.before.resolve()] if asked.before else []), HERE]
+    codes = [*([arguments.before.resolve()] if arguments.before else []), HERE]
     found: dict[str, dict[str, list[list[str]]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, code in enumerate(codes):
             (own := Path(folder) / str(number)).mkdir()
-            home = made_home(own, code)
-            for name in asked.servers:
-                for attack, cells in measure(Server(name, code, home), asked.seconds, asked.attacks).items():
+            home = make_home(own, code)
+            for name in arguments.servers:
+                for attack, cells in measure(Server(name, code, home), arguments.seconds, arguments.attacks).items():
                     found.setdefault(name, {}).setdefault(attack, []).append(cells)
-    print_table(found, [", before", ", now"] if asked.before else [""])
+    print_table(found, [", before", ", now"] if arguments.before else [""])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.question_fit import opened, repositories
+from benchmarks.question_fit import open_index, repository_names
 from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
@@ -53,26 +53,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", type=Path)
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "codesum-fit")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     embedder = load_embedder("static")
     ranks: dict[tuple[bool, bool], list[int]] = {}
-    for name in repositories():
-        index, clone = opened(chosen.home, chosen.clones / name), chosen.clones / name
-        for literal in drawn(index, clone):
-            for is_read, read in ((False, None), (True, reader(clone))):
+    for name in repository_names():
+        index, clone = open_index(arguments.home, arguments.clones / name), arguments.clones / name
+        for literal in draw_literals(index, clone):
+            for is_read, read in ((False, None), (True, make_reader(clone))):
                 hits = answer_query([index], literal.query, embedder=embedder, read=read).hits
                 ranks.setdefault((literal.is_filled, is_read), []).append(rank_of(literal, hits))
     rows: Table = [["literals", "sources", "asked", "at rank 1", "among 3"]]
     for (is_filled, is_read), found in sorted(ranks.items()):
         kind, sources = "values filled in" if is_filled else "as they are", "read" if is_read else "not read"
-        rows.append([kind, sources, str(len(found)), share(found, 1), share(found, 3)])
+        rows.append([kind, sources, str(len(found)), format_share(found, 1), format_share(found, 3)])
     print_table(rows)
 
 
-def drawn(index: PublishedIndex, clone: Path) -> list[Literal]:
+def draw_literals(index: PublishedIndex, clone: Path) -> list[Literal]:
     """Messages that stand once in the indexed files of a repository."""
     paths = [index.ids[row] for row in index.rows_at(Level.FILE) if not index.arrays["is_test"][row]]
-    found = [literal for path in paths for literal in messages(index.repo, path, clone)]
+    found = [literal for path in paths for literal in messages_in(index.repo, path, clone)]
     times = {literal.query: 0 for literal in found}
     for literal in found:
         times[literal.query] += 1
@@ -85,7 +85,7 @@ def drawn(index: PublishedIndex, clone: Path) -> list[Literal]:
     return [*plain[: DRAWN // 2], *filled[: DRAWN // 2]]
 
 
-def messages(repo: str, path: str, clone: Path) -> Iterator[Literal]:
+def messages_in(repo: str, path: str, clone: Path) -> Iterator[Literal]:
     """The messages of one file, with their placeholders filled in."""
     source = (clone / path).read_text(encoding="utf-8", errors="replace")
     for match in MESSAGE.finditer(source):
@@ -97,7 +97,7 @@ def messages(repo: str, path: str, clone: Path) -> Iterator[Literal]:
             yield Literal(repo, path, line, query, PLACEHOLDER.search(text) is not None)
 
 
-def reader(clone: Path) -> ReadTexts:
+def make_reader(clone: Path) -> ReadTexts:
     """Reads a clone's files of its commit."""
 
     def read(_: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
@@ -117,7 +117,7 @@ def rank_of(literal: Literal, hits: Sequence[Hit]) -> int:
     return 0
 
 
-def share(ranks: Sequence[int], limit: int) -> str:
+def format_share(ranks: Sequence[int], limit: int) -> str:
     """How many are found among the first."""
     return f"{100 * sum(0 < rank <= limit for rank in ranks) / len(ranks):.1f} %"
 

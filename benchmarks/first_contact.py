@@ -29,31 +29,31 @@ def sign{n}(value, key):
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
 
 
-def timed(*command: str) -> float:
+def time_command(*command: str) -> float:
     start = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - start
 
 
-def codesum(home: Path, *arguments: str) -> list[str]:
+def codesum_command(home: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), *arguments]
 
 
-def repository(folder: Path) -> Path:
+def make_repository(folder: Path) -> Path:
     folder.mkdir()
     for n in range(10):
         (folder / f"file{n}.py").write_text(FUNCTION.format(n=n))
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    commit(folder)
+    commit_all(folder)
     return folder
 
 
-def commit(folder: Path) -> None:
+def commit_all(folder: Path) -> None:
     subprocess.run([*GIT, "-C", str(folder), "add", "-A"], check=True)
     subprocess.run([*GIT, "-C", str(folder), "commit", "-qm", "change"], check=True)
 
 
-def on_a_terminal(command: list[str]) -> tuple[float, float]:
+def time_on_terminal(command: list[str]) -> tuple[float, float]:
     """Seconds to the first byte, and the longest silence."""
     ours, theirs = pty.openpty()
     start = last = time.perf_counter()
@@ -73,16 +73,18 @@ def on_a_terminal(command: list[str]) -> tuple[float, float]:
     return first, silence
 
 
-def one_round(folder: Path) -> dict[str, float]:
-    cloned, home = repository(folder / "signing"), folder / "home"
-    found = {"import dagster": timed(sys.executable, "-c", "import dagster")}
-    found["cold index"] = timed(*codesum(home, "index", str(cloned)))
-    found["unchanged"] = timed(*codesum(home, "index", str(cloned)))
+def measure_round(folder: Path) -> dict[str, float]:
+    cloned, home = make_repository(folder / "signing"), folder / "home"
+    found = {"import dagster": time_command(sys.executable, "-c", "import dagster")}
+    found["cold index"] = time_command(*codesum_command(home, "index", str(cloned)))
+    found["unchanged"] = time_command(*codesum_command(home, "index", str(cloned)))
     (cloned / "file3.py").write_text(FUNCTION.format(n=3).replace("value + key", "key + value * 2"))
-    commit(cloned)
-    found["edit"] = timed(*codesum(home, "index", str(cloned)))
-    found["search"] = timed(*codesum(home, "search", "sign a value"))
-    found["first byte"], found["longest silence"] = on_a_terminal(codesum(folder / "seen", "index", str(cloned)))
+    commit_all(cloned)
+    found["edit"] = time_command(*codesum_command(home, "index", str(cloned)))
+    found["search"] = time_command(*codesum_command(home, "search", "sign a value"))
+    found["first byte"], found["longest silence"] = time_on_terminal(
+        codesum_command(folder / "seen", "index", str(cloned))
+    )
     return found
 
 
@@ -93,7 +95,7 @@ def main() -> None:
     rounds = []
     for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 5):
         with tempfile.TemporaryDirectory() as folder:
-            rounds.append(one_round(Path(folder)))
+            rounds.append(measure_round(Path(folder)))
     print("| what | seconds | of import dagster |\n| --- | --- | --- |")
     for name in rounds[0]:
         seconds = statistics.median(one[name] for one in rounds)

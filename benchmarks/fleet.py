@@ -24,7 +24,7 @@ import psutil
 from dagster._core.scheduler.instigation import TickStatus
 from msgspec import to_builtins
 
-from benchmarks.fleet_repositories import copies, made, packages
+from benchmarks.fleet_repositories import copy_clones, copy_packages, make_small_repositories
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import JOB
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -75,10 +75,10 @@ class Memory:
 
     def _watch(self) -> None:
         while not self.ended.wait(1.0):
-            self.most = max(self.most, *(_resident(worker) for worker in self.workers))
+            self.most = max(self.most, *(_resident_bytes(worker) for worker in self.workers))
 
 
-def _resident(worker: Worker) -> int:
+def _resident_bytes(worker: Worker) -> int:
     held = 0
     for pid in worker.pids():
         with suppress(psutil.NoSuchProcess):
@@ -86,11 +86,13 @@ def _resident(worker: Worker) -> int:
     return held
 
 
-def repositories(arguments: argparse.Namespace, folder: Path) -> list[GitRepo]:
+def make_repositories(arguments: argparse.Namespace, folder: Path) -> list[GitRepo]:
     """What the command line asks for."""
     if arguments.packages:
-        return packages(arguments.packages, folder)
-    return copies(arguments.clones, folder) if arguments.clones else made(arguments.made, folder)
+        return copy_packages(arguments.packages, folder)
+    return (
+        copy_clones(arguments.clones, folder) if arguments.clones else make_small_repositories(arguments.made, folder)
+    )
 
 
 def measure(repos: Sequence[GitRepo], *, workers: int, changed: int, folder: Path) -> list[Phase]:
@@ -108,10 +110,12 @@ def measure(repos: Sequence[GitRepo], *, workers: int, changed: int, folder: Pat
         limit = {"CODESUM_ENGINE__MAX_CONCURRENT_RUNS": str(workers)}
         fleet = Fleet(bucket.url, folder, postgres, redis, {**extra, **limit})
         until_end.callback(fleet.end)
-        return _phases(fleet, bucket, repos, workers=workers, changed=changed)
+        return _measure_phases(fleet, bucket, repos, workers=workers, changed=changed)
 
 
-def _phases(fleet: Fleet, bucket: Bucket, repos: Sequence[GitRepo], *, workers: int, changed: int) -> list[Phase]:
+def _measure_phases(
+    fleet: Fleet, bucket: Bucket, repos: Sequence[GitRepo], *, workers: int, changed: int
+) -> list[Phase]:
     fleet.make_quick()
     registry = Home(fleet.settings).registry
     for repo in repos:
@@ -122,23 +126,23 @@ def _phases(fleet: Fleet, bucket: Bucket, repos: Sequence[GitRepo], *, workers: 
     ]
     fleet.start("daemon", "dev", "--only", "daemon")
     keys = [repo.path.name for repo in repos]
-    phases = [_phase("cold", fleet, bucket, started, keys, wanted=len(keys))]
-    phases.append(_phase("unchanged", fleet, bucket, started, keys, wanted=0))
+    phases = [_measure_phase("cold", fleet, bucket, started, keys, wanted=len(keys))]
+    phases.append(_measure_phase("unchanged", fleet, bucket, started, keys, wanted=0))
     for repo in repos[:changed]:
         repo.commit({"added.py": 'def added(x):\n    """Add one."""\n    return x + 1\n'})
-    phases.append(_phase(f"{changed} changed", fleet, bucket, started, keys, wanted=changed))
+    phases.append(_measure_phase(f"{changed} changed", fleet, bucket, started, keys, wanted=changed))
     return phases
 
 
-def _phase(
+def _measure_phase(
     name: str, fleet: Fleet, bucket: Bucket, workers: Sequence[Worker], keys: Sequence[str], *, wanted: int
 ) -> Phase:
     """Until so many more runs succeeded, and then until none is asked for any more; that wait is not counted."""
     before = {run.run_id for run in fleet.runs()}
-    asked = dict(bucket.requests)
+    requests_before = dict(bucket.requests)
     start, began = time.monotonic(), time.time()
     with Memory(workers).watched() as memory:
-        wall_s = _wait(fleet, before, wanted, start)
+        wall_s = _wait_for_runs(fleet, before, wanted, start)
         time.sleep(QUIET_S)
     new = [run for run in fleet.runs() if run.run_id not in before and run.job_name == JOB]
     return Phase(
@@ -150,7 +154,7 @@ def _phase(
         runs_failed=sum(run.status.value == "FAILURE" for run in new),
         longest_look_s=round(_longest_look(fleet, began), 2),
         worker_memory_mb=memory.most // 2**20,
-        requests={method: count - asked.get(method, 0) for method, count in bucket.requests.items()},
+        requests={method: count - requests_before.get(method, 0) for method, count in bucket.requests.items()},
     )
 
 
@@ -166,7 +170,7 @@ def _longest_look(fleet: Fleet, began: float) -> float:
     return max((tick.end_timestamp - tick.timestamp for tick in ticks if tick.end_timestamp), default=0.0)
 
 
-def _wait(fleet: Fleet, before: set[str], wanted: int, start: float) -> float:
+def _wait_for_runs(fleet: Fleet, before: set[str], wanted: int, start: float) -> float:
     while time.monotonic() - start < TIMEOUT_S:
         new = [run for run in fleet.runs() if run.run_id not in before]
         if sum(run.status.value == "SUCCESS" for run in new) >= wanted:
@@ -188,7 +192,7 @@ def main() -> None:
     found: list[dict[str, object]] = []
     for workers in arguments.workers:
         with tempfile.TemporaryDirectory() as folder:
-            repos = repositories(arguments, Path(folder))
+            repos = make_repositories(arguments, Path(folder))
             place = Path(folder) / "fleet"
             place.mkdir()
             for phase in measure(repos, workers=workers, changed=arguments.changed, folder=place):

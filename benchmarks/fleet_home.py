@@ -42,7 +42,7 @@ _GIT = """#!/bin/sh
 # The only command that a look at a remote runs: ls-remote.
 for argument in "$@"; do case "$argument" in https://*) url=$argument;; esac; done
 name=${{url##*/}}
-echo >> {folder}/asked
+echo >> {folder}/requests
 if [ -f "{folder}/heads/$name" ]; then read -r head < "{folder}/heads/$name"; else head={head}; fi
 printf '%s\\tHEAD\\n' "$head"
 """
@@ -58,16 +58,16 @@ class FakeRemotes:
     @classmethod
     def create(cls, folder: Path, head: str) -> "FakeRemotes":
         (folder / "heads").mkdir(parents=True)
-        (folder / "asked").touch()
+        (folder / "requests").touch()
         program = folder / "git"
         program.write_text(_GIT.format(folder=folder, head=head))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         return cls(folder, head)
 
     @property
-    def asked(self) -> int:
+    def request_count(self) -> int:
         """How many requests there were so far."""
-        return (self.folder / "asked").stat().st_size
+        return (self.folder / "requests").stat().st_size
 
     def push(self, key: str, head: str) -> None:
         """Another head from now on."""
@@ -81,8 +81,8 @@ def make_fleet(folder: Path, count: int, *, postgres: str | None, local: bool) -
     home = open_home(folder / "home")
     build(workspace_of(home, RepositoryEntry("template", str(repo.path))))
     keys = [f"repository-{number:05d}" for number in range(count)]
-    entries = [_entry(folder, key, number, local=local) for number, key in enumerate(keys)]
-    _register(home, entries)
+    entries = [_make_entry(folder, key, number, local=local) for number, key in enumerate(keys)]
+    _register_entries(home, entries)
     if local:
         repo.git("clone", "--quiet", "--bare", str(repo.path), str(folder / "bare.git"))
         for entry in entries:
@@ -94,7 +94,7 @@ def make_fleet(folder: Path, count: int, *, postgres: str | None, local: bool) -
     if postgres:
         _use_postgres(home, postgres)
     with open_instance(home.layout) as instance:
-        _record(home, instance, fingerprints)
+        _record_builds(home, instance, fingerprints)
     return FakeRemotes.create(folder / "git", head)
 
 
@@ -113,12 +113,12 @@ def move_heads(folder: Path, keys: Iterable[str], remotes: FakeRemotes, *, local
             remotes.push(key, head)
 
 
-def _entry(folder: Path, key: str, number: int, *, local: bool) -> RepositoryEntry:
+def _make_entry(folder: Path, key: str, number: int, *, local: bool) -> RepositoryEntry:
     url = f"https://git{number % HOSTS}.example.org/team/{key}.git"
     return RepositoryEntry(key, str(folder / "local" / f"{key}.git") if local else url)
 
 
-def _register(home: Home, entries: Sequence[RepositoryEntry]) -> None:
+def _register_entries(home: Home, entries: Sequence[RepositoryEntry]) -> None:
     fields = {each.key: {"path" if each.location.startswith("/") else "url": each.location} for each in entries}
     home.layout.repos_file.write_text(yaml.safe_dump({"repositories": fields}))
 
@@ -157,7 +157,7 @@ def _use_postgres(home: Home, url: str) -> None:
     file.write_text(yaml.safe_dump({**packaged, "storage": {"postgres": {"postgres_url": url}}}))
 
 
-def _record(home: Home, instance: dg.DagsterInstance, fingerprints: dict[str, str]) -> None:
+def _record_builds(home: Home, instance: dg.DagsterInstance, fingerprints: dict[str, str]) -> None:
     """Each repository's partition, its materialisations of the published index, and its past runs."""
     keys = list(fingerprints)
     for start in range(0, len(keys), _PORTION):
@@ -169,24 +169,26 @@ def _record(home: Home, instance: dg.DagsterInstance, fingerprints: dict[str, st
     run = instance.create_run_for_job(job, tags=run_tags, status=dg.DagsterRunStatus.SUCCESS)
     older = [(key, "0" * 40) for _ in range(MATERIALIZATIONS - 1) for key in keys]
     with instance.event_log_storage.index_connection() as connection:  # type: ignore[attr-defined]
-        rows = _taken(connection, SqlEventLogStorageTable, SqlEventLogStorageTable.c.partition == _KEY)
-        _insert(connection, SqlEventLogStorageTable, rows, [(*each, {}) for each in [*older, *fingerprints.items()]])
+        rows = _take_rows(connection, SqlEventLogStorageTable, SqlEventLogStorageTable.c.partition == _KEY)
+        _insert_rows(
+            connection, SqlEventLogStorageTable, rows, [(*each, {}) for each in [*older, *fingerprints.items()]]
+        )
     past = [(key, "1" * 40, {"run_id": str(uuid.uuid4())}) for _ in range(RUNS) for key in keys]
     with instance.run_storage.connect() as connection:  # type: ignore[attr-defined]
         tables = (RunTagsTable, RunsTable)
-        taken = [(table, _taken(connection, table, table.c.run_id == run.run_id)) for table in tables]
+        taken = [(table, _take_rows(connection, table, table.c.run_id == run.run_id)) for table in tables]
         for table, rows in reversed(taken):
-            _insert(connection, table, rows, past)
+            _insert_rows(connection, table, rows, past)
 
 
-def _taken(connection: sa.Connection, table: sa.Table, which: Any) -> list[dict[str, Any]]:
+def _take_rows(connection: sa.Connection, table: sa.Table, which: Any) -> list[dict[str, Any]]:
     """Rows to make others of; they are deleted."""
     rows = [dict(row) for row in connection.execute(sa.select(table).where(which)).mappings()]
     connection.execute(sa.delete(table).where(which))
     return rows
 
 
-def _insert(
+def _insert_rows(
     connection: sa.Connection,
     table: sa.Table,
     rows: Sequence[dict[str, Any]],
@@ -195,14 +197,14 @@ def _insert(
     """The rows once for each key and fingerprint, with some values of its own."""
     for start in range(0, len(wanted), _PORTION):
         made = [
-            _renamed(row, key, fingerprint) | new
+            _rename_row(row, key, fingerprint) | new
             for key, fingerprint, new in wanted[start : start + _PORTION]
             for row in rows
         ]
         connection.execute(sa.insert(table), made)
 
 
-def _renamed(row: dict[str, Any], key: str, fingerprint: str) -> dict[str, Any]:
+def _rename_row(row: dict[str, Any], key: str, fingerprint: str) -> dict[str, Any]:
     return {
         name: value.replace(_KEY, key).replace(_FINGERPRINT, fingerprint) if isinstance(value, str) else value
         for name, value in row.items()

@@ -14,22 +14,22 @@ MODULES = range(5, 41)
 BYTES = range(20_000, 400_000)
 
 
-def copies(clones: Sequence[Path], folder: Path) -> list[GitRepo]:
+def copy_clones(clones: Sequence[Path], folder: Path) -> list[GitRepo]:
     """Each clone, cloned."""
     for clone in clones:
         subprocess.run(["git", "clone", "-q", str(clone), str(folder / clone.name)], check=True)
     return [GitRepo(folder / clone.name) for clone in clones]
 
 
-def made(count: int, folder: Path) -> list[GitRepo]:
+def make_small_repositories(count: int, folder: Path) -> list[GitRepo]:
     """Small ones, no two alike."""
     own = [{"shop/own.py": f'def own{n}(x):\n    """Add {n}."""\n    return x + {n}\n'} for n in range(count)]
     return [GitRepo.create(folder / f"made{n:03}", {**FILES, **files}) for n, files in enumerate(own)]
 
 
-def packages(count: int, folder: Path) -> list[GitRepo]:
+def copy_packages(count: int, folder: Path) -> list[GitRepo]:
     """Installed packages of 5 to 40 modules and 20 to 400 KB, in the order of their names; a repository of each."""
-    found = sorted(dict(_installed()).items())
+    found = sorted(dict(_installed_packages()).items())
     if len(found) < count:
         raise SystemExit(f"this environment has {len(found)} packages of that size, not {count}")
     repositories = []
@@ -41,7 +41,7 @@ def packages(count: int, folder: Path) -> list[GitRepo]:
     return repositories
 
 
-def _installed() -> Iterator[tuple[str, Path]]:
+def _installed_packages() -> Iterator[tuple[str, Path]]:
     for distribution in metadata.distributions():
         modules: dict[str, list[Path]] = {}
         for file in distribution.files or ():

@@ -33,7 +33,7 @@ from typing import IO, Any
 
 import psutil
 
-from benchmarks.throughput import gathered
+from benchmarks.throughput import gather_sources
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
@@ -77,7 +77,7 @@ class Figures:
     memory_added_mb: float = 0.0
     waits: dict[str, list[Cost]] = field(default_factory=dict)
 
-    def wait(self, name: str) -> Cost:
+    def add_wait(self, name: str) -> Cost:
         """A new cost among those of what somebody waits for."""
         cost = Cost()
         self.waits.setdefault(name, []).append(cost)
@@ -85,7 +85,7 @@ class Figures:
 
 
 @contextmanager
-def measured(cost: Cost, process: psutil.Process | None = None) -> Iterator[None]:
+def measure_block(cost: Cost, process: psutil.Process | None = None) -> Iterator[None]:
     """Add the wall time of a block, and the processor time of a process, else of this one, and of its children."""
     measured_one = process or psutil.Process()
     began, before = time.perf_counter(), measured_one.cpu_times()
@@ -95,13 +95,13 @@ def measured(cost: Cost, process: psutil.Process | None = None) -> Iterator[None
     cost.processor_s += sum(measured_one.cpu_times()[:4]) - sum(before[:4])
 
 
-def measure(lines: int, folder: Path, *, rounds: int, trees: int) -> None:
+def measure_size(lines: int, folder: Path, *, rounds: int, trees: int) -> None:
     """Print all figures of one size, made in a new folder."""
-    sources = gathered(lines)
+    sources = gather_sources(lines)
     repo = GitRepo.create(folder / "repository", sources)
     home, entry = open_home(folder / "home"), RepositoryEntry(_KEY, str(repo.path))
     cost = Cost()
-    with measured(cost):
+    with measure_block(cost):
         build(workspace_of(home, entry), may_fail=True)
     cost.bytes = size_of(home.layout.home)
     count = sum(source.count(b"\n") for source in sources.values())
@@ -125,24 +125,24 @@ def measure_trees(
         repo.git("worktree", "add", "-q", "--detach", str(tree.path))
         chosen = random.Random(number).sample(paths, min(max(FILES), len(paths)))
         for count in FILES:
-            added = [edit(tree, path, f"tree_{number}") for path in chosen[:count] if not is_edited(tree, path)]
+            added = [edit_file(tree, path, f"tree_{number}") for path in chosen[:count] if not is_edited(tree, path)]
             # What the last step left would be taken over.
             shutil.rmtree(kept, ignore_errors=True)
             cost = Cost(lines=sum(text_of(tree, path).count("\n") for path in chosen[:count]))
-            with measured(cost):
+            with measure_block(cost):
                 opened = open_tree(home.settings, entry, base, tree.path, rescaled=rescaled)
             cost.bytes = size_of(kept)
-            check(home, opened, number, added)
+            check_tree(home, opened, number, added)
             found.trees.setdefault(count, []).append(cost)
         again = Cost()
-        edit(tree, chosen[0], f"again_{number}")
-        with measured(again):
+        edit_file(tree, chosen[0], f"again_{number}")
+        with measure_block(again):
             open_tree(home.settings, entry, base, tree.path, rescaled=rescaled)
         found.again.append(again)
     found.memory_added_mb = memory_mb() - before
 
 
-def check(home: Home, tree: TreeIndex, number: int, names: list[str]) -> None:
+def check_tree(home: Home, tree: TreeIndex, number: int, names: list[str]) -> None:
     """Its edits are found, and none of another tree; raises `SystemExit`."""
     hits = search_indexes([*tree.parts], " ".join(names[:3]), embedder=embedder_of(home.settings))
     edited = {match for hit in hits for match in re.findall(r"edited_tree_(\d+)", hit.id)}
@@ -153,28 +153,31 @@ def check(home: Home, tree: TreeIndex, number: int, names: list[str]) -> None:
 def measure_servers(found: Figures, home: Home, repo: GitRepo, paths: list[str], rounds: int) -> None:
     """What somebody waits for in the checkout itself."""
     path = paths[len(paths) // 2]
-    with server(home, repo) as (process, ask):
+    with serve_mcp(home, repo) as (process, ask):
         ask("edited")
         for number in range(rounds):
-            name = edit(repo, path, f"mcp_{number}")
-            first, settled = found.wait("`codesum mcp` answers with it"), found.wait("`codesum mcp` answers settled")
-            with measured(settled, process):
-                with measured(first, process):
-                    until(lambda name=name: name in ask(name))  # type: ignore[misc]
-                until(lambda name=name: _LAGS not in ask(name), pause_s=0.2)  # type: ignore[misc]
+            name = edit_file(repo, path, f"mcp_{number}")
+            first, settled = (
+                found.add_wait("`codesum mcp` answers with it"),
+                found.add_wait("`codesum mcp` answers settled"),
+            )
+            with measure_block(settled, process):
+                with measure_block(first, process):
+                    wait_until(lambda name=name: name in ask(name))  # type: ignore[misc]
+                wait_until(lambda name=name: _LAGS not in ask(name), pause_s=0.2)  # type: ignore[misc]
     for number in range(rounds):
-        name = edit(repo, path, f"search_{number}")
-        with measured(found.wait("`codesum search` has answered with it")):
-            answer = searched(home, repo, name)
+        name = edit_file(repo, path, f"search_{number}")
+        with measure_block(found.add_wait("`codesum search` has answered with it")):
+            answer = run_search(home, repo, name)
         if name not in answer:
             raise SystemExit(f"{name} was not found")
     repo.git("checkout", "-q", ".")
     for _ in range(rounds):
-        with measured(found.wait("`codesum search`, nothing edited")):
-            searched(home, repo, "edited")
+        with measure_block(found.add_wait("`codesum search`, nothing edited")):
+            run_search(home, repo, "edited")
 
 
-def until(holds: Callable[[], bool], *, pause_s: float = 0.02) -> None:
+def wait_until(holds: Callable[[], bool], *, pause_s: float = 0.02) -> None:
     """Come back as soon as something holds."""
     began = time.perf_counter()
     while not holds():
@@ -184,19 +187,19 @@ def until(holds: Callable[[], bool], *, pause_s: float = 0.02) -> None:
 
 
 @contextmanager
-def server(home: Home, repo: GitRepo) -> Iterator[tuple[psutil.Process, Callable[[str], str]]]:
+def serve_mcp(home: Home, repo: GitRepo) -> Iterator[tuple[psutil.Process, Callable[[str], str]]]:
     """A `codesum mcp`, and what asks it and answers with its text."""
     command = [*_CODESUM, "--home", str(home.layout.home), "mcp"]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=repo.path, text=True) as process:
         assert process.stdin and process.stdout
-        send(process.stdin, {"id": 0, "method": "initialize", "params": hello})
+        send_message(process.stdin, {"id": 0, "method": "initialize", "params": hello})
         process.stdout.readline()
-        send(process.stdin, {"method": "notifications/initialized"})
+        send_message(process.stdin, {"method": "notifications/initialized"})
 
         def ask(query: str) -> str:
             assert process.stdin and process.stdout
-            send(
+            send_message(
                 process.stdin,
                 {"id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": query}}},
             )
@@ -209,19 +212,19 @@ def server(home: Home, repo: GitRepo) -> Iterator[tuple[psutil.Process, Callable
         process.stdin.close()
 
 
-def send(stream: IO[str], message: Mapping[str, Any]) -> None:
+def send_message(stream: IO[str], message: Mapping[str, Any]) -> None:
     stream.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     stream.flush()
 
 
-def searched(home: Home, repo: GitRepo, query: str) -> str:
+def run_search(home: Home, repo: GitRepo, query: str) -> str:
     """What a new process of `codesum search` answers."""
     command = [*_CODESUM, "--home", str(home.layout.home), "search", query, "--json"]
     done = subprocess.run(command, check=True, capture_output=True, cwd=repo.path, text=True)
     return done.stdout
 
 
-def edit(repo: GitRepo, path: str, mark: str) -> str:
+def edit_file(repo: GitRepo, path: str, mark: str) -> str:
     """A statement more in a function of the file, and a function more; its name."""
     name = f"edited_{mark}_{re.sub('[^a-z]', '_', Path(path).stem.lower())}"
     source = re.sub(r"\n    return ", f"\n    {mark} = 1\n    return ", text_of(repo, path), count=1)
@@ -283,7 +286,7 @@ def main() -> None:
     options = parser.parse_args()
     for lines in options.lines:
         with tempfile.TemporaryDirectory() as folder:
-            measure(lines, Path(folder), rounds=options.rounds, trees=options.trees)
+            measure_size(lines, Path(folder), rounds=options.rounds, trees=options.trees)
 
 
 if __name__ == "__main__":

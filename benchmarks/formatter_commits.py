@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import language_o
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 
 
-def git(clone: str, *arguments: str) -> bytes:
+def run_git(clone: str, *arguments: str) -> bytes:
     """What git says."""
     return subprocess.run(["git", "-C", clone, *arguments], check=True, capture_output=True).stdout
 
@@ -28,7 +28,7 @@ def symbols_of(clone: str, commit: str, path: str) -> dict[str, str]:
     language = language_of_path(path)
     if language is None or language not in PARSERS:
         return {}
-    data = git(clone, "show", f"{commit}:{path}")
+    data = run_git(clone, "show", f"{commit}:{path}")
     try:
         parsed = parse_file(path, language, data, blob="", hash_policy=HashPolicy.CANONICAL)
     except SkippedFile:
@@ -38,7 +38,7 @@ def symbols_of(clone: str, commit: str, path: str) -> dict[str, str]:
 
 def measure(clone: str, commit: str) -> dict[str, object]:
     """Symbols in the files that a commit changes, and those with another hash after it."""
-    changed = git(clone, "diff", "--name-only", "--diff-filter=M", f"{commit}^", commit).decode().splitlines()
+    changed = run_git(clone, "diff", "--name-only", "--diff-filter=M", f"{commit}^", commit).decode().splitlines()
     counts: Counter[str] = Counter()
     examples = []
     for path in changed:
@@ -48,7 +48,7 @@ def measure(clone: str, commit: str) -> dict[str, object]:
         counts.update(files=bool(both), symbols=len(both), rewritten=len(rewritten))
         counts.update(new_or_gone=len(before.keys() ^ after.keys()))
         examples += rewritten[:2]
-    subject = git(clone, "log", "-1", "--format=%s", commit).decode().strip()
+    subject = run_git(clone, "log", "-1", "--format=%s", commit).decode().strip()
     return {"commit": commit, "subject": subject, **counts, "examples": examples[:10]}
 
 

@@ -106,7 +106,7 @@ class Definitions:
 
 def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
     """Parse and resolve all files that the pipeline would index; `only`: of these languages, if any are named."""
-    places, sources = _listed(folder)
+    places, sources = _list_files(folder)
     lines: dict[str, list[str]] = {}
     symbols: dict[str, Symbol] = {}
     facts: list[FileFacts] = []
@@ -128,7 +128,7 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
     sites = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), places)
     resolve_s = time.process_time() - started
     languages = {place.path: place.language for place in places}
-    calls = [call for path, found in sites.items() for call in _placed(found, languages[path], positions[path])]
+    calls = [call for path, found in sites.items() for call in _place_calls(found, languages[path], positions[path])]
     return Tree(folder, lines, languages, symbols, calls, resolve_s)
 
 
@@ -141,18 +141,18 @@ def resolve_all(loaded: LoadedFiles, places: list[SourceFile]) -> dict[str, list
     return sites
 
 
-def _placed(sites: list[CallRow], language: str, positions: tuple[int, ...]) -> Iterator[PlacedCall]:
+def _place_calls(sites: list[CallRow], language: str, positions: tuple[int, ...]) -> Iterator[PlacedCall]:
     for site, line, column in zip(sites, positions[::2], positions[1::2], strict=True):
         yield PlacedCall(site, language, line, column)
 
 
-def _listed(folder: Path) -> tuple[list[SourceFile], dict[str, bytes]]:
+def _list_files(folder: Path) -> tuple[list[SourceFile], dict[str, bytes]]:
     """The files that the scan rules index, by path, and their contents."""
     rules = PathRules.of(RepositoryEntry("graded", str(folder)), ScanSettings())
     found: list[SourceFile] = []
     sources: dict[str, bytes] = {}
     sizes: dict[str, int] = {}
-    for path in sorted(_paths(folder, rules)):
+    for path in sorted(_find_paths(folder, rules)):
         size = (folder / path).stat().st_size
         sizes[path] = size
         if rules.why_skipped(path, mode="100644", size=size) is not None:
@@ -171,7 +171,7 @@ def _listed(folder: Path) -> tuple[list[SourceFile], dict[str, bytes]]:
     return [place for place in found if not is_below(place.path, foreign)], sources
 
 
-def _paths(folder: Path, rules: PathRules) -> Iterator[str]:
+def _find_paths(folder: Path, rules: PathRules) -> Iterator[str]:
     for at, folders, names in os.walk(folder):
         here = Path(at).relative_to(folder)
         folders[:] = [name for name in folders if name != ".git" and not rules.skip.match_file(f"{here / name}/")]

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
-from benchmarks.graded_truth import Said, Truth
+from benchmarks.graded_truth import TargetStatus, Truth
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome
 
@@ -26,10 +26,10 @@ def ask_jedi(tree: Tree, graded: Sequence[Opinion], folder: Path, chooser: Rando
     definitions = Definitions(tree)
     by_verdict: defaultdict[str, list[Opinion]] = defaultdict(list)
     for call, truth, verdict in graded:
-        is_silent = truth.said in (Said.SILENT, Said.MISNAMED, Said.UNRESOLVED)
+        is_silent = truth.status in (TargetStatus.SILENT, TargetStatus.MISNAMED, TargetStatus.UNRESOLVED)
         is_resolved = call.site.outcome is CallOutcome.RESOLVED
         if call.language == "python" and call.line and (verdict not in ("right", "not graded") or is_silent):
-            name = f"{truth.said}, {'resolved' if is_resolved else 'not resolved'}" if is_silent else verdict
+            name = f"{truth.status}, {'resolved' if is_resolved else 'not resolved'}" if is_silent else verdict
             by_verdict[name].append((call, truth, verdict))
     for name, opinions in sorted(by_verdict.items()):
         drawn = chooser.sample(opinions, min(sample, len(opinions)))
@@ -53,7 +53,7 @@ def _agreement(jedi: Any, project: Any, tree: Tree, definitions: Definitions, ca
     ids = {target for name in followed for target in _ids(tree, definitions, name)}
     if call.site.outcome is CallOutcome.RESOLVED and call.site.target in ids:
         return "with the graph"
-    if ids & truth.targets or (not ids and truth.said is Said.OUTSIDE):
+    if ids & truth.targets or (not ids and truth.status is TargetStatus.OUTSIDE):
         return "with the index"
     return "neither, inside" if ids else "neither, outside"
 

@@ -43,7 +43,7 @@ _ACCESSOR = re.compile(r"^<[gs]et>")
 _PROPERTY = re.compile(r"^\s*@(?:\w+\.)*(?:\w*_)?(?:cached_?)?property\b", re.MULTILINE)
 
 
-class Said(StrEnum):
+class TargetStatus(StrEnum):
     """What is known of a call's target."""
 
     INSIDE = "inside"
@@ -64,7 +64,7 @@ class Said(StrEnum):
 class Truth:
     """`targets` are ids of symbols, each of them right; `text` is the compiler's own word for it."""
 
-    said: Said
+    status: TargetStatus
     targets: frozenset[str] = frozenset()
     text: str = ""
     through_module: bool = False
@@ -85,10 +85,10 @@ class Judge:
         self.definitions = Definitions(tree)
         self._lines = _Lines(self, truth) if truth.suffix == ".jsonl" else _Index(self, truth)
 
-    def of(self, call: PlacedCall) -> Truth:
+    def find_truth(self, call: PlacedCall) -> Truth:
         if call.line == 0:
-            return Truth(Said.NAMELESS)
-        return self._lines.of(call)
+            return Truth(TargetStatus.NAMELESS)
+        return self._lines.find_truth(call)
 
     def covers(self, path: str) -> bool:
         """Whether the compiler read the file."""
@@ -97,8 +97,8 @@ class Judge:
     def inside(self, found: Iterable[Symbol], text: str) -> Truth:
         symbols = list(found)
         if any(_is_property(self.tree, symbol) for symbol in symbols):
-            return Truth(Said.PROPERTY, text=text)
-        return Truth(Said.INSIDE, frozenset(self._same(symbols)), text)
+            return Truth(TargetStatus.PROPERTY, text=text)
+        return Truth(TargetStatus.INSIDE, frozenset(self._same(symbols)), text)
 
     def _same(self, symbols: Sequence[Symbol]) -> Iterator[str]:
         """The ids of symbols, with those of which they are other signatures or the declaration."""
@@ -119,18 +119,18 @@ class _Lines:
         self._rows = {(row["file"], row["line"], row["column"]): row for row in rows}
         self.paths = {row["file"] for row in rows}
 
-    def of(self, call: PlacedCall) -> Truth:
+    def find_truth(self, call: PlacedCall) -> Truth:
         row = self._rows.get((call.site.file_path, call.line, call.column))
         if row is None:
-            return Truth(Said.SILENT)
+            return Truth(TargetStatus.SILENT)
         if row.get("kind") == "variable":
-            return Truth(Said.VARIABLE)
+            return Truth(TargetStatus.VARIABLE)
         if row["target_file"] is None:
-            return Truth(Said.OUTSIDE, text=str(row.get("target_name")))
+            return Truth(TargetStatus.OUTSIDE, text=str(row.get("target_name")))
         name = row.get("target_name") or word_at(self._judge.tree, call)
         text = f"{row['target_file']}:{row['target_line']} {name}"
         found = self._judge.definitions.at(row["target_file"], row["target_line"], name)
-        return Truth(Said.UNDOCUMENTED, text=text) if found is None else self._judge.inside([found], text)
+        return Truth(TargetStatus.UNDOCUMENTED, text=text) if found is None else self._judge.inside([found], text)
 
 
 class _Index:
@@ -178,28 +178,28 @@ class _Index:
         width = len("a".encode(encoding))
         return text.encode(encoding)[start * width : end * width].decode(encoding, "replace")
 
-    def of(self, call: PlacedCall) -> Truth:
+    def find_truth(self, call: PlacedCall) -> Truth:
         path = call.site.file_path
         start = self._column(path, call.line, call.column)
         found = self._used.get((path, call.line, start), ())
         if not found:
-            return Truth(Said.SILENT)
+            return Truth(TargetStatus.SILENT)
         named = [
             symbol
             for symbol, end in found
             if self._is_named(path, call.line, start, symbol, self._text(path, call.line, start, end))
         ]
         if not named:
-            return Truth(Said.MISNAMED, text=found[0][0])
+            return Truth(TargetStatus.MISNAMED, text=found[0][0])
         text = self._text(path, call.line, start, found[0][1])
         truths = [self._truth(symbol, text) for symbol in named]
-        inside = [truth for truth in truths if truth.said is Said.INSIDE]
+        inside = [truth for truth in truths if truth.status is TargetStatus.INSIDE]
         through_module = self._is_module(path, call.line, start)
         if inside:
             targets = frozenset[str]().union(*(truth.targets for truth in inside))
-            return Truth(Said.INSIDE, targets, inside[0].text, through_module)
+            return Truth(TargetStatus.INSIDE, targets, inside[0].text, through_module)
         first = truths[0]
-        return Truth(first.said, first.targets, first.text, through_module)
+        return Truth(first.status, first.targets, first.text, through_module)
 
     def _column(self, path: str, line: int, column: int) -> int:
         text = self._judge.tree.line(path, line)
@@ -250,12 +250,12 @@ class _Index:
         is_class_call = name is not None and name.last.name in _CONSTRUCTORS and text != name.last.name
         places = self._defined.get(symbol, [])
         if _OWN_CLASS.search(symbol):
-            return Truth(Said.PROPERTY, text=symbol)
+            return Truth(TargetStatus.PROPERTY, text=symbol)
         if not places:
             is_outside = name is not None and _space_of(symbol) not in self._spaces
-            return Truth(Said.OUTSIDE if is_outside else Said.UNRESOLVED, text=symbol)
+            return Truth(TargetStatus.OUTSIDE if is_outside else TargetStatus.UNRESOLVED, text=symbol)
         if name is not None and name.last.name.startswith("<get>"):
-            return Truth(Said.PROPERTY, text=symbol)
+            return Truth(TargetStatus.PROPERTY, text=symbol)
         found = [self._judge.definitions.at(place.path, place.line, place.name) for place in places]
         if is_class_call:
             found += [self._judge.definitions.class_around(place.path, place.line) for place in places]
@@ -263,7 +263,7 @@ class _Index:
         if symbols:
             return self._judge.inside(symbols, symbol)
         is_callable = name is not None and name.last.suffix in (Suffix.METHOD, Suffix.TYPE)
-        return Truth(Said.UNDOCUMENTED if is_callable else Said.VARIABLE, text=symbol)
+        return Truth(TargetStatus.UNDOCUMENTED if is_callable else TargetStatus.VARIABLE, text=symbol)
 
 
 def word_at(tree: Tree, call: PlacedCall) -> str:

@@ -28,7 +28,7 @@ from msgspec import to_builtins
 
 from benchmarks.graded_calls import PlacedCall, Tree, read_tree
 from benchmarks.graded_jedi import ask_jedi
-from benchmarks.graded_truth import Judge, Said, Truth
+from benchmarks.graded_truth import Judge, TargetStatus, Truth
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome
 
@@ -76,7 +76,7 @@ class Tally:
                 self.outside += 1
             case Verdict.MISSED:
                 self.missed += 1
-            case _ if graded.truth.said is Said.UNDOCUMENTED:
+            case _ if graded.truth.status is TargetStatus.UNDOCUMENTED:
                 self.undocumented += 1
 
     @property
@@ -106,18 +106,18 @@ def grade(tree: Tree, judge: Judge, languages: Sequence[str] = ()) -> list[Grade
     found = []
     for call in tree.calls:
         if judge.covers(call.site.file_path) and (not languages or call.language in languages):
-            truth = judge.of(call)
+            truth = judge.find_truth(call)
             found.append(GradedCall(call, truth, kind_of(tree, call, truth), _verdict(call, truth)))
     return found
 
 
 def _verdict(call: PlacedCall, truth: Truth) -> Verdict:
     is_resolved = call.site.outcome is CallOutcome.RESOLVED
-    if truth.said is Said.INSIDE:
+    if truth.status is TargetStatus.INSIDE:
         if not is_resolved:
             return Verdict.MISSED
         return Verdict.RIGHT if call.site.target in truth.targets else Verdict.WRONG
-    return Verdict.OUTSIDE if truth.said is Said.OUTSIDE and is_resolved else Verdict.NOT_GRADED
+    return Verdict.OUTSIDE if truth.status is TargetStatus.OUTSIDE and is_resolved else Verdict.NOT_GRADED
 
 
 def kind_of(tree: Tree, call: PlacedCall, truth: Truth) -> str:
@@ -140,7 +140,7 @@ def kind_of(tree: Tree, call: PlacedCall, truth: Truth) -> str:
     return "module attribute" if truth.through_module else "other attribute"
 
 
-def tallies(graded: Iterable[tuple[str, GradedCall]]) -> dict[str, Tally]:
+def tally_calls(graded: Iterable[tuple[str, GradedCall]]) -> dict[str, Tally]:
     """Those of each name, by name."""
     found: defaultdict[str, Tally] = defaultdict(Tally)
     for name, one in graded:
@@ -157,7 +157,7 @@ def print_table(title: str, rows: dict[str, Tally]) -> None:
 
 def print_reasons(graded: Sequence[GradedCall]) -> None:
     """The precision of each reason."""
-    rows = tallies((f"{one.call.language} {one.call.site.reason}", one) for one in graded if one.call.site.reason)
+    rows = tally_calls((f"{one.call.language} {one.call.site.reason}", one) for one in graded if one.call.site.reason)
     print("\n| reason | right | wrong | outside | precision |\n|---|---:|---:|---:|---:|")
     for name, tally in rows.items():
         print(f"| {name} | {tally.right:,} | {tally.wrong:,} | {tally.outside:,} | {tally.precision:.3f} |")
@@ -166,16 +166,16 @@ def print_reasons(graded: Sequence[GradedCall]) -> None:
 def print_ungraded(graded: Sequence[GradedCall]) -> None:
     """Why calls are not graded, and how many of them the graph resolves to something inside."""
     ungraded = [one for one in graded if one.verdict is Verdict.NOT_GRADED]
-    counts = Counter((one.call.language, str(one.truth.said)) for one in ungraded)
+    counts = Counter((one.call.language, str(one.truth.status)) for one in ungraded)
     resolved = Counter(
-        (one.call.language, str(one.truth.said)) for one in ungraded if one.call.site.outcome is CallOutcome.RESOLVED
+        (one.call.language, str(one.truth.status)) for one in ungraded if one.call.site.outcome is CallOutcome.RESOLVED
     )
     print("\n| not graded | calls | of them resolved |\n|---|---:|---:|")
-    for (language, said), count in sorted(counts.items()):
-        print(f"| {language}, {said} | {count:,} | {resolved[language, said]:,} |")
+    for (language, status), count in sorted(counts.items()):
+        print(f"| {language}, {status} | {count:,} | {resolved[language, status]:,} |")
 
 
-def show(tree: Tree, graded: Sequence[GradedCall]) -> None:
+def print_calls(tree: Tree, graded: Sequence[GradedCall]) -> None:
     """Print calls with their line, what the graph says and what the compiler says."""
     for one in graded:
         site = one.call.site
@@ -195,54 +195,60 @@ def _summary(graded: Sequence[tuple[str, GradedCall]]) -> dict[str, dict[str, di
             (f"{one.call.language} {one.call.site.outcome}", one) for _, one in graded if one.verdict is Verdict.MISSED
         ],
     }
-    return {title: {name: to_builtins(tally) for name, tally in tallies(rows).items()} for title, rows in named.items()}
+    return {
+        title: {name: to_builtins(tally) for name, tally in tally_calls(rows).items()} for title, rows in named.items()
+    }
 
 
 def _arguments() -> argparse.Namespace:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("pairs", nargs="+", metavar="TREE=TRUTH")
-    arguments.add_argument("--language", action="append", default=[])
-    arguments.add_argument("--jedi", type=Path)
-    arguments.add_argument("--sample", type=int, default=300)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--show", type=int, default=0)
-    arguments.add_argument("--kind")
-    arguments.add_argument("--reason")
-    arguments.add_argument("--json", type=Path)
-    return arguments.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", nargs="+", metavar="TREE=TRUTH")
+    parser.add_argument("--language", action="append", default=[])
+    parser.add_argument("--jedi", type=Path)
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--kind")
+    parser.add_argument("--reason")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
 
 
 def main() -> None:
-    chosen = _arguments()
-    chooser = random.Random(chosen.seed)
+    arguments = _arguments()
+    chooser = random.Random(arguments.seed)
     everything: list[tuple[str, GradedCall]] = []
-    for pair in chosen.pairs:
+    for pair in arguments.pairs:
         folder, _, truth = pair.partition("=")
-        tree = read_tree(Path(folder).resolve(), chosen.language)
-        graded = grade(tree, Judge(tree, Path(truth)), chosen.language)
+        tree = read_tree(Path(folder).resolve(), arguments.language)
+        graded = grade(tree, Judge(tree, Path(truth)), arguments.language)
         print(f"{tree.folder.name}: {len(graded):,} calls, resolved in {tree.resolve_s:.2f} s", flush=True)
         everything += [(tree.folder.name, one) for one in graded]
-        if chosen.show:
+        if arguments.show:
             shown = [
                 one
                 for one in graded
-                if chosen.kind in (None, one.kind) and chosen.reason in (None, str(one.call.site.reason))
+                if arguments.kind in (None, one.kind) and arguments.reason in (None, str(one.call.site.reason))
             ]
             for verdicts in ((Verdict.WRONG, Verdict.OUTSIDE), (Verdict.MISSED,)):
                 found = [one for one in shown if one.verdict in verdicts]
-                show(tree, chooser.sample(found, min(chosen.show, len(found))))
-        if chosen.jedi:
+                print_calls(tree, chooser.sample(found, min(arguments.show, len(found))))
+        if arguments.jedi:
             ask_jedi(
-                tree, [(one.call, one.truth, str(one.verdict)) for one in graded], chosen.jedi, chooser, chosen.sample
+                tree,
+                [(one.call, one.truth, str(one.verdict)) for one in graded],
+                arguments.jedi,
+                chooser,
+                arguments.sample,
             )
     calls = [one for _, one in everything]
-    print_table("tree", tallies((f"{name}, {one.call.language}", one) for name, one in everything))
-    print_table("language", tallies((one.call.language, one) for one in calls))
-    print_table("kind", tallies((f"{one.call.language}, {one.kind}", one) for one in calls))
+    print_table("tree", tally_calls((f"{name}, {one.call.language}", one) for name, one in everything))
+    print_table("language", tally_calls((one.call.language, one) for one in calls))
+    print_table("kind", tally_calls((f"{one.call.language}, {one.kind}", one) for one in calls))
     print_reasons(calls)
     print_ungraded(calls)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(_summary(everything), indent=1), encoding="utf-8")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(_summary(everything), indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -78,11 +78,11 @@ def read_repository(folder: Path) -> Repository:
     started = time.perf_counter()
     sites = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), files)
     resolve_s = time.perf_counter() - started
-    calls = [call for name in sites for call in _located(sources[name], sites[name])]
+    calls = [call for name in sites for call in _locate_calls(sources[name], sites[name])]
     return Repository(folder.parent, symbols, calls, resolve_s, lines)
 
 
-def _located(path: Path, sites: Sequence[CallRow]) -> Iterator[Located]:
+def _locate_calls(path: Path, sites: Sequence[CallRow]) -> Iterator[Located]:
     tree = Parser(_LANGUAGE).parse(path.read_bytes().replace(b"\r\n", b"\n"))
     nodes = QueryCursor(_CALLEES).captures(tree.root_node).get("callee", [])
     nodes.sort(key=lambda node: (node.start_byte, -node.end_byte))
@@ -91,7 +91,7 @@ def _located(path: Path, sites: Sequence[CallRow]) -> Iterator[Located]:
         yield Located(site, name.start_point[0] + 1, name.start_point[1])
 
 
-def draw(calls: Sequence[Located], count: int, seed: int) -> list[Located]:
+def draw_calls(calls: Sequence[Located], count: int, seed: int) -> list[Located]:
     """At most `count` internal calls, as evenly over the reasons as they allow."""
     by_reason: defaultdict[str, list[Located]] = defaultdict(list)
     for call in calls:
@@ -114,7 +114,7 @@ def source_line(repository: Repository, path: str, line: int) -> str:
     return lines[line - 1].strip()[:110] if line <= len(lines) else ""
 
 
-def show(repository: Repository, calls: Sequence[Located]) -> None:
+def print_calls(repository: Repository, calls: Sequence[Located]) -> None:
     """Print calls with their source and their target's."""
     for number, call in enumerate(calls, start=1):
         site = call.site
@@ -141,7 +141,7 @@ def second_opinion(repository: Repository, calls: Sequence[Located]) -> None:
         verdicts[str(call.site.reason)][verdict] += 1
         if verdict == "disagrees":
             places = [f"{name.module_path}:{name.line} {name.name} ({name.type})" for name in found]
-            show(repository, [call])
+            print_calls(repository, [call])
             print(f"    jedi: {places}")
     for reason, counts in sorted(verdicts.items()):
         print(f"{reason:24} {dict(sorted(counts.items()))}")
@@ -168,34 +168,34 @@ def _verdict(repository: Repository, call: Located, found: Sequence[Any]) -> str
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--sample", type=int, default=40)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--show", action="store_true")
-    arguments.add_argument("--jedi", type=int, default=0)
-    arguments.add_argument("--unknown", type=int, default=0)
-    arguments.add_argument("--reason")
-    chosen = arguments.parse_args()
-    repository = read_repository(chosen.folder.resolve())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--jedi", type=int, default=0)
+    parser.add_argument("--unknown", type=int, default=0)
+    parser.add_argument("--reason")
+    arguments = parser.parse_args()
+    repository = read_repository(arguments.folder.resolve())
     outcomes = Counter(str(call.site.outcome) for call in repository.calls)
     reasons = Counter(str(call.site.reason) for call in repository.calls if call.site.reason)
     shares = {outcome: f"{count} ({count / outcomes.total():.1%})" for outcome, count in sorted(outcomes.items())}
-    print(f"{chosen.folder.name}: {repository.lines} lines, {outcomes.total()} calls, {repository.resolve_s:.2f} s")
+    print(f"{arguments.folder.name}: {repository.lines} lines, {outcomes.total()} calls, {repository.resolve_s:.2f} s")
     print(shares)
     print(dict(sorted(reasons.items())))
-    if chosen.reason:
-        repository.calls[:] = [call for call in repository.calls if call.site.reason == chosen.reason]
-    if chosen.show:
-        show(repository, draw(repository.calls, chosen.sample, chosen.seed))
-    if chosen.unknown:
+    if arguments.reason:
+        repository.calls[:] = [call for call in repository.calls if call.site.reason == arguments.reason]
+    if arguments.show:
+        print_calls(repository, draw_calls(repository.calls, arguments.sample, arguments.seed))
+    if arguments.unknown:
         unknown = [c for c in repository.calls if c.site.outcome in (CallOutcome.UNKNOWN, CallOutcome.AMBIGUOUS)]
-        show(repository, random.Random(chosen.seed).sample(unknown, min(chosen.unknown, len(unknown))))
-    if chosen.jedi:
+        print_calls(repository, random.Random(arguments.seed).sample(unknown, min(arguments.unknown, len(unknown))))
+    if arguments.jedi:
         if find_spec("jedi") is None:
             print("jedi is not installed: no second opinion")
         else:
-            second_opinion(repository, draw(repository.calls, chosen.jedi, chosen.seed))
+            second_opinion(repository, draw_calls(repository.calls, arguments.jedi, arguments.seed))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Prices:
         for level in LEVELS:
             costs: dict[str, Spent] = defaultdict(Spent)
             for row in fresh[level]:
-                costs[row.id] += _of(row)
+                costs[row.id] += _spent_on(row)
             self._of_level[level] += costs.values()
             names = ["id", "summary_hash", "written_by"]
             table = workspace.tables.read(texts_table(level), workspace.key, columns=names)
@@ -123,22 +123,22 @@ def replay(clone: Path, count: int, base: str, folder: Path) -> Replay:
     branch = MovingBranch.of(clone, folder)
     for number, commit in enumerate(commits_of(clone, count), start=1):
         entry = branch.move_to(commit)
-        workspace = _workspace(folder / "home", entry, f"run {number}", llm=_llm(base))
+        workspace = _workspace(folder / "home", entry, f"run {number}", llm=_llm_settings(base))
         build(workspace, until="summary_documents")
         fresh = prices.read(workspace)
-        found.spent.append(sum((_of(row) for rows in fresh.values() for row in rows), Spent()))
+        found.spent.append(sum((_spent_on(row) for rows in fresh.values() for row in rows), Spent()))
         found.rebuilt.append(prices.of_all(workspace, fresh))
         found.functions.append(len({row.id for row in fresh[Level.FUNCTION]}))
         raw = _workspace(folder / "raw", entry, f"run {number}", hash_policy="raw")
         build(raw, until="symbols")
-        spans = _spans(raw, _by_model(workspace))
+        spans = _function_spans(raw, _written_by_model(workspace))
         found.raw_functions.append(len(spans - seen))
         seen |= spans
         print(f"{clone.name} {number:4} {commit[:12]} {found.spent[-1].calls:5} calls", flush=True)
     return found
 
 
-def _llm(base: str) -> dict[str, Any]:
+def _llm_settings(base: str) -> dict[str, Any]:
     return {
         "enabled": True,
         "model": MODEL,
@@ -157,19 +157,19 @@ def _workspace(home: Path, entry: RepositoryEntry, run_id: str, **settings: Any)
     return opened.workspace(entry.key, run_id=run_id, is_confirmed=True)
 
 
-def _by_model(workspace: Workspace) -> set[str]:
+def _written_by_model(workspace: Workspace) -> set[str]:
     table = workspace.tables.read(texts_table(Level.FUNCTION), workspace.key, columns=["id", "written_by"])
     pairs = zip(table.column("id").to_pylist(), table.column("written_by").to_pylist(), strict=True)
     return {id_ for id_, writer in pairs if writer == WrittenBy.LLM}
 
 
-def _spans(workspace: Workspace, ids: set[str]) -> set[tuple[str, str]]:
+def _function_spans(workspace: Workspace, ids: set[str]) -> set[tuple[str, str]]:
     table = workspace.tables.read("symbols", workspace.key, columns=["id", "content_hash"])
     pairs = zip(table.column("id").to_pylist(), table.column("content_hash").to_pylist(), strict=True)
     return {pair for pair in pairs if pair[0] in ids}
 
 
-def _of(row: LedgerRow) -> Spent:
+def _spent_on(row: LedgerRow) -> Spent:
     return Spent(1, row.prompt_tokens + row.completion_tokens, row.cost_usd)
 
 
@@ -204,10 +204,10 @@ def write_results(replays: Sequence[Replay], count: int) -> None:
     lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *(f"| {' | '.join(row)} |" for row in rows)]
     text = "\n".join([*lines, "", "![cost of each commit](history_replay.png)", ""])
     (RESULTS / "history_replay.md").write_text(text, encoding="utf-8")
-    _plot(replays)
+    _plot_costs(replays)
 
 
-def _plot(replays: Sequence[Replay]) -> None:
+def _plot_costs(replays: Sequence[Replay]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3 * len(replays)), layout="constrained")

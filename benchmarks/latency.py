@@ -39,11 +39,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from benchmarks.cold_search import search_command, timed
-from benchmarks.latency_beside import beside
-from benchmarks.latency_tiled import tiled
+from benchmarks.cold_search import search_command, time_command
+from benchmarks.latency_beside import compare_with_semble
+from benchmarks.latency_tiled import write_tiled
 from benchmarks.retrieval import Table, print_table
-from benchmarks.throughput import gathered, timed_build
+from benchmarks.throughput import gather_sources, time_build
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
@@ -74,35 +74,35 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, metavar="SEMBLE_PYTHON")
     parser.add_argument("--questions", type=Path)
     parser.add_argument("--clones", type=Path)
-    chosen = parser.parse_args()
-    if chosen.beside:
-        beside(chosen.beside, chosen.questions, chosen.clones, chosen.home)
+    arguments = parser.parse_args()
+    if arguments.beside:
+        compare_with_semble(arguments.beside, arguments.questions, arguments.clones, arguments.home)
         return
-    folders = {lines: chosen.home / f"lines-{lines}" for lines in sorted(chosen.lines or LINES)}
+    folders = {lines: arguments.home / f"lines-{lines}" for lines in sorted(arguments.lines or LINES)}
     builds = {lines: build(lines, folder) for lines, folder in folders.items()}
-    if chosen.tiled:
-        ask_tiled(published(folders[min(folders)]), chosen.tiled, chosen.home / "tiled")
+    if arguments.tiled:
+        ask_tiled(open_published(folders[min(folders)]), arguments.tiled, arguments.home / "tiled")
         return
     rows: Table = [["documents", "repositories", "p50", "p95", "p50 of CPU", "cold command", "search part of a build"]]
     for lines, folder in folders.items():
-        index = published(folder)
+        index = open_published(folder)
         rows += [row for count in REPOSITORIES if (row := row_of(index, count, folder, builds[lines]))]
     print_table(rows)
-    if chosen.cells:
-        compare_cells(published(folders[max(folders)]))
+    if arguments.cells:
+        compare_cells(open_published(folders[max(folders)]))
 
 
 def build(lines: int, folder: Path) -> dict[str, float]:
     """The seconds of each step of a cold build; those of the build that made the folder, if it is there."""
     figures = folder / "build.json"
     if not figures.exists():
-        repo = GitRepo.create(folder / "repo", gathered(lines))
-        figures.write_text(json.dumps(timed_build(folder / "home", repo)), encoding="utf-8")
+        repo = GitRepo.create(folder / "repo", gather_sources(lines))
+        figures.write_text(json.dumps(time_build(folder / "home", repo)), encoding="utf-8")
     found: dict[str, float] = json.loads(figures.read_text(encoding="utf-8"))
     return found
 
 
-def published(folder: Path) -> PublishedIndex:
+def open_published(folder: Path) -> PublishedIndex:
     """The index that `build` published."""
     (name,) = (folder / "home" / "index_root" / "summary_index_function_level").glob("[!.]*")
     return PublishedIndex.open(name)
@@ -117,19 +117,19 @@ def row_of(index: PublishedIndex, count: int, folder: Path, seconds: dict[str, f
         replace(index, version=replace(index.version, manifest={**manifest, "repo": f"{KEY}-{number:03}"}))
         for number in range(count)
     ]
-    wall, cpu = ask(indexes, questions_about(index), load_embedder("static"))
+    wall, cpu = time_questions(indexes, questions_about(index), load_embedder("static"))
     row = [f"{count * len(index):,}", str(count), *(f"{ms:.1f} ms" for ms in (*wall, cpu))]
     if count > 1:
         return [*row, "", ""]
-    cold = statistics.median(timed(search_command(folder / "home")))
+    cold = statistics.median(time_command(search_command(folder / "home")))
     part = 1e6 * sum(seconds[step] for step in SEARCH_PART) / len(index)
     return [*row, f"{cold:.2f} s", f"{part:.0f} ms per 1,000"]
 
 
 def ask_tiled(index: PublishedIndex, copies: int, folder: Path) -> None:
     """The table's row of an index with all documents so many times; few rounds, since each question takes long."""
-    many = tiled(index, copies, folder, enlarged)
-    wall, cpu = ask([many], questions_about(index)[::4], load_embedder("static"))
+    many = write_tiled(index, copies, folder, enlarge_vectors)
+    wall, cpu = time_questions([many], questions_about(index)[::4], load_embedder("static"))
     head = ["documents", "repositories", "p50", "p95", "p50 of CPU"]
     print_table([head, [f"{len(many):,}", "1", *(f"{ms:.1f} ms" for ms in (*wall, cpu))]])
 
@@ -146,7 +146,7 @@ def questions_about(index: PublishedIndex) -> list[str]:
     ]
 
 
-def ask(
+def time_questions(
     indexes: Sequence[PublishedIndex], questions: Sequence[str], embedder: Embedder
 ) -> tuple[tuple[float, float], float]:
     """Median and 95th percentile of wall time, and the median of CPU time, in milliseconds; the first round warms."""
@@ -169,12 +169,12 @@ def compare_cells(index: PublishedIndex) -> None:
     rows: Table = [["vectors", "all", "cells", "recall@10", "recall@100", "recall@400", "build", "bytes a vector"]]
     vectors = np.asarray(index.vectors[Lane.SUMMARY])
     for count in CELL_SIZES:
-        rows.append(cells_row(enlarged(vectors, count), queries))
+        rows.append(cells_row(enlarge_vectors(vectors, count), queries))
     print(f"\ncells are made from {FEWEST_VECTORS:,} vectors on")
     print_table(rows)
 
 
-def enlarged(vectors: Vectors, count: int) -> Vectors:
+def enlarge_vectors(vectors: Vectors, count: int) -> Vectors:
     """As many vectors: some of these, or these and noisy copies."""
     if count <= len(vectors):
         return np.ascontiguousarray(vectors[:: len(vectors) // count][:count])
@@ -198,8 +198,8 @@ def cells_row(vectors: Vectors, queries: Vectors) -> Sequence[str]:
         recalls: dict[int, list[float]] = {10: [], 100: [], 400: []}
         costs: dict[str, list[float]] = {"all": [], "cells": []}
         for query in queries:
-            scores = in_ms(partial(np.einsum, "ij,j->i", vectors, query), costs["all"])
-            near = in_ms(partial(candidates, cells, vectors, query), costs["cells"])
+            scores = time_work(partial(np.einsum, "ij,j->i", vectors, query), costs["all"])
+            near = time_work(partial(find_candidates, cells, vectors, query), costs["cells"])
             for depth, found in recalls.items():
                 best = np.argpartition(-scores, depth)[:depth]
                 found.append(len(np.intersect1d(best, near[:depth])) / depth)
@@ -212,14 +212,14 @@ def cells_row(vectors: Vectors, queries: Vectors) -> Sequence[str]:
     ]
 
 
-def candidates(cells: NearestVectors, vectors: Vectors, query: Vectors) -> npt.NDArray[np.int64]:
+def find_candidates(cells: NearestVectors, vectors: Vectors, query: Vectors) -> npt.NDArray[np.int64]:
     """The rows that the cells give, best first by their exact scores."""
     rows = cells.candidates(query, 400, among=slice(0, len(vectors)))
     best: npt.NDArray[np.int64] = rows[np.argsort(-np.einsum("ij,j->i", vectors[rows], query), kind="stable")]
     return best
 
 
-def in_ms(work: Callable[[], Any], costs: list[float]) -> Any:
+def time_work(work: Callable[[], Any], costs: list[float]) -> Any:
     """What a piece of work gives; its CPU time is put to the costs."""
     started = time.process_time()
     result = work()

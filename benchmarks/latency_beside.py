@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
-from benchmarks.throughput import timed_build
+from benchmarks.throughput import time_build
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
@@ -54,7 +54,7 @@ class Run:
     hits: Sequence[Sequence[Hit]]
 
 
-def beside(python: Path, file: Path, clones: Path, home: Path) -> None:
+def compare_with_semble(python: Path, file: Path, clones: Path, home: Path) -> None:
     """Ask both about each tree, in turn, and print their figures and ratios."""
     by_tree: dict[Tree, list[Question]] = {}
     for question in read_questions(file):
@@ -75,7 +75,7 @@ def beside(python: Path, file: Path, clones: Path, home: Path) -> None:
 def row_of(name: str, runs: Sequence[tuple[Run, Run]]) -> Sequence[str]:
     """Means over trees; ratios are this project's by semble's."""
     tools: list[tuple[Run, ...]] = list(zip(*runs, strict=True))
-    own, other = (np.mean([quality(run) for run in of_tool], axis=0) for of_tool in tools)
+    own, other = (np.mean([mean_metrics(run) for run in of_tool], axis=0) for of_tool in tools)
     builds = [sum(run.seconds for run in of_tool) for of_tool in tools]
     medians = [statistics.median(ms for run in of_tool for ms in run.milliseconds) for of_tool in tools]
     return [
@@ -89,7 +89,7 @@ def row_of(name: str, runs: Sequence[tuple[Run, Run]]) -> Sequence[str]:
     ]
 
 
-def quality(run: Run) -> list[float]:
+def mean_metrics(run: Run) -> list[float]:
     """The mean of each metric."""
     measures = [measure_hits(question, hits) for question, hits in zip(run.questions, run.hits, strict=True)]
     return [float(np.mean([found[name] for found in measures])) for name in METRICS]
@@ -104,7 +104,7 @@ def run_own(folder: Path, questions: Sequence[Question], embedder: Embedder) -> 
             if path.is_file() and not path.is_symlink()
         }
         repo = GitRepo.create(Path(scratch) / "repo", sources)
-        seconds = sum(timed_build(Path(scratch) / "home", repo).values())
+        seconds = sum(time_build(Path(scratch) / "home", repo).values())
         (name,) = (Path(scratch) / "home" / "index_root" / "summary_index_function_level").glob("[!.]*")
         index = PublishedIndex.open(name)
     milliseconds: list[float] = []
@@ -121,13 +121,13 @@ def run_own(folder: Path, questions: Sequence[Question], embedder: Embedder) -> 
 def run_semble(python: Path, folder: Path, tree: Tree, questions: Sequence[Question]) -> Run:
     """semble's index of the same tree, in memory, in a process of its own, and each question twice."""
     command = [str(python), "-c", SEMBLE, str(folder / tree.scope), str(STATIC_MODEL_FOLDER), str(DEPTH)]
-    asked = json.dumps([question.query for question in questions])
-    told = json.loads(subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    queries = json.dumps([question.query for question in questions])
+    output = json.loads(subprocess.run(command, input=queries, stdout=subprocess.PIPE, text=True, check=True).stdout)
     hits = [
         [hit_of(f"{tree.scope}/{path}".lstrip("/"), start, end) for path, start, end in found]
-        for _, found in told["answers"]
+        for _, found in output["answers"]
     ]
-    return Run(questions, told["seconds"], [ms for ms, _ in told["answers"]], hits)
+    return Run(questions, output["seconds"], [ms for ms, _ in output["answers"]], hits)
 
 
 def hit_of(path: str, start: int, end: int) -> Hit:

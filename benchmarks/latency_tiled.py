@@ -67,7 +67,7 @@ class Tiling:
         return indptr * self.copies, places, np.repeat(np.tile(np.arange(self.copies), len(indptr) - 1), ends - starts)
 
 
-def tiled(index: PublishedIndex, copies: int, parent: Path, enlarge: Enlarge) -> PublishedIndex:
+def write_tiled(index: PublishedIndex, copies: int, parent: Path, enlarge: Enlarge) -> PublishedIndex:
     """Write and open such an index; `enlarge` gives as many vectors as it is told, made of some."""
     tiling = Tiling(index, copies)
     counts = {"documents": copies * len(index)}

@@ -74,11 +74,11 @@ class Spent:
     steady_per_s: float
 
 
-def source(number: int) -> str:
+def make_source(number: int) -> str:
     return f"def total_{number}(prices, amounts):\n    total = 0\n{BODY}    return total\n"
 
 
-def litellm_alone(settings: LlmSettings, calls: int, moments: Moments) -> None:
+def run_litellm(settings: LlmSettings, calls: int, moments: Moments) -> None:
     """No backend, no pins, no limits."""
     litellm = litellm_client()
     tool = answer_tool(Level.FUNCTION)
@@ -93,24 +93,24 @@ def litellm_alone(settings: LlmSettings, calls: int, moments: Moments) -> None:
             max_retries=0,
         )
 
-    asyncio.run(_all(ask, settings.concurrency, calls, litellm.close_litellm_async_clients, moments))
+    asyncio.run(_ask_all(ask, settings.concurrency, calls, litellm.close_litellm_async_clients, moments))
 
 
-def backend(settings: LlmSettings, calls: int, moments: Moments) -> None:
+def run_backend(settings: LlmSettings, calls: int, moments: Moments) -> None:
     """Through the backend, and no book is kept."""
-    asked = LiteLlmBackend(settings, templates(), CallLoad(cores=1))
-    asyncio.run(_all(asked.summarize, settings.concurrency, calls, asked.aclose, moments))
+    litellm_backend = LiteLlmBackend(settings, templates(), CallLoad(cores=1))
+    asyncio.run(_ask_all(litellm_backend.summarize, settings.concurrency, calls, litellm_backend.aclose, moments))
 
 
-def written(settings: LlmSettings, calls: int, moments: Moments) -> None:
-    _write(settings, calls, moments, CallLoad(cores=1))
+def run_writing(settings: LlmSettings, calls: int, moments: Moments) -> None:
+    _write_texts(settings, calls, moments, CallLoad(cores=1))
 
 
-def shared(settings: LlmSettings, calls: int, moments: Moments) -> None:
-    _write(settings, calls, moments, CallLoad())
+def run_shared(settings: LlmSettings, calls: int, moments: Moments) -> None:
+    _write_texts(settings, calls, moments, CallLoad())
 
 
-def _write(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) -> None:
+def _write_texts(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) -> None:
     """As an index is built: from tasks to texts in the cache."""
     system = templates()[Level.FUNCTION].system
     tasks = [
@@ -118,8 +118,8 @@ def _write(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) 
             id=f"a.py::total_{number}",
             level=Level.FUNCTION,
             template_blake3=templates()[Level.FUNCTION].digest,
-            prompt=(prompt := prompt_for(Level.FUNCTION, source(number))),
-            bounds=AnswerBounds(Level.FUNCTION, line_count=source(number).count("\n")),
+            prompt=(prompt := prompt_for(Level.FUNCTION, make_source(number))),
+            bounds=AnswerBounds(Level.FUNCTION, line_count=make_source(number).count("\n")),
             exact_key=f"exact-{number}",
             body_key=f"body-{number}",
             context=None,
@@ -144,10 +144,10 @@ def _write(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) 
     assert not unwritten, unwritten[:3]
 
 
-PATHS: dict[str, Run] = {"litellm": litellm_alone, "backend": backend, "written": written, "shared": shared}
+PATHS: dict[str, Run] = {"litellm": run_litellm, "backend": run_backend, "written": run_writing, "shared": run_shared}
 
 
-async def _all(
+async def _ask_all(
     ask: Callable[[SummaryRequest], Awaitable[Any]],
     concurrency: int,
     calls: int,
@@ -159,7 +159,7 @@ async def _all(
 
     async def one_after_another() -> None:
         for number in numbers:
-            await ask(request_for(source=source(number)))
+            await ask(request_for(source=make_source(number)))
             moments.append(time.perf_counter())
 
     await asyncio.gather(*[one_after_another() for _ in range(concurrency)])
@@ -170,7 +170,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def spent(run: Run, settings: LlmSettings, calls: int) -> Spent:
+def measure_run(run: Run, settings: LlmSettings, calls: int) -> Spent:
     """What a run took; its first call, which loads what is loaded once, was made before."""
     moments: Moments = []
     wall, cpu = time.perf_counter(), time.process_time()
@@ -180,7 +180,7 @@ def spent(run: Run, settings: LlmSettings, calls: int) -> Spent:
     return Spent(wall_s, cpu_s, (last - first) / (moments[last] - moments[first]) if last > first else 0.0)
 
 
-def throughput(
+def measure_throughput(
     settings: LlmSettings, concurrencies: list[int], rounds: int, delay_s: float, provider: psutil.Process
 ) -> dict[str, list[tuple[float, float]]]:
     """By path, the ratios to the ideal at each concurrency: of the whole run, and of its steady part."""
@@ -189,7 +189,7 @@ def throughput(
         ideal, calls = concurrency / delay_s, rounds * concurrency
         for name, run in PATHS.items():
             before = sum(provider.cpu_times()[:2])
-            took = spent(run, settings.model_copy(update={"concurrency": concurrency}), calls)
+            took = measure_run(run, settings.model_copy(update={"concurrency": concurrency}), calls)
             provider_ms = (sum(provider.cpu_times()[:2]) - before) / calls * 1000
             found[name].append((round(calls / took.wall_s / ideal, 3), round(took.steady_per_s / ideal, 3)))
             whole, steady = found[name][-1]
@@ -202,13 +202,13 @@ def throughput(
     return found
 
 
-def cpu_ms_per_call(settings: LlmSettings) -> dict[str, float]:
+def measure_cpu_ms(settings: LlmSettings) -> dict[str, float]:
     """By path in one process, the median over turns."""
-    alone = {name: run for name, run in PATHS.items() if run is not shared}
+    alone = {name: run for name, run in PATHS.items() if run is not run_shared}
     turns: dict[str, list[float]] = {name: [] for name in alone}
     for _ in range(TURNS):
         for name, run in alone.items():
-            took = spent(run, settings.model_copy(update={"concurrency": CPU_CONCURRENCY}), CALLS_PER_TURN)
+            took = measure_run(run, settings.model_copy(update={"concurrency": CPU_CONCURRENCY}), CALLS_PER_TURN)
             turns[name].append(took.cpu_s / CALLS_PER_TURN * 1000)
     return {name: round(statistics.median(values), 2) for name, values in turns.items()}
 
@@ -219,20 +219,22 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="+", default=list(CONCURRENCIES))
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--delay", type=float, default=0.5)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ[KEY_VARIABLE] = KEY
     base = LlmSettings(enabled=True, model=MODEL, api_key_env=KEY_VARIABLE)
-    with PlainProvider(delay_s=0.0) as quick, PlainProvider(delay_s=given.delay) as slow:
+    with PlainProvider(delay_s=0.0) as quick, PlainProvider(delay_s=arguments.delay) as slow:
         at_once, waiting = (
             base.model_copy(update={"api_base": quick.base}),
             base.model_copy(update={"api_base": slow.base}),
         )
         for run in PATHS.values():
             run(at_once, 1, [])
-        ratios = throughput(waiting, given.concurrency, given.rounds, given.delay, psutil.Process(slow.process.pid))
-        cpu = cpu_ms_per_call(at_once)
+        ratios = measure_throughput(
+            waiting, arguments.concurrency, arguments.rounds, arguments.delay, psutil.Process(slow.process.pid)
+        )
+        cpu = measure_cpu_ms(at_once)
     print("CPU per call, ms:", ", ".join(f"{name} {value}" for name, value in cpu.items()))
-    print(json.dumps({"concurrency": given.concurrency, "ratio_to_ideal": ratios, "cpu_ms_per_call": cpu}))
+    print(json.dumps({"concurrency": arguments.concurrency, "ratio_to_ideal": ratios, "cpu_ms_per_call": cpu}))
 
 
 if __name__ == "__main__":

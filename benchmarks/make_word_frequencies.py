@@ -51,11 +51,13 @@ def main() -> None:
 def excluded_packages(listing: str) -> set[str]:
     """Import names of what the list names, in every spelling, as far as they are known here."""
     names = {
-        _normal(line.rpartition("/")[2]) for line in listing.splitlines() if line.strip() and not line.startswith("#")
+        _normal_name(line.rpartition("/")[2])
+        for line in listing.splitlines()
+        if line.strip() and not line.startswith("#")
     }
     packages = {name.replace("-", "_") for name in names}
     for distribution in distributions():
-        if _normal(distribution.metadata["Name"]) in names:
+        if _normal_name(distribution.metadata["Name"]) in names:
             packages.update(
                 file.parts[0].removesuffix(".py") for file in distribution.files or () if file.suffix == ".py"
             )
@@ -69,7 +71,7 @@ def count_words(root: Path, excluded: set[str]) -> tuple[Counter[str], int]:
     """In how many files each word stands, and the number of files."""
     counts: Counter[str] = Counter()
     files = 0
-    for path in _sources(root, excluded):
+    for path in _source_files(root, excluded):
         identifiers = set(_IDENTIFIER.findall(path.read_text(encoding="utf-8", errors="replace")))
         counts.update(
             {
@@ -86,14 +88,14 @@ def count_words(root: Path, excluded: set[str]) -> tuple[Counter[str], int]:
     return Counter(dict(kept[:MAX_WORDS])), files
 
 
-def _sources(root: Path, excluded: set[str]) -> Iterator[Path]:
+def _source_files(root: Path, excluded: set[str]) -> Iterator[Path]:
     for path in sorted(root.rglob("*.py")):
         parts = {part.lower().removesuffix(".py") for part in path.relative_to(root).parts}
         if not parts & excluded:
             yield path
 
 
-def _normal(name: str) -> str:
+def _normal_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -73,7 +73,7 @@ def _write_commit(importer: IO[bytes], number: int, files: Iterable[tuple[str, b
         importer.write(b"M 100644 inline %b\ndata %d\n%b\n" % (name.encode(), len(content), content))
 
 
-def measured(shape: str, count: int) -> dict[str, float]:
+def measure_shape(shape: str, count: int) -> dict[str, float]:
     """Processor seconds of each step, of a second build without a change, and the peak of memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
         repository = Path(folder) / "repository"
@@ -130,7 +130,7 @@ def in_own_process(shape: str, count: int) -> dict[str, float]:
     return found
 
 
-def _table(shape: str, found: dict[int, dict[str, float]]) -> Iterator[str]:
+def _table_lines(shape: str, found: dict[int, dict[str, float]]) -> Iterator[str]:
     counts = sorted(found)
     yield f"\n## {counts[-1]:,} {shape}\n"
     yield "|  | " + " | ".join(f"{count:,}" for count in counts) + " |"
@@ -142,15 +142,15 @@ def _table(shape: str, found: dict[int, dict[str, float]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only")
-    chosen = parser.parse_args().only
-    if chosen:
-        shape, _, count = chosen.partition(":")
-        print(json.dumps(measured(shape, int(count))))
+    only = parser.parse_args().only
+    if only:
+        shape, _, count = only.partition(":")
+        print(json.dumps(measure_shape(shape, int(count))))
         return
     lines = ["# Little in very many pieces", "", f"`python -m benchmarks.many_files`, {time.strftime('%Y-%m-%d')}:"]
     lines += ["seconds of the processor for each step, of all processes together; then the peak of memory."]
     for shape, whole in WHOLE.items():
-        lines += _table(shape, {whole // share: in_own_process(shape, whole // share) for share in SHARES})
+        lines += _table_lines(shape, {whole // share: in_own_process(shape, whole // share) for share in SHARES})
         (RESULTS / "many_files.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 

@@ -53,7 +53,7 @@ BOUND = 64
 COMMANDS = 5
 
 
-def prepare(folder: Path, repositories: int) -> Path:
+def prepare_home(folder: Path, repositories: int) -> Path:
     """A home with so many published indexes."""
     home = open_home(folder / "home")
     layout = HomeLayout(folder / "home")
@@ -86,7 +86,7 @@ def copy_index(layout: HomeLayout, original: str, key: str) -> None:
 
 
 @contextmanager
-def serving() -> Iterator[dict[str, str]]:
+def serve_bucket() -> Iterator[dict[str, str]]:
     """A bucket; the environment that reaches it."""
     import requests
 
@@ -117,11 +117,11 @@ def serving() -> Iterator[dict[str, str]]:
 
 def measure(home: str, bound: int) -> dict[str, Any]:
     """One process's row."""
-    with counted_requests() as asked:
-        return {**_measured(home, bound), "requests": asked.total()}
+    with counted_requests() as requests:
+        return {**_measure_queries(home, bound), "requests": requests.total()}
 
 
-def _measured(home: str, bound: int) -> dict[str, Any]:
+def _measure_queries(home: str, bound: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     begun = time.perf_counter()
     settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
@@ -141,14 +141,14 @@ def _measured(home: str, bound: int) -> dict[str, Any]:
     row["first_cpu_s"] = time.process_time()
     row["all_ms"] = statistics.median(ask(question) for question in QUESTIONS) * 1000
     row["all_cpu_ms"] = (time.process_time() - row["first_cpu_s"]) / len(QUESTIONS) * 1000
-    row |= {f"all_{name}": value for name, value in _resources().items()}
+    row |= {f"all_{name}": value for name, value in _resources_used().items()}
     keys = [entry.key for entry in catalogue.entries(print)]
     row["one_ms"] = statistics.median(ask(QUESTIONS[at % len(QUESTIONS)], key) for at, key in enumerate(keys)) * 1000
-    row |= {f"one_{name}": value for name, value in _resources().items()}
+    row |= {f"one_{name}": value for name, value in _resources_used().items()}
     return {**row, "answers": digest.hexdigest()[:12]}
 
 
-def _resources() -> dict[str, int]:
+def _resources_used() -> dict[str, int]:
     status = Path("/proc/self/status").read_text()
     rss = next(line for line in status.splitlines() if line.startswith("RssAnon"))
     mapped = next(line for line in status.splitlines() if line.startswith("RssFile"))
@@ -160,7 +160,7 @@ def _resources() -> dict[str, int]:
     }
 
 
-def measured(home: str, bound: int, environment: Mapping[str, str]) -> dict[str, Any]:
+def measure_in_process(home: str, bound: int, environment: Mapping[str, str]) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.many_indexes", "--measure", home, "--bound", str(bound)]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -186,10 +186,10 @@ def command_time(home: str, environment: Mapping[str, str]) -> CommandTime:
     return CommandTime(clock_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def report(home: Path, cache: Path, repositories: int) -> None:
+def print_report(home: Path, cache: Path, repositories: int) -> None:
     rows: dict[str, dict[str, Any]] = {}
     many = 10 * repositories
-    with serving() as environment:
+    with serve_bucket() as environment:
         environment |= {"XDG_CACHE_HOME": str(cache)}
         url = "s3://many/home"
         os.environ.update(environment)
@@ -204,14 +204,14 @@ def report(home: Path, cache: Path, repositories: int) -> None:
             (f"bucket, warm, bound {BOUND}", url, BOUND),
             ("folder, no bound, again", str(home), many),
         ):
-            rows[name] = measured(place, bound, environment)
+            rows[name] = measure_in_process(place, bound, environment)
             print(name, rows[name], file=sys.stderr)
         places = {"folder": str(home), "bucket, warm": url}
         times: dict[str, list[CommandTime]] = {name: [] for name in places}
         for _ in range(COMMANDS):
             for name, place in places.items():
                 times[name].append(command_time(place, environment))
-    print("\n".join(_table(rows)))
+    print("\n".join(_table_lines(rows)))
     print(f"\nAnswers are equal in all rows: {len({row['answers'] for row in rows.values()}) == 1}.")
     clock = {name: statistics.median(each.clock_s for each in found) for name, found in times.items()}
     cpu = {name: statistics.median(each.cpu_s for each in found) for name, found in times.items()}
@@ -220,7 +220,7 @@ def report(home: Path, cache: Path, repositories: int) -> None:
     print(f"bucket to folder: {clock['bucket, warm'] / clock['folder']:.2f}, {cpu['bucket, warm'] / cpu['folder']:.2f}")
 
 
-def _table(rows: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+def _table_lines(rows: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     yield (
         "| | first answer, s (of processor) | all, ms (of processor) | one of them, ms | open files | maps "
         "| own memory, MB | one by one: maps, MB | requests |"
@@ -241,16 +241,16 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--measure")
     parser.add_argument("--bound", type=int, default=BOUND)
-    given = parser.parse_args()
-    if given.measure:
-        print(json.dumps(measure(given.measure, given.bound)))
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(measure(arguments.measure, arguments.bound)))
         return
     with tempfile.TemporaryDirectory(prefix="many-indexes-") as scratch:
-        folder = given.folder or Path(scratch)
+        folder = arguments.folder or Path(scratch)
         home = folder / "home"
         if not home.is_dir():
-            home = prepare(folder, given.repositories)
-        report(home, Path(scratch) / "cache", given.repositories)
+            home = prepare_home(folder, arguments.repositories)
+        print_report(home, Path(scratch) / "cache", arguments.repositories)
 
 
 if __name__ == "__main__":

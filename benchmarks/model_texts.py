@@ -22,7 +22,7 @@ from unittest.mock import patch
 import pyarrow as pa
 from msgspec.structs import replace
 
-from benchmarks.retrieval import ask, by_question, print_table, tree_of, write_tree
+from benchmarks.retrieval import ask_setups, by_question, print_table, tree_of, write_tree
 from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.data_model.document import LEVELS, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.progress import no_progress
@@ -55,34 +55,34 @@ def main() -> None:
     folder = arguments.home / "trees" / tree.key
     write_tree(tree, arguments.clones, folder)
     entry = RepositoryEntry(tree.key, str(folder.resolve()), subdir=tree.scope)
-    asked = [dataclasses.replace(question, repo=tree.key) for question in questions]
+    tree_questions = [dataclasses.replace(question, repo=tree.key) for question in questions]
     found = {
-        name: _measures(arguments.home / "homes" / name.replace(" ", "-"), entry, asked, name, texts)
+        name: _measure_texts(arguments.home / "homes" / name.replace(" ", "-"), entry, tree_questions, name, texts)
         for name in ("extractive", "model alone", "model beside author", "model where undocumented")
     }
-    print(f"\n{repo}: {len(asked)} questions, {len(texts):,} texts\n")
+    print(f"\n{repo}: {len(tree_questions)} questions, {len(texts):,} texts\n")
     head = ["", *(column for measure in MEASURES for column in (measure, "against extractive"))]
-    print_table([head, *([name, *_cells(found["extractive"], values)] for name, values in found.items())])
+    print_table([head, *([name, *_table_cells(found["extractive"], values)] for name, values in found.items())])
 
 
-def _measures(
-    home: Path, entry: RepositoryEntry, asked: list[Question], name: str, texts: Texts
+def _measure_texts(
+    home: Path, entry: RepositoryEntry, questions: list[Question], name: str, texts: Texts
 ) -> dict[str, dict[str, float]]:
     opened = open_home(home)
     workspace = workspace_of(opened, entry)
     build(workspace, until="module_summaries")
     if name != "extractive":
-        _put_in(workspace, texts, only_undocumented=name == "model where undocumented")
+        _put_in_texts(workspace, texts, only_undocumented=name == "model where undocumented")
     after = [step.name for step in STEPS].index("module_summaries") + 1
     words = (lambda *_: {}) if name == "model alone" else author_words
     with patch.object(lane_texts, "author_words", words):
         for step in STEPS[after:]:
             step.run(workspace, progress=no_progress)
-    answers = ask([PublishedIndex.open(opened.layout.published(entry.key))], asked, "static", [ALL])
+    answers = ask_setups([PublishedIndex.open(opened.layout.published(entry.key))], questions, "static", [ALL])
     return {measure: by_question(answers, measure) for measure in MEASURES}
 
 
-def _put_in(workspace: Workspace, texts: Texts, *, only_undocumented: bool) -> None:
+def _put_in_texts(workspace: Workspace, texts: Texts, *, only_undocumented: bool) -> None:
     """Let the texts stand as a model's."""
     documented = set()
     if only_undocumented:
@@ -90,7 +90,7 @@ def _put_in(workspace: Workspace, texts: Texts, *, only_undocumented: bool) -> N
     for level in LEVELS:
         rows = workspace.tables.read_rows(texts_table(level), workspace.key, TextRow)
         written = [
-            row if row.id not in texts or row.id in documented else _by_model(row, texts[row.id]) for row in rows
+            row if row.id not in texts or row.id in documented else _text_by_model(row, texts[row.id]) for row in rows
         ]
         workspace.tables.write_rows(texts_table(level), workspace.key, written, TextRow)
 
@@ -100,17 +100,17 @@ def _every_document(workspace: Workspace) -> pa.Table:
     return pa.concat_tables(tables).rename_columns(["id", "type"])
 
 
-def _by_model(row: TextRow, text: Mapping[str, Any]) -> TextRow:
-    said = {name: text[name] for name in ("summary", "business_intent")}
+def _text_by_model(row: TextRow, text: Mapping[str, Any]) -> TextRow:
+    sentences = {name: text[name] for name in ("summary", "business_intent")}
     return replace(
         row,
         written_by=WrittenBy.LLM,
         model="some/model",
-        text=replace(row.text, **said, keywords=tuple(text["keywords"])),
+        text=replace(row.text, **sentences, keywords=tuple(text["keywords"])),
     )
 
 
-def _cells(before: Mapping[str, Mapping[str, float]], now: Mapping[str, Mapping[str, float]]) -> list[str]:
+def _table_cells(before: Mapping[str, Mapping[str, float]], now: Mapping[str, Mapping[str, float]]) -> list[str]:
     cells = []
     for measure in MEASURES:
         ids = sorted(now[measure])

@@ -78,7 +78,7 @@ def main() -> None:
     tools: dict[str, Callable[[Path], Cost]] = {"codesum": run_own, "codesum index": run_command, "ctags": run_ctags}
     if arguments.semble:
         tools["semble"] = lambda folder: run_semble(arguments.semble, folder)
-    show({folder: measure(folder, tools) for folder in arguments.folders})
+    print_costs({folder: measure(folder, tools) for folder in arguments.folders})
 
 
 def measure(folder: Path, tools: dict[str, Callable[[Path], Cost]]) -> dict[str, Cost]:
@@ -108,9 +108,9 @@ def build_cold(folder: Path) -> dict[str, float]:
 
 def run_own(folder: Path) -> Cost:
     """A cold build in a process of its own."""
-    ended = _run([sys.executable, "-m", "benchmarks.peers", str(folder), "--own"])
-    told = json.loads(ended.output.strip().splitlines()[-1])
-    return Cost(ended.cpu_s, told["seconds"], ended.peak_mb, int(told["found"]))
+    ended = _run_to_end([sys.executable, "-m", "benchmarks.peers", str(folder), "--own"])
+    figures = json.loads(ended.output.strip().splitlines()[-1])
+    return Cost(ended.cpu_s, figures["seconds"], ended.peak_mb, int(figures["found"]))
 
 
 def run_command(folder: Path) -> Cost:
@@ -118,7 +118,7 @@ def run_command(folder: Path) -> Cost:
     with tempfile.TemporaryDirectory() as home:
         start = time.perf_counter()
         command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", home, "index", str(folder.resolve())]
-        ended = _run([*command, "--key", "peer", "--json"])
+        ended = _run_to_end([*command, "--key", "peer", "--json"])
         seconds = time.perf_counter() - start
     documents = json.loads(ended.output)["steps"]["index_candidate"]["documents"]
     return Cost(ended.cpu_s, seconds, ended.peak_mb, int(documents))
@@ -126,7 +126,7 @@ def run_command(folder: Path) -> Cost:
 
 def run_semble(python: Path, folder: Path) -> Cost:
     """semble's index of a folder, in memory; our static model is in the format that it reads."""
-    ended = _run([str(python), "-c", SEMBLE, str(folder), str(STATIC_MODEL_FOLDER)])
+    ended = _run_to_end([str(python), "-c", SEMBLE, str(folder), str(STATIC_MODEL_FOLDER)])
     seconds, chunks = ended.output.split()[-2:]
     return Cost(ended.cpu_s, float(seconds), ended.peak_mb, int(chunks))
 
@@ -134,12 +134,12 @@ def run_semble(python: Path, folder: Path) -> Cost:
 def run_ctags(folder: Path) -> Cost:
     """ctags over a folder, with the fields that a symbol has."""
     start = time.perf_counter()
-    ended = _run(["ctags", "--fields=+nKZeS", "-R", "-f", "-", str(folder)])
+    ended = _run_to_end(["ctags", "--fields=+nKZeS", "-R", "-f", "-", str(folder)])
     definitions = sum(not line.startswith("!") for line in ended.output.splitlines())
     return Cost(ended.cpu_s, time.perf_counter() - start, ended.peak_mb, definitions)
 
 
-def _run(command: Sequence[str]) -> Ended:
+def _run_to_end(command: Sequence[str]) -> Ended:
     """Run a process to its end."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace")
     answer = process.stdout.read() if process.stdout else ""
@@ -149,7 +149,7 @@ def _run(command: Sequence[str]) -> Ended:
     return Ended(answer, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def show(found: dict[Path, dict[str, Cost]]) -> None:
+def print_costs(found: dict[Path, dict[str, Cost]]) -> None:
     """A table for people."""
     console = Console()
     table = Table("repository", "tool", "CPU s", "of codesum", "wall s", "peak MB", "found")

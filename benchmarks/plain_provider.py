@@ -32,7 +32,7 @@ _HEAD_END = b"\r\n\r\n"
 _LENGTH = b"content-length:"
 
 
-def answer() -> bytes:
+def make_answer() -> bytes:
     """A whole answer to any request, head and body."""
     call = {"id": "call_1", "type": "function", "function": {"name": TOOL_NAME, "arguments": json.dumps(_ARGUMENTS)}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -74,7 +74,7 @@ class _Connection(asyncio.Protocol):
 
 
 async def _serve(delay_s: float) -> None:
-    loop, made = asyncio.get_running_loop(), answer()
+    loop, made = asyncio.get_running_loop(), make_answer()
     server = await loop.create_server(lambda: _Connection(delay_s, made), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)

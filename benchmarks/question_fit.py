@@ -36,7 +36,7 @@ DOCUMENTS = [-k / 100 for k in range(9)]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Trial:
     """A question of one repository, asked of one."""
 
     own: str
@@ -53,32 +53,39 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clones", type=Path)
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "codesum-fit")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    names = repositories()
-    indexes = {name: opened(chosen.home, chosen.clones / name) for name in names}
+    names = repository_names()
+    indexes = {name: open_index(arguments.home, arguments.clones / name) for name in names}
     embedder = load_embedder("static")
-    asked = [
-        Asked(question["repo"], name, answer_query([index], question["query"], embedder=embedder).likeness)
+    trials = [
+        Trial(question["repo"], name, answer_query([index], question["query"], embedder=embedder).likeness)
         for question in questions
         for name, index in indexes.items()
     ]
     halves = (frozenset(names[::2]), frozenset(names[1::2]))
     rows: Table = [["chosen on", "measured on", "rule", "of others, marked", "answered, marked"]]
     for ours, others in (halves, halves[::-1]):
-        rule = best_rule(among(asked, ours))
-        rows.append([", ".join(sorted(ours)), "the others", shown(rule), *shares(among(asked, others), rule)])
-    rows.append(["all", "all", shown(best_rule(asked)), *shares(asked, best_rule(asked))])
-    rows.append(["", "all", f"the package's: {shown(DEFAULT_FIT)}", *shares(asked, DEFAULT_FIT)])
+        rule = choose_rule(select_trials(trials, ours))
+        rows.append(
+            [
+                ", ".join(sorted(ours)),
+                "the others",
+                format_rule(rule),
+                *format_shares(select_trials(trials, others), rule),
+            ]
+        )
+    rows.append(["all", "all", format_rule(choose_rule(trials)), *format_shares(trials, choose_rule(trials))])
+    rows.append(["", "all", f"the package's: {format_rule(DEFAULT_FIT)}", *format_shares(trials, DEFAULT_FIT)])
     print_table(rows)
 
 
-def repositories() -> list[str]:
+def repository_names() -> list[str]:
     """The repositories that there are questions about."""
     return sorted({json.loads(line)["repo"] for line in QUESTIONS.read_text(encoding="utf-8").splitlines()})
 
 
-def opened(home: Path, clone: Path) -> PublishedIndex:
+def open_index(home: Path, clone: Path) -> PublishedIndex:
     """The index of a clone, built where it is missing."""
     codesum = open_home(home)
     published = codesum.layout.published(clone.name)
@@ -87,42 +94,42 @@ def opened(home: Path, clone: Path) -> PublishedIndex:
     return PublishedIndex.open(published)
 
 
-def among(asked: Sequence[Asked], names: frozenset[str]) -> list[Asked]:
+def select_trials(trials: Sequence[Trial], names: frozenset[str]) -> list[Trial]:
     """Questions of some repositories, asked of these."""
-    return [each for each in asked if each.own in names and each.of in names]
+    return [each for each in trials if each.own in names and each.of in names]
 
 
-def best_rule(asked: Sequence[Asked]) -> FitRule:
+def choose_rule(trials: Sequence[Trial]) -> FitRule:
     """The rule that marks most questions of other repositories; on average over several shares of answered ones that
     may be marked, since few questions decide about one share."""
-    weights = max(itertools.product(WORDS, DOCUMENTS), key=lambda pair: _marked_on_average(asked, *pair))
-    return rule_with(asked, *weights, most_marked=MOST_MARKED)
+    weights = max(itertools.product(WORDS, DOCUMENTS), key=lambda pair: _marked_on_average(trials, *pair))
+    return fit_rule(trials, *weights, most_marked=MOST_MARKED)
 
 
-def rule_with(asked: Sequence[Asked], words: float, documents: float, *, most_marked: float) -> FitRule:
+def fit_rule(trials: Sequence[Trial], words: float, documents: float, *, most_marked: float) -> FitRule:
     """The rule with these weights that marks as many answered questions as it may."""
     rule = FitRule(words=words, documents=documents)
-    scores = [each.likeness.score(rule) for each in asked if each.is_answered]
+    scores = [each.likeness.score(rule) for each in trials if each.is_answered]
     return replace(rule, least=round(float(np.quantile(scores, most_marked)), 3))
 
 
-def _marked_on_average(asked: Sequence[Asked], words: float, documents: float) -> float:
-    rules = (rule_with(asked, words, documents, most_marked=most) for most in SHARES)
-    return sum(share_marked(asked, rule, answered=False) for rule in rules)
+def _marked_on_average(trials: Sequence[Trial], words: float, documents: float) -> float:
+    rules = (fit_rule(trials, words, documents, most_marked=most) for most in SHARES)
+    return sum(share_marked(trials, rule, answered=False) for rule in rules)
 
 
-def share_marked(asked: Sequence[Asked], rule: FitRule, *, answered: bool) -> float:
+def share_marked(trials: Sequence[Trial], rule: FitRule, *, answered: bool) -> float:
     """How many questions of a kind a rule marks."""
-    marked = [not each.likeness.fits(rule) for each in asked if each.is_answered is answered]
+    marked = [not each.likeness.fits(rule) for each in trials if each.is_answered is answered]
     return sum(marked) / len(marked)
 
 
-def shares(asked: Sequence[Asked], rule: FitRule) -> list[str]:
+def format_shares(trials: Sequence[Trial], rule: FitRule) -> list[str]:
     """How many of the questions of others and of the answered ones a rule marks."""
-    return [f"{100 * share_marked(asked, rule, answered=answered):.1f} %" for answered in (False, True)]
+    return [f"{100 * share_marked(trials, rule, answered=answered):.1f} %" for answered in (False, True)]
 
 
-def shown(rule: FitRule) -> str:
+def format_rule(rule: FitRule) -> str:
     """A rule as a formula."""
     return f"nearness + {rule.words} words {rule.documents:+} ln(documents) ≥ {rule.least}"
 

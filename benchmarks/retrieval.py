@@ -33,7 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ablations import ablations
+from benchmarks.ablations import print_ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
@@ -83,22 +83,22 @@ def main() -> None:
     home = arguments.home or Path(tempfile.gettempdir()) / "codesum-retrieval"
     for tree in sorted(set(trees.values())):
         write_tree(tree, arguments.clones, home / "trees" / tree.key)
-    asked = [replace(question, repo=trees[question.id].key) for question in questions]
+    tree_questions = [replace(question, repo=trees[question.id].key) for question in questions]
     names = {tree.key: tree.repo for tree in trees.values()}
     setups = [ALL, SYMBOLS] if any(question.cited_symbols for question in questions) else [ALL]
     embedders = arguments.embedder or ["static"]
     answers: dict[str, list[QuestionResult]] = {}
     for embedder in embedders:
         indexes = build_indexes(home, sorted(set(trees.values())), embedder, like=embedders[0], texts=arguments.texts)
-        answers[embedder] = ask(indexes, asked, embedder, setups)
+        answers[embedder] = ask_setups(indexes, tree_questions, embedder, setups)
         print(f"\n# {arguments.questions.stem}, {embedder}\n")
-        print_scores(answers[embedder], names, _published(arguments.published))
+        print_scores(answers[embedder], names, _read_published(arguments.published))
         if embedder == embedders[0]:
             if arguments.run:
                 write_run(arguments.run, answers[embedder], indexes)
             if arguments.ablations:
-                again = partial(ask, indexes, asked, embedder)
-                ablations(answers[embedder], again, with_symbols=SYMBOLS in setups)
+                again = partial(ask_setups, indexes, tree_questions, embedder)
+                print_ablations(answers[embedder], again, with_symbols=SYMBOLS in setups)
         else:
             print_difference(answers[embedders[0]], answers[embedder], embedders[0], embedder)
 
@@ -174,7 +174,7 @@ def build_indexes(
     return indexes
 
 
-def ask(
+def ask_setups(
     indexes: Sequence[PublishedIndex], questions: Sequence[Question], embedder: str, setups: Sequence[EvaluationSetup]
 ) -> list[QuestionResult]:
     """The answers, with the count of ways on stderr."""
@@ -188,30 +188,30 @@ def ask(
 
 def print_scores(answers: Sequence[QuestionResult], names: Mapping[str, str], published: Mapping[str, Any]) -> None:
     """Means per repository, category and language; overall over repositories, as the published figures are."""
-    by_repo = _parted(answers, lambda question: question.repo or "")
+    by_repo = _group_answers(answers, lambda question: question.repo or "")
     peers = sorted(published.get("mean", {}), key=lambda peer: -published["mean"][peer])
     columns = [*COLUMNS, *(SYMBOL_COLUMNS if any(answer.setup == SYMBOLS.name for answer in answers) else ())]
     rows: Table = [["", "questions", *columns, *peers]]
     for key, found in by_repo.items():
         theirs = published.get("per_repo", {}).get(names[key], {})
-        rows.append([names[key], *scores(found, columns), *(_number(theirs.get(peer)) for peer in peers)])
-    means = [scores_of(found, columns) for found in by_repo.values()]
+        rows.append([names[key], *score_cells(found, columns), *(_format_number(theirs.get(peer)) for peer in peers)])
+    means = [mean_scores(found, columns) for found in by_repo.values()]
     over_repositories = [_mean([each[name] for each in means if name in each]) for name in columns]
     rows.append(
         [
             "**mean over repositories**",
-            f"{len(_questions(answers)):,}",
-            *map(_number, over_repositories),
-            *(_number(published["mean"][peer]) for peer in peers),
+            f"{len(_question_ids(answers)):,}",
+            *map(_format_number, over_repositories),
+            *(_format_number(published["mean"][peer]) for peer in peers),
         ]
     )
-    rows.append(["mean over questions", *scores(answers, columns), *("" for _ in peers)])
+    rows.append(["mean over questions", *score_cells(answers, columns), *("" for _ in peers)])
     print_table(rows)
     for what in ("category", "language"):
-        groups = _parted(answers, lambda question, what=what: str(getattr(question, what)))
+        groups = _group_answers(answers, lambda question, what=what: str(getattr(question, what)))
         if len(groups) > 1:
             head: Table = [[what, "questions", *columns]]
-            print_table(head + [[value, *scores(groups[value], columns)] for value in sorted(groups)])
+            print_table(head + [[value, *score_cells(groups[value], columns)] for value in sorted(groups)])
     latencies = sorted(answer.latency_ms for answer in answers if answer.setup == ALL.name)
     print(f"\n{len(latencies):,} searches for {DEPTH} hits: median {latencies[len(latencies) // 2]:.1f} ms")
 
@@ -228,13 +228,13 @@ def print_difference(
     print_table(rows)
 
 
-def scores(answers: Sequence[QuestionResult], columns: Sequence[str]) -> list[str]:
+def score_cells(answers: Sequence[QuestionResult], columns: Sequence[str]) -> list[str]:
     """How many questions, and the means."""
-    found = scores_of(answers, columns)
-    return [f"{len(_questions(answers)):,}", *(_number(found.get(name)) for name in columns)]
+    found = mean_scores(answers, columns)
+    return [f"{len(_question_ids(answers)):,}", *(_format_number(found.get(name)) for name in columns)]
 
 
-def scores_of(answers: Sequence[QuestionResult], columns: Sequence[str]) -> dict[str, float]:
+def mean_scores(answers: Sequence[QuestionResult], columns: Sequence[str]) -> dict[str, float]:
     """The means of those measures that any question has."""
     found = {name: by_question(answers, name) for name in columns}
     return {name: _mean(list(values.values())) for name, values in found.items() if values}
@@ -275,14 +275,14 @@ def print_table(rows: Table) -> None:
         print(f"| {' | '.join(line)} |")
 
 
-def _parted(answers: Sequence[QuestionResult], value_of: Any) -> dict[str, list[QuestionResult]]:
+def _group_answers(answers: Sequence[QuestionResult], value_of: Any) -> dict[str, list[QuestionResult]]:
     groups: dict[str, list[QuestionResult]] = {}
     for answer in answers:
         groups.setdefault(value_of(answer.question), []).append(answer)
     return groups
 
 
-def _questions(answers: Sequence[QuestionResult]) -> set[str]:
+def _question_ids(answers: Sequence[QuestionResult]) -> set[str]:
     return {answer.question.id for answer in answers}
 
 
@@ -290,11 +290,11 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _published(file: Path | None) -> dict[str, Any]:
+def _read_published(file: Path | None) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file else {}
     return found
 

@@ -57,14 +57,15 @@ def main() -> None:
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default="HEAD")
     parser.add_argument("--repository", type=Path, action="append", required=True)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     found = 0
     with tempfile.TemporaryDirectory(prefix="revision-tables-") as scratch:
         folder = Path(scratch)
         sides = [
-            (tree_at(revision, folder / name), name) for revision, name in ((asked.before, "old"), (asked.after, "new"))
+            (tree_at(revision, folder / name), name)
+            for revision, name in ((arguments.before, "old"), (arguments.after, "new"))
         ]
-        for repository in asked.repository:
+        for repository in arguments.repository:
             key = repository.resolve().name
             homes = [folder / f"{key}-{name}" for _, name in sides]
             for (tree, _), home in zip(sides, homes, strict=True):

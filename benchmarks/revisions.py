@@ -69,7 +69,7 @@ def take_round(tree: Path, repository: Path, home: Path) -> dict[str, list[Cost]
     }
 
 
-def table(costs: Sequence[dict[str, list[Cost]]]) -> list[str]:
+def format_table(costs: Sequence[dict[str, list[Cost]]]) -> list[str]:
     """Medians of both revisions, and their ratios."""
     lines = ["| | before, s (of processor) | after, s (of processor) | ratio, processor | ratio, clock |"]
     lines.append("|---|---|---|---|---|")
@@ -88,20 +88,22 @@ def main() -> None:
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default="HEAD")
     parser.add_argument("--rounds", type=int, default=7)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="revisions-") as scratch:
         folder = Path(scratch)
-        trees = [tree_at(revision, folder / name) for revision, name in ((asked.before, "old"), (asked.after, "new"))]
+        trees = [
+            tree_at(revision, folder / name) for revision, name in ((arguments.before, "old"), (arguments.after, "new"))
+        ]
         package = trees[0] / "codesum_pipeline"
         files = {str(path.relative_to(package)): path.read_text() for path in package.rglob("*.py")}
         repository = GitRepo.create(folder / "package", files).path
         costs: list[dict[str, list[Cost]]] = [{}, {}]
-        for number in range(asked.rounds):
+        for number in range(arguments.rounds):
             for place in (0, 1) if number % 2 else (1, 0):
                 for what, found in take_round(trees[place], repository, folder / f"home {place}").items():
                     costs[place].setdefault(what, []).extend(found)
-            print(f"round {number + 1}\n" + "\n".join(table(costs)), file=sys.stderr, flush=True)
-        print("\n".join(table(costs)))
+            print(f"round {number + 1}\n" + "\n".join(format_table(costs)), file=sys.stderr, flush=True)
+        print("\n".join(format_table(costs)))
 
 
 if __name__ == "__main__":

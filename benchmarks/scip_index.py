@@ -59,21 +59,21 @@ def main() -> None:
     for pair in arguments.pairs:
         checkout, _, index = pair.partition("=")
         if arguments.what == "build":
-            _build(Path(checkout), Path(arguments.home))
+            _build_steps(Path(checkout), Path(arguments.home))
         elif arguments.what == "cost":
-            _cost(Path(checkout), Path(index), copies=arguments.copies, pad_mb=arguments.pad_mb)
+            _print_cost(Path(checkout), Path(index), copies=arguments.copies, pad_mb=arguments.pad_mb)
         elif arguments.what == "stale":
-            _stale(Path(checkout), Path(index), arguments.commits, arguments.every, show=arguments.show)
+            _print_stale(Path(checkout), Path(index), arguments.commits, arguments.every, show=arguments.show)
         else:
-            _retrieval(Path(checkout), Path(index))
+            _print_retrieval(Path(checkout), Path(index))
 
 
-def _cost(checkout: Path, index: Path, *, copies: int, pad_mb: int) -> None:
+def _print_cost(checkout: Path, index: Path, *, copies: int, pad_mb: int) -> None:
     with tempfile.TemporaryDirectory(prefix="codesum-bench-") as name:
         folder = Path(name)
         tree, large = checkout, index
         if copies > 1 or pad_mb:
-            tree, large = _copied(checkout, index, folder, copies), folder / "large.scip"
+            tree, large = _copy_repository(checkout, index, folder, copies), folder / "large.scip"
             _write_large(index, large, copies=copies, pad_mb=pad_mb)
         size = large.stat().st_size
         print(f"\n{checkout.name}: {copies} time(s), an index of {size / (1 << 20):,.0f} MB")
@@ -101,26 +101,26 @@ def _in_process(tree: Path, home: Path, index: Path | None) -> dict[str, Any]:
     return found
 
 
-def _build(tree: Path, home: Path) -> None:
+def _build_steps(tree: Path, home: Path) -> None:
     ws = _workspace(tree, home)
     found: dict[str, Any] = {}
-    begun = _clock()
+    begun = _read_clock()
     for step in STEPS:
-        before = _clock()
+        before = _read_clock()
         report = carry_out(step, ws).report
-        found[step.name] = [now - then for now, then in zip(_clock(), before, strict=True)]
+        found[step.name] = [now - then for now, then in zip(_read_clock(), before, strict=True)]
         if step.name == "symbols":
             found["counting"] = report.compiled.counting
         if step.name == _UNTIL:
             found["trusted"] = report.compiled.trusted_edges
             break
-    found["all"] = [now - then for now, then in zip(_clock(), begun, strict=True)]
+    found["all"] = [now - then for now, then in zip(_read_clock(), begun, strict=True)]
     found["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found["worker_mb"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(json.dumps(found))
 
 
-def _clock() -> tuple[float, float]:
+def _read_clock() -> tuple[float, float]:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used), time.perf_counter()
 
@@ -129,7 +129,7 @@ def _workspace(tree: Path, home: Path, **settings: Any) -> Workspace:
     return workspace_of(open_home(home, **settings), RepositoryEntry("p", str(tree)))
 
 
-def _copied(checkout: Path, index: Path, folder: Path, copies: int) -> Path:
+def _copy_repository(checkout: Path, index: Path, folder: Path, copies: int) -> Path:
     """A repository with the indexed files of a checkout in several folders."""
     paths = [place.path for place in read_index_parts(index) if isinstance(place, DocumentPlace)]
     tree = folder / "tree"
@@ -184,10 +184,10 @@ def _varint(number: int) -> bytes:
     return bytes([*written, number])
 
 
-def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) -> None:
+def _print_stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) -> None:
     documents = {place.path: place for place in read_index_parts(index) if isinstance(place, DocumentPlace)}
     repo = GitRepo(checkout)
-    told, counting = 0, list[str]()
+    noticed, counting = 0, list[str]()
     seen: set[str] = set()
     for commit in repo.git("log", "--format=%H", f"-{commits}").split()[::every]:
         for line in repo.git("diff", "--raw", "--no-renames", "--abbrev=40", commit, "HEAD").splitlines():
@@ -198,24 +198,25 @@ def _stale(checkout: Path, index: Path, commits: int, every: int, *, show: int) 
             seen.add(blob)
             data = subprocess.run(["git", "-C", str(checkout), "cat-file", "blob", blob], capture_output=True).stdout
             if compare_with_text(read_document(index, documents[path]), decode_text(data, "")).problem:
-                told += 1
+                noticed += 1
             else:
                 counting.append(f"{commit}:{path}")
-    share = told / max(1, told + len(counting))
-    print(f"{checkout.name}: {told + len(counting):,} other texts, {told:,} told ({share:.1%}), {len(counting)} count")
+    texts = noticed + len(counting)
+    share = noticed / max(1, texts)
+    print(f"{checkout.name}: {texts:,} other texts, {noticed:,} told ({share:.1%}), {len(counting)} count")
     for place in random.Random(0).sample(counting, min(show, len(counting))):
         print(f"  {place}")
         changes = repo.git("diff", "-U0", place, f"HEAD:{place.partition(':')[2]}").splitlines()[4:]
         print("\n".join(f"    {line[:110]}" for line in changes[:8]))
 
 
-def _retrieval(checkout: Path, index: Path) -> None:
+def _print_retrieval(checkout: Path, index: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="codesum-bench-") as name:
-        without = dict(_answers(checkout, Path(name) / "without", None))
-        beside = dict(_answers(checkout, Path(name) / "beside", index))
+        without = dict(_ask_questions(checkout, Path(name) / "without", None))
+        beside = dict(_ask_questions(checkout, Path(name) / "beside", index))
     shared = sorted(without.keys() & beside.keys())
     gains = [beside[question] - without[question] for question in shared]
-    low, high = _interval(gains)
+    low, high = _mean_interval(gains)
     print(
         f"{checkout.name}: {len(shared)} questions, without {fmean(without[one] for one in shared):.4f}, "
         f"beside {fmean(beside[one] for one in shared):.4f}, gain {fmean(gains):+.4f} [{low:+.4f}, {high:+.4f}], "
@@ -223,7 +224,7 @@ def _retrieval(checkout: Path, index: Path) -> None:
     )
 
 
-def _answers(checkout: Path, home: Path, index: Path | None) -> Iterator[tuple[str, float]]:
+def _ask_questions(checkout: Path, home: Path, index: Path | None) -> Iterator[tuple[str, float]]:
     (home / "mirrors").mkdir(parents=True)
     if index is not None:
         shutil.copy(index, home / "mirrors" / "p.scip")
@@ -234,7 +235,7 @@ def _answers(checkout: Path, home: Path, index: Path | None) -> Iterator[tuple[s
         yield f"{row['question']} {row['query']}", row["score"]
 
 
-def _interval(values: Sequence[float]) -> tuple[float, float]:
+def _mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """95 % of the means of resamples."""
     chance = random.Random(0)
     means = sorted(fmean(chance.choices(values, k=len(values))) for _ in range(_RESAMPLES))

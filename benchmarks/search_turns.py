@@ -52,43 +52,44 @@ if not (home / "index_root/summary_index_function_level" / key).exists():
 # Reads one command a line, answers with one line.
 ASK = """
 import json, sys, time
-from dataclasses import asdict, replace
 from pathlib import Path
+from msgspec import to_builtins
+from msgspec.structs import replace
 from benchmarks.latency import questions_about
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 embedder, indexes, questions = load_embedder("static"), [], []
 for line in sys.stdin:
-    told = json.loads(line)
-    if "open" in told:
-        opened = [PublishedIndex.open(Path(name)) for name in told["open"]]
+    command = json.loads(line)
+    if "open" in command:
+        opened = [PublishedIndex.open(Path(name)) for name in command["open"]]
         indexes = [
             replace(each, version=replace(each.version, manifest={**each.version.manifest, "repo": f"{each.repo}-{n}"}))
-            for n in range(told["times"]) for each in opened
+            for n in range(command["times"]) for each in opened
         ]
         step = len(opened)
         own = [question for each in opened for question in questions_about(each)[::step]]
-        questions = told.get("questions", own)
+        questions = command.get("questions", own)
         print(json.dumps(sum(map(len, indexes))), flush=True)
         continue
-    told_hits, took = [], []
+    answers, took = [], []
     for question in questions:
         start = time.process_time()
         hits = search_indexes(indexes, question, embedder=embedder)
         took.append(1000 * (time.process_time() - start))
-        if told["hits"]:
-            told_hits.append([question, [sorted(to_builtins(hit).items()) for hit in hits]])
-    print(json.dumps({"took": took, "hits": told_hits}), flush=True)
+        if command["hits"]:
+            answers.append([question, [sorted(to_builtins(hit).items()) for hit in hits]])
+    print(json.dumps({"took": took, "hits": answers}), flush=True)
 """
 ASK_SEMBLE = """
 import json, sys, time
 from semble import SembleIndex
 index = questions = None
 for line in sys.stdin:
-    told = json.loads(line)
-    if "open" in told:
-        index, questions = SembleIndex.from_path(told["open"], model_path=told["model"]), told["questions"]
+    command = json.loads(line)
+    if "open" in command:
+        index, questions = SembleIndex.from_path(command["open"], model_path=command["model"]), command["questions"]
         print(len(index.chunks), flush=True)
         continue
     took = []
@@ -104,13 +105,13 @@ for line in sys.stdin:
 class Worker:
     """A process that answers one line of JSON with one."""
 
-    asked: IO[str]
-    told: IO[str]
+    stdin: IO[str]
+    stdout: IO[str]
 
     def ask(self, **command: Any) -> Any:
-        self.asked.write(json.dumps(command) + "\n")
-        self.asked.flush()
-        return json.loads(self.told.readline())
+        self.stdin.write(json.dumps(command) + "\n")
+        self.stdin.flush()
+        return json.loads(self.stdout.readline())
 
 
 def main() -> None:
@@ -123,27 +124,27 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--semble", type=Path)
     parser.add_argument("--clones", type=Path)
-    chosen = parser.parse_args()
-    checkouts = [chosen.checkout.resolve(), ROOT]
-    homes = [chosen.home / "other", chosen.home / "this"]
-    if chosen.clones:
-        compare_clones(checkouts, homes, chosen.clones)
+    arguments = parser.parse_args()
+    checkouts = [arguments.checkout.resolve(), ROOT]
+    homes = [arguments.home / "other", arguments.home / "this"]
+    if arguments.clones:
+        compare_clones(checkouts, homes, arguments.clones)
         return
     rows: Table = [
         ["documents", "repositories", "other commit", "this", "ratio", "semble", "this by semble", "other answers"]
     ]
-    lines = sorted(chosen.lines or LINES)
+    lines = sorted(arguments.lines or LINES)
     for number in lines:
         for checkout, home in zip(checkouts, homes, strict=True):
             run_in(checkout, BUILD, str(number), str(home / f"lines-{number}"))
         names = [[str(index_below(home / f"lines-{number}" / "home"))] for home in homes]
-        rows += measure(
-            checkouts, names, chosen.times, chosen.rounds, chosen.semble, homes[1] / f"lines-{number}" / "repo"
+        rows += measure_searches(
+            checkouts, names, arguments.times, arguments.rounds, arguments.semble, homes[1] / f"lines-{number}" / "repo"
         )
     print_table(rows)
 
 
-def measure(
+def measure_searches(
     checkouts: Sequence[Path],
     names: Sequence[list[str]],
     repositories: Sequence[int],
@@ -153,20 +154,20 @@ def measure(
 ) -> Iterator[Sequence[str]]:
     """A row for each number of repositories that memory is enough for."""
     with ExitStack() as stack:
-        workers = [stack.enter_context(worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
+        workers = [stack.enter_context(start_worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
         for times in repositories:
             documents = workers[1].ask(open=names[1], times=times)
             if documents > MOST_DOCUMENTS:
                 continue
-            asked = list(workers)
+            timed_workers = list(workers)
             ours = workers[1].ask(hits=True)["hits"]
             questions = [question for question, _ in ours]
             workers[0].ask(open=names[0], times=times, questions=questions)
             answers = [workers[0].ask(hits=True)["hits"], ours]
             if semble and times == 1:
-                asked.append(stack.enter_context(worker(ROOT, [str(semble), "-c", ASK_SEMBLE])))
-                asked[2].ask(open=str(sources), model=static_model(), questions=questions)
-            medians = by_turns(asked, rounds)
+                timed_workers.append(stack.enter_context(start_worker(ROOT, [str(semble), "-c", ASK_SEMBLE])))
+                timed_workers[2].ask(open=str(sources), model=static_model(), questions=questions)
+            medians = medians_by_turns(timed_workers, rounds)
             shown = [f"{medians[2]:.2f} ms", f"{medians[1] / medians[2]:.2f}"] if len(medians) > 2 else ["", ""]
             yield [
                 f"{documents:,}",
@@ -174,11 +175,11 @@ def measure(
                 *(f"{each:.2f} ms" for each in medians[:2]),
                 f"{medians[1] / medians[0]:.2f}",
                 *shown,
-                f"{len(differing(*answers))} of {len(answers[0])}",
+                f"{len(differing_questions(*answers))} of {len(answers[0])}",
             ]
 
 
-def by_turns(workers: Sequence[Worker], rounds: int) -> list[float]:
+def medians_by_turns(workers: Sequence[Worker], rounds: int) -> list[float]:
     """Of each question the least of all rounds, and of these the median."""
     took = [[each.ask(hits=False)["took"] for each in workers] for _ in range(rounds)]
     return [statistics.median(map(min, zip(*of_worker, strict=True))) for of_worker in zip(*took, strict=True)]
@@ -192,21 +193,21 @@ def compare_clones(checkouts: Sequence[Path], homes: Sequence[Path], clones: Pat
         for path, key in zip(found, keys, strict=True):
             run_in(checkout, BUILD_CLONE, str(home / "clones"), str(path), key)
     with ExitStack() as stack:
-        workers = [stack.enter_context(worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
+        workers = [stack.enter_context(start_worker(checkout, [sys.executable, "-c", ASK])) for checkout in checkouts]
         total = different = 0
         for some in [*([key] for key in keys), keys]:
             names = [[str(folder_of(home / "clones") / key) for key in some] for home in homes]
             for each, name in zip(workers, names, strict=True):
                 each.ask(open=name, times=1)
             answers = [each.ask(hits=True)["hits"] for each in workers]
-            others = differing(*answers)
+            others = differing_questions(*answers)
             total, different = total + len(answers[0]), different + len(others)
             for question in others[:3]:
                 print(f"{' '.join(some)}: {question!r}")
     print(f"{different} of {total} answers differ")
 
 
-def differing(ours: Sequence[Any], theirs: Sequence[Any]) -> list[str]:
+def differing_questions(ours: Sequence[Any], theirs: Sequence[Any]) -> list[str]:
     """The questions whose hits are not the same."""
     return [mine[0] for mine, other in zip(ours, theirs, strict=True) if mine != other]
 
@@ -235,7 +236,7 @@ def run_in(checkout: Path, program: str, *arguments: str) -> None:
 
 
 @contextmanager
-def worker(checkout: Path, command: Sequence[str]) -> Iterator[Worker]:
+def start_worker(checkout: Path, command: Sequence[str]) -> Iterator[Worker]:
     """A process with the code of a checkout, ended with the block."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     process = subprocess.Popen(

@@ -47,11 +47,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--detect-secrets", metavar="PROGRAM")
-    given = parser.parse_args()
-    secrets = list(planted(seed=given.seed, each=given.each))
-    report_recall(secrets, given.detect_secrets)
-    for folder in given.folders:
-        report_folder(folder, given.detect_secrets, show=given.show)
+    arguments = parser.parse_args()
+    secrets = list(planted(seed=arguments.seed, each=arguments.each))
+    report_recall(secrets, arguments.detect_secrets)
+    for folder in arguments.folders:
+        report_folder(folder, arguments.detect_secrets, show=arguments.show)
 
 
 def report_recall(secrets: Sequence[Planted], program: str | None) -> None:

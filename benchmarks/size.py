@@ -71,11 +71,11 @@ def _hands_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return False
     call = body[0].value
     own = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)} - {"self"}
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return bool(own) and len(given) == len(own) and {each.id for each in given if isinstance(each, ast.Name)} == own
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return bool(own) and len(values) == len(own) and {each.id for each in values if isinstance(each, ast.Name)} == own
 
 
-def measure(package: Path) -> House:
+def measure_package(package: Path) -> House:
     """All files of a package."""
     house = House()
     for path in sorted(package.rglob("*.py")):
@@ -97,7 +97,7 @@ def measure(package: Path) -> House:
     return house
 
 
-def show(house: House) -> None:
+def print_house(house: House) -> None:
     """A table of the rooms, the largest first, and the figures of all."""
     print("| room | lines | of code | files | under 30 lines |\n|---|---|---|---|---|")
     rooms = sorted(house.rooms.items(), key=lambda each: -each[1].lines)
@@ -122,9 +122,9 @@ def main() -> None:
     for revision in revisions:
         print(f"{revision}:\n")
         with tempfile.TemporaryDirectory() as folder:
-            show(measure(tree_at(revision, Path(folder) / "tree") / PACKAGE))
+            print_house(measure_package(tree_at(revision, Path(folder) / "tree") / PACKAGE))
     if not revisions:
-        show(measure(PROJECT / PACKAGE))
+        print_house(measure_package(PROJECT / PACKAGE))
 
 
 if __name__ == "__main__":

@@ -43,14 +43,16 @@ def index_with(ws: Workspace, parts: str) -> Iterator[PublishedIndex]:
 def _with_parts(row: TextRow, parts: str, written: Mapping[str, str], below: Sequence[str]) -> TextRow:
     if parts == "facts" or row.written_by is WrittenBy.PLACEHOLDER:
         return row
-    said = written.get(row.id, "")
+    docstring = written.get(row.id, "")
     if parts == "docstring":
-        return _row(row, WrittenText(said, "", ()))
+        return _with_text(row, WrittenText(docstring, "", ()))
     own = row.id.rpartition("/")[2].replace("::", " ")
     names = [own, *(one.name for one in row.text.inputs), *below]
     words = dict.fromkeys(word for name in names for word in split_identifier(name))
-    return _row(row, WrittenText(" ".join([said, *map(identifier_in_words, names)]).strip(), "", tuple(words)))
+    return _with_text(
+        row, WrittenText(" ".join([docstring, *map(identifier_in_words, names)]).strip(), "", tuple(words))
+    )
 
 
-def _row(row: TextRow, text: WrittenText) -> TextRow:
+def _with_text(row: TextRow, text: WrittenText) -> TextRow:
     return replace(row, text=text, text_hash=text.text_hash)

@@ -73,7 +73,7 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 class Document:
     """One written text with what it was written from."""
 
-    given: AnyInput
+    writer_input: AnyInput
     child: ChildText
     text: WrittenText
     source: PurposeSource
@@ -87,15 +87,15 @@ class Library:
     bodies: dict[str, str] = field(default_factory=dict)
     write_s: float = 0.0
 
-    def add(self, given: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
+    def add(self, writer_input: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
         """Write one document with the writer that a build would choose."""
-        text = write_text(given, PLACEHOLDER if is_trivial else EXTRACTIVE)
-        child = ChildText(given.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
-        self.documents[given.id] = Document(given, child, text.text, text.purpose_source)
+        text = write_text(writer_input, PLACEHOLDER if is_trivial else EXTRACTIVE)
+        child = ChildText(writer_input.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
+        self.documents[writer_input.id] = Document(writer_input, child, text.text, text.purpose_source)
 
-    def add_upper(self, given: UpperInput, level: Level, name: str) -> None:
+    def add_upper(self, writer_input: UpperInput, level: Level, name: str) -> None:
         """The same of a class, file or folder."""
-        self.add(given, level, name, is_trivial=is_empty(given, children_of(given)))
+        self.add(writer_input, level, name, is_trivial=is_empty(writer_input, children_of(writer_input)))
 
     def children(self, ids: Sequence[str]) -> tuple[ChildText, ...]:
         return tuple(self.documents[id_].child for id_ in sorted(ids))
@@ -131,11 +131,11 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
     functions = from_table(table, FunctionInput)
     trivial = trivial_functions(table, FilterSettings())
     started = time.perf_counter()
-    for given in functions:
-        name = without_suffix(given.id).rpartition("::")[2]
-        library.add(given, Level.FUNCTION, name, is_trivial=given.id in trivial)
+    for function in functions:
+        name = without_suffix(function.id).rpartition("::")[2]
+        library.add(function, Level.FUNCTION, name, is_trivial=function.id in trivial)
     library.write_s = time.perf_counter() - started
-    library.bodies = {given.id: given.canonical_source for given in functions}
+    library.bodies = {function.id: function.canonical_source for function in functions}
     within = defaultdict(list)
     types = {symbol.id: symbol.type for symbol in symbols}
     for symbol in symbols:
@@ -212,7 +212,7 @@ def measure(library: Library) -> dict[str, object]:
     ]
     by_text = defaultdict(set)
     for one in functions:
-        by_text[one.text.summary].add(library.bodies[one.given.id])
+        by_text[one.text.summary].add(library.bodies[one.writer_input.id])
     equal = sum(len(by_text[one.text.summary]) > 1 for one in functions)
     levels = {
         level.value: _level_figures([one for one in library.documents.values() if one.child.level is level])
@@ -270,7 +270,7 @@ def figures_table(name: str, figures: dict[str, object]) -> Table:
     return table
 
 
-def sample(library: Library, count: int) -> Iterator[Document]:
+def sample_documents(library: Library, count: int) -> Iterator[Document]:
     """An even sample over every level, in the order of ids."""
     for level in LEVELS:
         documents = [
@@ -280,11 +280,11 @@ def sample(library: Library, count: int) -> Iterator[Document]:
         yield from documents[::step][:count]
 
 
-def show(document: Document) -> str:
+def format_document(document: Document) -> str:
     """One document as a reader sees it."""
     text = document.text
     lines = [
-        f"[{document.child.level}, {document.source}] {document.given.id}",
+        f"[{document.child.level}, {document.source}] {document.writer_input.id}",
         f"  {text.summary}",
         f"  why: {text.business_intent}",
         f"  words: {', '.join(text.keywords)}",
@@ -298,7 +298,7 @@ def show(document: Document) -> str:
     return "\n".join(lines)
 
 
-def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]:
+def draw_documents(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]:
     """Documents of one language as a reader is shown them, in the order in which chance gave them."""
     chance = random.Random(f"{seed} {language}")
     found = [one for one in sorted(clones.iterdir()) if one.is_dir() and main_language(clone_in(one)) == language]
@@ -309,16 +309,16 @@ def draw(clones: Path, language: str, *, count: int, seed: int) -> Iterator[str]
         drawn = [
             (name, library.documents[id_], sources)
             for name, library, sources in libraries
-            for id_ in _some(library, level, language, chance)
+            for id_ in _draw_level(library, level, language, chance)
         ]
         chance.shuffle(drawn)
         for name, document, sources in drawn[: max(1, round(share * count / sum(SHARES.values())))]:
             text = document.text
-            told = f"### {name}: {document.given.id}\n{text.summary}\nwhy: {text.business_intent}"
-            yield f"{told}\n{beside(document, sources)}"
+            text_lines = f"### {name}: {document.writer_input.id}\n{text.summary}\nwhy: {text.business_intent}"
+            yield f"{text_lines}\n{source_beside(document, sources)}"
 
 
-def _some(library: Library, level: Level, language: str, chance: random.Random) -> list[str]:
+def _draw_level(library: Library, level: Level, language: str, chance: random.Random) -> list[str]:
     """Some documents of a level, of each clone as many: a large one is not drawn from more often."""
     found = [id_ for id_ in sorted(library.documents) if _is_drawn(library.documents[id_], level, language)]
     return chance.sample(found, min(len(found), PER_CLONE))
@@ -326,8 +326,8 @@ def _some(library: Library, level: Level, language: str, chance: random.Random) 
 
 def _is_drawn(document: Document, level: Level, language: str) -> bool:
     child = document.child
-    is_of = getattr(document.given, "language", language) == language
-    return child.level is level and is_of and not child.is_placeholder
+    is_in_language = getattr(document.writer_input, "language", language) == language
+    return child.level is level and is_in_language and not child.is_placeholder
 
 
 def clone_in(folder: Path) -> Path:
@@ -355,7 +355,7 @@ def read_clone(clone: Path, key: str) -> tuple[str, Library, Mapping[str, list[s
         with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tree:
             tree.extractall(folder, filter="tar")
         parsed, texts = read_folder(Path(folder))
-        lines = {one.facts.file_path: _lines(Path(folder, one.facts.file_path)) for one in parsed}
+        lines = {one.facts.file_path: _read_lines(Path(folder, one.facts.file_path)) for one in parsed}
         lines |= {path: text.splitlines() for path, (_, text) in texts.items()}
     library = write_library(parsed, texts, key=key)
     for symbol in (symbol for one in parsed for symbol in one.symbols):
@@ -364,16 +364,16 @@ def read_clone(clone: Path, key: str) -> tuple[str, Library, Mapping[str, list[s
     return key, library, lines
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     return path.read_bytes().decode("utf-8", "replace").splitlines()
 
 
-def beside(document: Document, sources: Mapping[str, list[str]]) -> str:
+def source_beside(document: Document, sources: Mapping[str, list[str]]) -> str:
     """The first lines of what a document is about, from a few before it; of a folder what it holds."""
-    given = document.given
-    lines = sources.get(given.id, [])
-    if isinstance(given, ModuleInput):
-        lines = [*(given.readme or "").splitlines()[:8], *(child.name for child in given.children)]
+    writer_input = document.writer_input
+    lines = sources.get(writer_input.id, [])
+    if isinstance(writer_input, ModuleInput):
+        lines = [*(writer_input.readme or "").splitlines()[:8], *(child.name for child in writer_input.children)]
     return "\n".join(f"    | {line[:150]}" for line in lines[:SOURCE_LINES])
 
 
@@ -388,12 +388,12 @@ def main() -> None:
     if arguments.draw:
         for language in arguments.language or LANGUAGES:
             print(f"## {language}\n")
-            print(*draw(arguments.folder, language, count=arguments.draw, seed=arguments.seed), sep="\n\n")
+            print(*draw_documents(arguments.folder, language, count=arguments.draw, seed=arguments.seed), sep="\n\n")
         return
     parsed, texts = read_folder(arguments.folder)
     library = write_library(parsed, texts, key=arguments.folder.name)
-    for document in sample(library, arguments.show) if arguments.show else ():
-        print(show(document), end="\n\n")
+    for document in sample_documents(library, arguments.show) if arguments.show else ():
+        print(format_document(document), end="\n\n")
     figures = measure(library)
     Console(width=160).print(figures_table(arguments.folder.name, figures))
     print(json.dumps({"folder": arguments.folder.name, **figures}))

@@ -77,10 +77,10 @@ def sources_of(package: str) -> Sources:
     found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
         raise SystemExit(f"package {package!r} is not installed")
-    return _below(Path(found.origin).parent, package)
+    return _sources_below(Path(found.origin).parent, package)
 
 
-def _below(folder: Path, name: str) -> Sources:
+def _sources_below(folder: Path, name: str) -> Sources:
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -88,11 +88,11 @@ def _below(folder: Path, name: str) -> Sources:
     }
 
 
-def gathered(lines: int) -> Sources:
+def gather_sources(lines: int) -> Sources:
     """Installed packages, by name, until there are `lines`; then copies of them all with other names."""
     sources: Sources = {}
     total = 0
-    for path, data in _installed():
+    for path, data in _installed_modules():
         if total >= lines:
             break
         sources[path] = data
@@ -100,16 +100,16 @@ def gathered(lines: int) -> Sources:
     return sources
 
 
-def _installed() -> Iterator[tuple[str, bytes]]:
+def _installed_modules() -> Iterator[tuple[str, bytes]]:
     site = Path(sysconfig.get_path("purelib"))
     packages = sorted(path.parent for path in site.glob("*/__init__.py"))
     for copy in count():
         for package in packages:
-            for path, data in _below(package, package.name).items():
-                yield (path, data) if copy == 0 else (f"copy{copy}/{path}", _renamed(data, copy))
+            for path, data in _sources_below(package, package.name).items():
+                yield (path, data) if copy == 0 else (f"copy{copy}/{path}", _rename_definitions(data, copy))
 
 
-def _renamed(data: bytes, copy: int) -> bytes:
+def _rename_definitions(data: bytes, copy: int) -> bytes:
     """A copy whose definitions, and words that are their names, end in the copy's number."""
     names = {name for _, name in _DEFINED.findall(data) if not name.startswith(b"__")}
     return re.sub(rb"\b[A-Za-z_]\w*\b", lambda word: word[0] + b"%d" % copy if word[0] in names else word[0], data)
@@ -128,7 +128,7 @@ def bare_parse_s(sources: Sources) -> float:
     return best
 
 
-def timed_build(home: Path, repo: GitRepo, *, force: bool = False) -> dict[str, float]:
+def time_build(home: Path, repo: GitRepo, *, force: bool = False) -> dict[str, float]:
     """One build; seconds per step."""
     workspace = workspace_of(open_home(home), RepositoryEntry("measured", str(repo.path)), force=force)
     seconds = {}
@@ -152,7 +152,7 @@ def edit_one_function(home: Path, repo: GitRepo) -> Sources:
     raise SystemExit("no file has a function to edit")
 
 
-def command_s(home: Path, repo: GitRepo, *arguments: str) -> float:
+def time_command(home: Path, repo: GitRepo, *arguments: str) -> float:
     """`codesum index` of the repository, start-up and Dagster included."""
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home), "index", str(repo.path), *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CODESUM_", "DAGSTER_"))}
@@ -174,7 +174,7 @@ def repeated_commands(folder: Path, repo: GitRepo, times: int) -> dict[str, Any]
         elif number:
             shutil.rmtree(folder / f"home {number - 1}", ignore_errors=True)
         try:
-            seconds[what].append(command_s(home, repo))
+            seconds[what].append(time_command(home, repo))
         except subprocess.CalledProcessError as error:
             failed += 1
             print(f"{what} build {number % times + 1} failed: {error.stderr[-2000:]}", flush=True)
@@ -234,11 +234,11 @@ def measure(name: str, sources: Sources, folder: Path, *, times: int) -> dict[st
     sources.clear()
     release_memory()
     with WorkerPeak() as workers:
-        builds = {"cold": timed_build(folder / "home", repo), "unchanged": timed_build(folder / "home", repo)}
+        builds = {"cold": time_build(folder / "home", repo), "unchanged": time_build(folder / "home", repo)}
         repo.commit(edit_one_function(folder / "home", repo))
-        builds["one-function edit"] = timed_build(folder / "home", repo)
+        builds["one-function edit"] = time_build(folder / "home", repo)
         if not times:
-            builds["forced"] = timed_build(folder / "home", repo, force=True)
+            builds["forced"] = time_build(folder / "home", repo, force=True)
     documents = open_home(folder / "home").tables.keep("documents", "measured").rows
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     _print_steps(f"{name}: {files} files, {lines:,} lines; bare parse {bare:.3f} s", builds)
@@ -261,11 +261,11 @@ def measure(name: str, sources: Sources, folder: Path, *, times: int) -> dict[st
     if times:
         figures |= repeated_commands(folder, repo, times)
     else:
-        command_s(folder / "cli-home", repo)
+        time_command(folder / "cli-home", repo)
         figures |= {
             "forced_s": round(totals["forced"], 2),
-            "command_unchanged_s": round(min(command_s(folder / "cli-home", repo) for _ in range(2)), 2),
-            "command_forced_s": round(command_s(folder / "cli-home", repo, "--force"), 2),
+            "command_unchanged_s": round(min(time_command(folder / "cli-home", repo) for _ in range(2)), 2),
+            "command_forced_s": round(time_command(folder / "cli-home", repo, "--force"), 2),
         }
     print(json.dumps(figures), flush=True)
     return figures
@@ -322,20 +322,20 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", type=int, metavar="LINES")
     parser.add_argument("--builds", type=int, metavar="NUMBER", help="first builds, and edits, of each size")
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.one:
-        sources = gathered(int(chosen.one)) if chosen.one.isdecimal() else sources_of(chosen.one)
+    arguments = parser.parse_args()
+    if arguments.one:
+        sources = gather_sources(int(arguments.one)) if arguments.one.isdecimal() else sources_of(arguments.one)
         with tempfile.TemporaryDirectory() as folder:
-            measure(chosen.one, sources, Path(folder), times=chosen.builds)
-    elif chosen.sizes is not None:
-        sizes = chosen.sizes or SIZES
-        rows = [in_own_process(str(lines), chosen.builds or SIZES.get(lines, BUILDS)) for lines in sizes]
-        if not chosen.sizes:
+            measure(arguments.one, sources, Path(folder), times=arguments.builds)
+    elif arguments.sizes is not None:
+        sizes = arguments.sizes or SIZES
+        rows = [in_own_process(str(lines), arguments.builds or SIZES.get(lines, BUILDS)) for lines in sizes]
+        if not arguments.sizes:
             write_growth(rows)
         if failed := sum(row["failed"] for row in rows):
             raise SystemExit(f"{failed} builds failed")
     else:
-        for package in chosen.packages or DEFAULT_PACKAGES:
+        for package in arguments.packages or DEFAULT_PACKAGES:
             in_own_process(package)
 
 

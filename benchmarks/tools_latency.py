@@ -72,7 +72,7 @@ def files_of(documents: int) -> Iterator[tuple[str, str]]:
         yield path, "\n".join(lines)
 
 
-def indexed(folder: Path, documents: int) -> IndexCatalogue:
+def build_catalogue(folder: Path, documents: int) -> IndexCatalogue:
     """The home of a generated repository, built unless it was."""
     home = folder / f"home-{documents}"
     if not home.exists():
@@ -111,7 +111,7 @@ def calls_of(number: int) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def measure(tool: Tool, catalogue: IndexCatalogue, rounds: int) -> tuple[float, float, float, int]:
+def measure_tool(tool: Tool, catalogue: IndexCatalogue, rounds: int) -> tuple[float, float, float, int]:
     """Median and 90th percentile of the wall time in ms, the median processor time, and characters."""
     walls, processor, characters = [], [], 0
     for number in range(rounds + 1):
@@ -151,15 +151,15 @@ def first_answers(home: Path, *, rounds: int = 7) -> dict[str, tuple[float, floa
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in processes}
     # In turns, so that what else the machine does meets all alike.
     for _ in range(rounds):
-        for name, (command, given) in processes.items():
-            found[name].append(_seconds(command, given))
+        for name, (command, stdin_lines) in processes.items():
+            found[name].append(_time_process(command, stdin_lines))
     return {
         name: (statistics.median(wall for wall, _ in times), statistics.median(used for _, used in times))
         for name, times in found.items()
     }
 
 
-def _seconds(command: list[str], lines: list[str]) -> tuple[float, float]:
+def _time_process(command: list[str], lines: list[str]) -> tuple[float, float]:
     """Of a process that is given lines and answers each request: to its last answer, by the clock and of a processor.
 
     How it ends is not counted: one tidies up, another leaves.
@@ -188,15 +188,15 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--documents", nargs="+", type=int, default=[5_000, 100_000])
     parser.add_argument("--rounds", type=int, default=20)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        for documents in asked.documents:
-            catalogue = indexed(asked.folder or Path(temporary), documents)
+        for documents in arguments.documents:
+            catalogue = build_catalogue(arguments.folder or Path(temporary), documents)
             count = len(catalogue.open("made"))
             print(f"\n{count:,} documents\n\n| tool | median ms | 90 % ms | processor ms | characters |")
             print("|---|---|---|---|---|")
             for tool in TOOLS:
-                median, ninety, used, characters = measure(tool, catalogue, asked.rounds)
+                median, ninety, used, characters = measure_tool(tool, catalogue, arguments.rounds)
                 print(f"| `{tool.name}` | {median:.0f} | {ninety:.0f} | {used:.0f} | {characters:,} |", flush=True)
             begin = time.perf_counter()
             try:

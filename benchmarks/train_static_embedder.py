@@ -26,11 +26,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.static_embedder.model_card import Figures, model_card
-from benchmarks.static_embedder.model_files import quantised, write_checksums, write_model
+from benchmarks.static_embedder.model_files import quantise, write_checksums, write_model
 from benchmarks.static_embedder.packages import read_packages
 from benchmarks.static_embedder.pairs import Passage, passages_of
-from benchmarks.static_embedder.teacher import Floats, checked_teacher, rarity, reduced, vectors_alone
-from benchmarks.static_embedder.training import Plan, Rows, texts_of, trained
+from benchmarks.static_embedder.teacher import Floats, checked_teacher, rarity_weights, reduce_dimensions, vectors_alone
+from benchmarks.static_embedder.training import Plan, Rows, texts_of, train_vectors
 from benchmarks.static_embedder.training_texts import Integers, Pairs, pairs_of
 from benchmarks.static_embedder.vocabulary import Vocabulary, is_mark, vocabulary_of
 
@@ -81,9 +81,12 @@ def counts_of(pairs: Pairs, size: int) -> Integers:
     return counts + np.bincount(pairs.documents.numbers, minlength=size)
 
 
-def distilled(vocabulary: Vocabulary, counts: Integers, teacher: Path) -> Floats:
+def distil(vocabulary: Vocabulary, counts: Integers, teacher: Path) -> Floats:
     """The vectors before training; marks say nothing."""
-    vectors = reduced(vectors_alone(teacher, vocabulary.teacher_ids), DIMENSIONS) * rarity(counts)[:, np.newaxis]
+    vectors = (
+        reduce_dimensions(vectors_alone(teacher, vocabulary.teacher_ids), DIMENSIONS)
+        * rarity_weights(counts)[:, np.newaxis]
+    )
     vectors[[number for number, token in enumerate(vocabulary.tokens) if is_mark(token)]] = 0
     return vectors
 
@@ -102,16 +105,16 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for packages and what is read from them")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder to write (default: the shipped model)")
     parser.add_argument("--processes", type=int, default=2, help="packages read at one time (default: 2)")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
 
     teacher, plan = checked_teacher(), Plan()
-    data = read_data(given.work, processes=given.processes)
+    data = read_data(arguments.work, processes=arguments.processes)
     vocabulary = vocabulary_of(teacher)
     training = in_tokens(data.training, vocabulary)
     held_out = {key: in_tokens(pairs, vocabulary) for key, pairs in data.held_out.items()}
-    start = distilled(vocabulary, counts_of(training, len(vocabulary.tokens)), teacher).astype(np.float32)
-    rows = quantised(trained(start, training, plan))
-    write_model(given.out, rows, vocabulary.tokenizer)
+    start = distil(vocabulary, counts_of(training, len(vocabulary.tokens)), teacher).astype(np.float32)
+    rows = quantise(train_vectors(start, training, plan))
+    write_model(arguments.out, rows, vocabulary.tokenizer)
     figures = Figures(
         pairs=len(training.queries),
         tokens=len(rows.tokens),
@@ -119,8 +122,8 @@ def main() -> None:
         distilled={key: mean_reciprocal_rank(start, pairs) for key, pairs in held_out.items()},
         trained={key: mean_reciprocal_rank(rows.rows().astype(np.float32), pairs) for key, pairs in held_out.items()},
     )
-    (given.out / "MODEL_CARD.md").write_text(model_card(figures, plan, read_packages()), encoding="utf-8")
-    write_checksums(given.out)
+    (arguments.out / "MODEL_CARD.md").write_text(model_card(figures, plan, read_packages()), encoding="utf-8")
+    write_checksums(arguments.out)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from codesum_pipeline_tests.support.repositories import GitRepo
 _EDIT = "def edited_by_nobody(x):\n    return x.edited() + 1\n"
 
 
-def checked_out(clone: Path, commit: str, folder: Path) -> Checkout:
+def check_out(clone: Path, commit: str, folder: Path) -> Checkout:
     """A work tree of a clone at a commit, and its index."""
     repo = GitRepo(folder / "tree")
     command = ["git", "clone", "--quiet", "--shared", "--no-checkout", str(clone.resolve()), str(repo.path)]
@@ -35,11 +35,11 @@ def checked_out(clone: Path, commit: str, folder: Path) -> Checkout:
     return Checkout(home, entry, PublishedIndex.open(home.layout.published("shop")), repo, folder)
 
 
-def walk(clone: Path, *, commits: int, every: int) -> None:
+def walk_commits(clone: Path, *, commits: int, every: int) -> None:
     """Raises `AssertionError` at the first commit that is answered otherwise."""
     first, *others = commits_of(clone, commits * every + 1)[::every]
     with tempfile.TemporaryDirectory() as temporary:
-        checkout = checked_out(clone, first, Path(temporary))
+        checkout = check_out(clone, first, Path(temporary))
         print(f"{clone}: {len(checkout.base):,} documents at {first[:12]}", flush=True)
         for commit in others:
             checkout.repo.git("checkout", "-q", "--detach", commit)
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=10)
     options = parser.parse_args()
     for clone in options.clones:
-        walk(clone, commits=options.commits, every=options.every)
+        walk_commits(clone, commits=options.commits, every=options.every)
 
 
 if __name__ == "__main__":

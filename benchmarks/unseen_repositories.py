@@ -28,10 +28,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("home", type=Path, help="an empty folder")
     parser.add_argument("clones", type=Path, nargs="+")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
-    for clone in asked.clones:
-        print(f"| {' | '.join(map(str, row_of(asked.home, clone.resolve())))} |", flush=True)
+    for clone in arguments.clones:
+        print(f"| {' | '.join(map(str, row_of(arguments.home, clone.resolve())))} |", flush=True)
 
 
 def row_of(home: Path, clone: Path) -> tuple[str | int, ...]:

@@ -87,29 +87,29 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=50)
     parser.add_argument("--looks", default="100,300", help="Also compare after so many builds.")
     parser.add_argument("--report", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
-        for page in _go(Path(folder), asked):
+        for page in _build_and_measure(Path(folder), arguments):
             print(page, flush=True)
-            if asked.report:
-                asked.report.write_text(page)
+            if arguments.report:
+                arguments.report.write_text(page)
 
 
-def _go(folder: Path, asked: argparse.Namespace) -> Iterator[str]:
+def _build_and_measure(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
     """A page for each look; each is about more builds than the one before."""
     shop, name = Shop(folder / "shop now"), folder / "shop"
     name.symlink_to(shop.folder)
     home = Home(load_settings({"home": folder / "home"}, environ={}))
     home.registry.add(RepositoryEntry(key=KEY, location=str(name)))
-    looks = {asked.builds, *map(int, filter(None, asked.looks.split(",")))}
+    looks = {arguments.builds, *map(int, filter(None, arguments.looks.split(",")))}
     largest, start = 0, time.monotonic()
-    for number in range(1, asked.builds + 1):
+    for number in range(1, arguments.builds + 1):
         shop.edit(number)
         (outcome,) = index_repositories(home, [KEY])
         if not outcome.succeeded:
             raise SystemExit(f"build {number}: {outcome.message}")
-        if number in (FIRST, *looks) or number % asked.every == 0:
+        if number in (FIRST, *looks) or number % arguments.every == 0:
             largest = max(largest, size_of([home.layout.home]))
             done = maintain_home(home, is_dry_run=False, has_secrets=False, tell=lambda found: None)
             print(
@@ -124,22 +124,24 @@ def _go(folder: Path, asked: argparse.Namespace) -> Iterator[str]:
         if number in looks:
             then = Home(load_settings({"home": folder / "home then"}, environ={}))
             pairs = ((then, folder / "shop then"), (home, shop.folder))
-            yield _page(number, [_sizes(each) for each, _ in pairs], _seconds(name, pairs), largest, asked)
+            yield _format_page(
+                number, [_sizes_of(each) for each, _ in pairs], _measure_seconds(name, pairs), largest, arguments
+            )
 
 
-def _sizes(home: Home) -> dict[str, int]:
+def _sizes_of(home: Home) -> dict[str, int]:
     """Bytes by part, and rows."""
     whole = size_of([home.layout.home])
     sizes = {part: size_of(home.layout.home / name for name in names) for part, names in PARTS.items()}
     return {**sizes, "everything else": whole - sum(sizes.values()), "all": whole}
 
 
-def _seconds(name: Path, pairs: Sequence[tuple[Home, Path]]) -> dict[str, list[float]]:
+def _measure_seconds(name: Path, pairs: Sequence[tuple[Home, Path]]) -> dict[str, list[float]]:
     """Medians of each home, measured in turn, since others work on the machine."""
     works: dict[str, Callable[[Home], None]] = {
-        "a build where nothing changed": lambda home: _run(home, "index", KEY),
-        "a search": lambda home: _run(home, "search", "add up the prices of items"),
-        "a planner's tick": _tick,
+        "a build where nothing changed": lambda home: _run_command(home, "index", KEY),
+        "a search": lambda home: _run_command(home, "search", "add up the prices of items"),
+        "a planner's tick": _run_tick,
     }
     found: dict[str, list[list[float]]] = {what: [[] for _ in pairs] for what in works}
     for repeat in range(REPEATS + 1):
@@ -155,45 +157,48 @@ def _seconds(name: Path, pairs: Sequence[tuple[Home, Path]]) -> dict[str, list[f
     return {what: [statistics.median(each) for each in seconds] for what, seconds in found.items()}
 
 
-def _run(home: Home, *arguments: str) -> None:
+def _run_command(home: Home, *arguments: str) -> None:
     command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home.layout.home), *arguments]
     subprocess.run(command, check=True, capture_output=True)
 
 
-def _tick(home: Home) -> None:
+def _run_tick(home: Home) -> None:
     with open_instance(home.layout) as instance:
         take_tick(home, instance, asker="benchmark", last="", log=logging.getLogger("tick"))
 
 
-def _page(
+def _format_page(
     builds: int,
     sizes: Sequence[dict[str, int]],
     seconds: dict[str, list[float]],
     largest: int,
-    asked: argparse.Namespace,
+    arguments: argparse.Namespace,
 ) -> str:
     first, last = sizes
     lines = [
         f"# A home after {FIRST} builds and after {builds:,}",
         "",
-        f"`python -m benchmarks.upkeep --builds {asked.builds} --every {asked.every}`: one repository of {FILES} files "
-        f"and {FILES * FUNCTIONS} functions; for each build a function is edited and committed; a maintenance with its "
-        f"defaults after each {asked.every} builds and before each comparison. Times are medians of {REPEATS}, of both "
+        f"`python -m benchmarks.upkeep --builds {arguments.builds} --every {arguments.every}`: one repository of "
+        f"{FILES} files and {FILES * FUNCTIONS} functions; for each build a function is edited and committed; a "
+        f"maintenance with its defaults after each {arguments.every} builds and before each comparison. Times are "
+        f"medians of {REPEATS}, of both "
         "homes in turn.",
         "",
         f"| | after {FIRST} | after {builds:,} | change |",
         "|---|---|---|---|",
     ]
     lines += [
-        f"| {part}, KB | {size / 1000:,.0f} | {last[part] / 1000:,.0f} | {_change(size, last[part])} |"
+        f"| {part}, KB | {size / 1000:,.0f} | {last[part] / 1000:,.0f} | {_format_change(size, last[part])} |"
         for part, size in first.items()
     ]
-    lines += [f"| {what}, s | {then:.3f} | {now:.3f} | {_change(then, now)} |" for what, (then, now) in seconds.items()]
+    lines += [
+        f"| {what}, s | {then:.3f} | {now:.3f} | {_format_change(then, now)} |" for what, (then, now) in seconds.items()
+    ]
     lines += ["", f"Between two maintenances the home grew to at most {largest / 1000:,.0f} KB.", ""]
     return "\n".join(lines)
 
 
-def _change(before: float, after: float) -> str:
+def _format_change(before: float, after: float) -> str:
     return f"{after / before - 1:+.0%}" if before else ""
 
 

@@ -81,7 +81,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Comparison:
     """A question, and what each search makes of it; `theirs` is empty where semble is not asked."""
 
     question: Question
@@ -101,16 +101,16 @@ def main() -> None:
         if (each.name in arguments.only if arguments.only else each.part in (arguments.part, ""))
     ]
     written = [question for file in arguments.also for question in read_questions(file)]
-    asked: list[Asked] = []
+    comparisons: list[Comparison] = []
     answers: list[QuestionResult] = []
     for number, repository in enumerate(repositories, start=1):
         print(f"repository {number} of {len(repositories)}: {repository.name}", file=sys.stderr)
         try:
-            questions = prepare(repository, arguments.clones, arguments.home)
+            questions = prepare_questions(repository, arguments.clones, arguments.home)
         except RepositoryUnavailable as error:
             print(f"{repository.name} is left out: {error}", file=sys.stderr)
             continue
-        questions += [of_tree(each, repository) for each in written if each.repo == repository.name]
+        questions += [move_to_tree(each, repository) for each in written if each.repo == repository.name]
         with index_of(repository, arguments.home, arguments.texts) as index:
             found = ask_questions([index], questions, embedder=load_embedder("static"), setups=[ALL, SYMBOLS])
         try:
@@ -120,10 +120,10 @@ def main() -> None:
             print(f"{repository.name} is left out: {error.stderr.strip().splitlines()[-1]}", file=sys.stderr)
             continue
         answers += [answer for answer in found if answer.setup == ALL.name]
-        asked += joined(questions, found, theirs)
+        comparisons += join_results(questions, found, theirs)
     if arguments.run:
         write_run(arguments.run, answers)
-    print_tables(asked)
+    print_tables(comparisons)
 
 
 def _arguments() -> argparse.Namespace:
@@ -139,7 +139,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def prepare(repository: Repository, clones: Path, home: Path) -> list[Question]:
+def prepare_questions(repository: Repository, clones: Path, home: Path) -> list[Question]:
     """The questions about a repository; they and their tree are made once."""
     kept, tree = home / "questions" / f"{repository.key}.jsonl", home / "trees" / repository.key
     if not (kept.exists() and tree.exists()):
@@ -152,7 +152,7 @@ def prepare(repository: Repository, clones: Path, home: Path) -> list[Question]:
     return read_questions(kept) if kept.stat().st_size else []
 
 
-def of_tree(question: Question, repository: Repository) -> Question:
+def move_to_tree(question: Question, repository: Repository) -> Question:
     """A written question, asked in the tree of its repository: its lines are others there, its names are not."""
     cited = tuple(replace(target, start_line=None, end_line=None) for target in question.cited_symbols if target.symbol)
     category = f"written: {question.category}"
@@ -186,23 +186,23 @@ def ask_semble(
         known = dict(zip(queries, map(json.loads, done.stdout.splitlines()), strict=True))
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(known), encoding="utf-8")
-    return {question.id: [_hit(*each) for each in known[question.query]] for question in questions}
+    return {question.id: [_hit_of(*each) for each in known[question.query]] for question in questions}
 
 
-def _hit(path: str, start_line: int, end_line: int) -> Hit:
+def _hit_of(path: str, start_line: int, end_line: int) -> Hit:
     """A chunk of semble's as a hit of ours."""
     return Hit("", "", "", path, start_line, end_line, None, 0.0, "", None, "")
 
 
-def joined(
+def join_results(
     questions: Sequence[Question], answers: Iterable[QuestionResult], theirs: Mapping[str, Sequence[Hit]]
-) -> list[Asked]:
+) -> list[Comparison]:
     """Each question with all that was found."""
     by_setup: dict[str, dict[str, Measured]] = {ALL.name: {}, SYMBOLS.name: {}}
     for answer in answers:
         by_setup[answer.setup][answer.question.id] = answer.measures
     return [
-        Asked(
+        Comparison(
             question,
             by_setup[ALL.name][question.id],
             by_setup[SYMBOLS.name].get(question.id, {}),
@@ -227,27 +227,32 @@ def write_run(file: Path, answers: Iterable[QuestionResult]) -> None:
             out.write(f"{json.dumps(row)}\n")
 
 
-def print_tables(asked: Sequence[Asked]) -> None:
+def print_tables(comparisons: Sequence[Comparison]) -> None:
     """By kind, by group of languages, by language and by repository."""
-    kinds = [*KINDS, *sorted({each.question.category for each in asked} - set(KINDS))]
-    _print("kind", asked, {kind: {kind} for kind in kinds}, "category")
-    _print("group", asked, GROUPS, "language")
+    kinds = [*KINDS, *sorted({each.question.category for each in comparisons} - set(KINDS))]
+    _print_parts("kind", comparisons, {kind: {kind} for kind in kinds}, "category")
+    _print_parts("group", comparisons, GROUPS, "language")
     for what in ("language", "repo"):
-        values = sorted({str(getattr(each.question, what)) for each in asked})
-        _print(what, asked, {value: {value} for value in values}, what)
+        values = sorted({str(getattr(each.question, what)) for each in comparisons})
+        _print_parts(what, comparisons, {value: {value} for value in values}, what)
 
 
-def _print(what: str, asked: Sequence[Asked], parts: Mapping[str, Collection[str]], field: str) -> None:
+def _print_parts(
+    what: str, comparisons: Sequence[Comparison], parts: Mapping[str, Collection[str]], field: str
+) -> None:
     """A row for each part: the questions whose `field` has one of its values; and one for all."""
     rows: Table = [[what, "questions", "ndcg@10", "semble", "difference", "file MRR", "functions", "asked"]]
     found = {
-        name: [each for each in asked if str(getattr(each.question, field)) in values] for name, values in parts.items()
+        name: [each for each in comparisons if str(getattr(each.question, field)) in values]
+        for name, values in parts.items()
     }
-    rows += [[name, f"{len(some):,}", *_row(some)] for name, some in {**found, "all": [*asked]}.items() if some]
+    rows += [
+        [name, f"{len(some):,}", *_table_row(some)] for name, some in {**found, "all": [*comparisons]}.items() if some
+    ]
     print_table(rows)
 
 
-def _row(some: Sequence[Asked]) -> list[str]:
+def _table_row(some: Sequence[Comparison]) -> list[str]:
     both = [(each.plain["ndcg@10"], each.theirs["ndcg@10"]) for each in some if each.theirs]
     difference = signed_interval(paired_interval([b for _, b in both], [a for a, _ in both])) if both else "-"
     return [

@@ -66,7 +66,7 @@ def is_allowed(path: str) -> bool:
     )
 
 
-def members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
+def archive_members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Each file's path, without the folder that a source archive has around it, and what reads it."""
     if archive.suffix in {".whl", ".zip"}:
         with zipfile.ZipFile(archive) as zipped:

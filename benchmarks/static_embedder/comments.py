@@ -53,7 +53,7 @@ _LONGEST_BLOCK = 40
 class Commented:
     """A comment's first sentence, the rest of it, and the code below; `name` where the code defines something."""
 
-    said: str
+    sentence: str
     rest: str
     name: str
     code: str
@@ -64,10 +64,10 @@ def commented_code(text: str, extension: str) -> Iterator[Commented]:
     mark, lines = LINE_MARKS[extension], text.split("\n")
     found = [*_docstrings(text, lines, extension), *_comments(lines, mark)]
     for comment, code in found:
-        said, rest = _first_sentence(comment)
+        sentence, rest = _first_sentence(comment)
         code = "\n".join(line for line in code.split("\n") if not line.lstrip().startswith((mark, "*", "/*")))
-        if _is_telling(said) and len(code) >= 30:
-            yield Commented(said, rest[:600], _name_of(code), code[:900])
+        if _is_telling(sentence) and len(code) >= 30:
+            yield Commented(sentence, rest[:600], _name_of(code), code[:900])
 
 
 def _docstrings(text: str, lines: list[str], extension: str) -> Iterator[tuple[list[str], str]]:
@@ -82,7 +82,7 @@ def _docstrings(text: str, lines: list[str], extension: str) -> Iterator[tuple[l
             while line < len(lines) and (not lines[line].strip() or lines[line].lstrip().startswith("@")):
                 line += 1
             if line < len(lines):
-                yield [said.strip() for said in match[1].split("\n")], _block(lines, line)
+                yield [comment_line.strip() for comment_line in match[1].split("\n")], _block(lines, line)
 
 
 def _comments(lines: list[str], mark: str) -> Iterator[tuple[list[str], str]]:
@@ -105,7 +105,7 @@ def _comments(lines: list[str], mark: str) -> Iterator[tuple[list[str], str]]:
         while code < min(len(lines), end + 6) and lines[code].lstrip().startswith(_ANNOTATION):
             code += 1
         if code < len(lines) and lines[code].strip() and len(lines[code]) < 400:
-            yield [_DECORATION.sub("", said) for said in lines[line:end]], _block(lines, code)
+            yield [_DECORATION.sub("", comment_line) for comment_line in lines[line:end]], _block(lines, code)
         line = end
 
 
@@ -151,9 +151,9 @@ def _first_sentence(lines: list[str]) -> tuple[str, str]:
     return sentence[1][:300], f"{paragraph[sentence.end() :]}\n{rest}".strip()
 
 
-def _is_telling(said: str) -> bool:
-    letters = sum(character.isalpha() or character == " " for character in said)
-    return 3 <= len(said.split()) <= 45 and letters >= 0.75 * len(said) and not _JUNK.search(said)
+def _is_telling(sentence: str) -> bool:
+    letters = sum(character.isalpha() or character == " " for character in sentence)
+    return 3 <= len(sentence.split()) <= 45 and letters >= 0.75 * len(sentence) and not _JUNK.search(sentence)
 
 
 def _name_of(code: str) -> str:

@@ -19,7 +19,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import IO
 
-from benchmarks.static_embedder.packages import Package, fetched, read_packages
+from benchmarks.static_embedder.packages import Package, fetch_archives, read_packages
 
 # `GPL` is in the names of all of GNU's; the others ask for the same of what is made from a file, or forbid a use.
 _STRICT = re.compile(
@@ -59,10 +59,10 @@ def licences_of(package: Package, folder: Path) -> Licences | None:
     """What a Debian package says of its files; none where it says so in prose alone, or comes from elsewhere."""
     if package.registry not in {"debian", "deb"}:
         return None
-    return parsed("".join(_copyright_files(package, folder)))
+    return parse_copyright("".join(_copyright_files(package, folder)))
 
 
-def parsed(text: str) -> Licences | None:
+def parse_copyright(text: str) -> Licences | None:
     """The patterns and licences of a copyright file in the machine-readable form."""
     if not re.match(r"\s*Format(-Specification)?:", text):
         return None
@@ -78,7 +78,7 @@ def parsed(text: str) -> Licences | None:
 
 
 def _copyright_files(package: Package, folder: Path) -> Iterator[str]:
-    fetched(package, folder)
+    fetch_archives(package, folder)
     for archive in sorted((folder / package.key).iterdir()):
         if archive.suffix == ".deb":
             unpacked = subprocess.run(["dpkg-deb", "--fsys-tarfile", archive], capture_output=True, check=True).stdout

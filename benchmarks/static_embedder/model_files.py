@@ -36,7 +36,7 @@ class Quantised:
         return rows
 
 
-def quantised(vectors: Floats) -> Quantised:
+def quantise(vectors: Floats) -> Quantised:
     """Round each row to int8 under its own scale, which is rounded up so that no value is clipped."""
     mantissa, exponent = np.frexp(np.abs(vectors).max(axis=1).astype(np.float64) / 127)
     scales = np.ldexp(np.ceil(mantissa * 2**SCALE_BITS) / 2**SCALE_BITS, exponent)

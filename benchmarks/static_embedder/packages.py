@@ -29,7 +29,7 @@ def read_packages(path: Path = LIST) -> list[Package]:
     return [Package(*line.split("\t")) for line in lines if line and not line.startswith("#")]
 
 
-def fetched(package: Package, folder: Path) -> list[Path]:
+def fetch_archives(package: Package, folder: Path) -> list[Path]:
     """The archives of a package, fetched by its registry's own client unless they are in `folder` already.
 
     Debian's need a Debian 12 with `deb-src` among its sources.

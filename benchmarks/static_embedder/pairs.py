@@ -8,12 +8,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import to_builtins
-
-from benchmarks.static_embedder.archives import is_allowed, members
+from benchmarks.static_embedder.archives import archive_members, is_allowed
 from benchmarks.static_embedder.comments import LINE_MARKS, commented_code
 from benchmarks.static_embedder.licences import Licences, is_permissive, licences_of
-from benchmarks.static_embedder.packages import Package, fetched
+from benchmarks.static_embedder.packages import Package, fetch_archives
 
 # What one package may say at most, so that no language is one project's: files by extension, and passages of all.
 _FILES = {"md": 60, "rst": 60}
@@ -27,10 +25,10 @@ _NO_PROSE = re.compile(r"change|news|history|licen|copying", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Words that say what something is about, and what it is: code with a name, or prose without code."""
+    """Words that say what something is about, the topic, and what it is: code with a name, or prose without code."""
 
     path: str
-    said: str
+    topic: str
     rest: str
     name: str
     code: str
@@ -42,44 +40,58 @@ def passages_of(packages: Iterable[Package], *, downloads: Path, folder: Path, p
     folder.mkdir(parents=True, exist_ok=True)
     jobs = [(package, downloads, folder / f"{package.key}.jsonl") for package in packages]
     with ProcessPoolExecutor(processes) as pool:
-        return [_read(path) for path in pool.map(_write_passages, jobs)]
+        return [_read_passages(path) for path in pool.map(_write_passages, jobs)]
 
 
 def _write_passages(job: tuple[Package, Path, Path]) -> Path:
     package, downloads, path = job
     if not path.exists():
-        archives, licences = fetched(package, downloads), licences_of(package, downloads)
-        found = sorted(_passages(archives, licences), key=_rank)[:_MOST_PASSAGES]
-        lines = "".join(json.dumps(to_builtins(passage)) + "\n" for passage in found)
+        archives, licences = fetch_archives(package, downloads), licences_of(package, downloads)
+        found = sorted(_find_passages(archives, licences), key=_rank)[:_MOST_PASSAGES]
+        lines = "".join(_to_line(passage) + "\n" for passage in found)
         partial = path.with_suffix(".partial")
         partial.write_text(lines, encoding="utf-8")
         partial.rename(path)
     return path
 
 
-def _read(path: Path) -> list[Passage]:
-    return [Passage(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+def _to_line(passage: Passage) -> str:
+    """A line of a file that is kept; such files call the topic `said`."""
+    return json.dumps(
+        {
+            "path": passage.path,
+            "said": passage.topic,
+            "rest": passage.rest,
+            "name": passage.name,
+            "code": passage.code,
+        }
+    )
+
+
+def _read_passages(path: Path) -> list[Passage]:
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return [Passage(row["path"], row["said"], row["rest"], row["name"], row["code"]) for row in rows]
 
 
 def _rank(passage: Passage) -> bytes:
-    """An order that has nothing to do with what is said: its beginning is a fair sample."""
-    return hashlib.sha256(f"{passage.path}\n{passage.said}".encode()).digest()
+    """An order that has nothing to do with the topics: its beginning is a fair sample."""
+    return hashlib.sha256(f"{passage.path}\n{passage.topic}".encode()).digest()
 
 
-def _passages(archives: Iterable[Path], licences: Licences | None) -> Iterator[Passage]:
-    said: set[str] = set()
-    for path, extension, text in _texts(archives, licences):
-        found = list(_sections(path, text) if extension in _FILES else _commented(path, extension, text))
-        new = [passage for passage in found if passage.said not in said][:_MOST_IN_FILE]
-        said.update(passage.said for passage in new)
+def _find_passages(archives: Iterable[Path], licences: Licences | None) -> Iterator[Passage]:
+    topics: set[str] = set()
+    for path, extension, text in _sample_texts(archives, licences):
+        found = list(_section_passages(path, text) if extension in _FILES else _comment_passages(path, extension, text))
+        new = [passage for passage in found if passage.topic not in topics][:_MOST_IN_FILE]
+        topics.update(passage.topic for passage in new)
         yield from new
 
 
-def _texts(archives: Iterable[Path], licences: Licences | None) -> Iterator[tuple[str, str, str]]:
+def _sample_texts(archives: Iterable[Path], licences: Licences | None) -> Iterator[tuple[str, str, str]]:
     """Path, extension and text of a fair sample of files of each kind."""
     files: dict[str, list[tuple[bytes, str, bytes]]] = {}
     for archive in archives:
-        for path, read in members(archive):
+        for path, read in archive_members(archive):
             extension = _extension(path, read)
             if not (extension in LINE_MARKS or extension in _FILES) or not is_allowed(path):
                 continue
@@ -100,12 +112,12 @@ def _extension(path: str, read: Callable[[], bytes]) -> str:
     return "sh" if _SHELL.match(read()[:60]) else ""
 
 
-def _commented(path: str, extension: str, text: str) -> Iterator[Passage]:
+def _comment_passages(path: str, extension: str, text: str) -> Iterator[Passage]:
     for found in commented_code(text, extension):
-        yield Passage(path, found.said, found.rest, found.name, found.code)
+        yield Passage(path, found.sentence, found.rest, found.name, found.code)
 
 
-def _sections(path: str, text: str) -> Iterator[Passage]:
+def _section_passages(path: str, text: str) -> Iterator[Passage]:
     if _NO_PROSE.search(path):
         return
     parts = _HEADING.split(text)

@@ -48,7 +48,7 @@ def vectors_alone(teacher: Path, tokens: Sequence[int]) -> Floats:
     return np.concatenate(vectors)
 
 
-def reduced(vectors: Floats, dimensions: int) -> Floats:
+def reduce_dimensions(vectors: Floats, dimensions: int) -> Floats:
     """The first principal components, in float64; the sign of each is fixed by its largest part."""
     centred = vectors - vectors.mean(axis=0)
     _, components = np.linalg.eigh(centred.T @ centred)
@@ -58,7 +58,7 @@ def reduced(vectors: Floats, dimensions: int) -> Floats:
     return reduced
 
 
-def rarity(counts: npt.NDArray[np.int64]) -> Floats:
+def rarity_weights(counts: npt.NDArray[np.int64]) -> Floats:
     """The weight of each token by how often it was counted."""
     weights: Floats = SMOOTHING / (SMOOTHING + counts / counts.sum())
     return weights

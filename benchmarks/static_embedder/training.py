@@ -33,7 +33,7 @@ _MOMENTUM, _SPREAD, _TINY = 0.9, 0.99, 1e-8
 _WARM_UP_STEPS = 30
 
 
-def trained(vectors: Rows, pairs: Pairs, plan: Plan) -> Rows:
+def train_vectors(vectors: Rows, pairs: Pairs, plan: Plan) -> Rows:
     """The vectors after training; those of tokens that no text has stay as they are."""
     rows: Rows = vectors / np.linalg.norm(vectors, axis=1).mean()
     first, second = np.zeros_like(rows), np.zeros_like(rows)
@@ -61,11 +61,14 @@ def texts_of(rows: Rows, bags: Bags, places: Integers) -> Rows:
 
 def _gradient(rows: Rows, pairs: Pairs, batch: Integers, temperature: float) -> tuple[Integers, Rows, float]:
     """The tokens of a batch, the gradient of each, and the loss."""
-    (asked, asked_lengths), (found, found_lengths) = pairs.queries.take(batch), pairs.documents.take(batch)
-    used, places = np.unique(np.concatenate((asked, found)), return_inverse=True)
+    (query_tokens, query_lengths), (document_tokens, document_lengths) = (
+        pairs.queries.take(batch),
+        pairs.documents.take(batch),
+    )
+    used, places = np.unique(np.concatenate((query_tokens, document_tokens)), return_inverse=True)
     local = rows[used]
-    queries = _matrix(places[: len(asked)], asked_lengths, len(used))
-    documents = _matrix(places[len(asked) :], found_lengths, len(used))
+    queries = _matrix(places[: len(query_tokens)], query_lengths, len(used))
+    documents = _matrix(places[len(query_tokens) :], document_lengths, len(used))
     query_rows, query_sizes = _unit(queries @ local)
     document_rows, document_sizes = _unit(documents @ local)
     scores = query_rows @ document_rows.T / np.float32(temperature)

@@ -16,7 +16,7 @@ Integers = npt.NDArray[np.int64]
 
 # The parts of identifiers and the words of prose; marks say nothing that a sum could keep.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_PATH_WORDS, _NAME_WORDS, _SAID_WORDS, _REST_WORDS, _CODE_WORDS, _FIRST_CODE_WORDS = 5, 12, 40, 60, 90, 20
+_PATH_WORDS, _NAME_WORDS, _TOPIC_WORDS, _REST_WORDS, _CODE_WORDS, _FIRST_CODE_WORDS = 5, 12, 40, 60, 90, 20
 _FEWEST_WORDS_OF_REST = 6
 # How questions begin and end around what they ask for; a third of the queries gets one, so that such words weigh
 # little.
@@ -83,28 +83,31 @@ class _Builder:
         self._groups: list[int] = []
 
     def add(self, passage: Passage, group: int) -> None:
-        said, rest = self._words(passage.said, _SAID_WORDS), self._words(passage.rest, _REST_WORDS)
+        topic, rest = self._words(passage.topic, _TOPIC_WORDS), self._words(passage.rest, _REST_WORDS)
         if not passage.code:
-            self._add_pair(said, rest, group, passage)
+            self._add_pair(topic, rest, group, passage)
             return
         path = self._words(passage.path.rpartition(".")[0][-60:], 20)[-_PATH_WORDS:]
         name, code = self._words(passage.name, _NAME_WORDS), self._words(passage.code, _CODE_WORDS)
-        self._add_pair(said, path + name + code, group, passage)
+        self._add_pair(topic, path + name + code, group, passage)
         if len(rest) >= _FEWEST_WORDS_OF_REST:
-            self._add_pair(said, path + name + rest, group, passage)
-        elif name and _number(passage) % 2:
-            self._add_pair(said, path + name + code[:_FIRST_CODE_WORDS], group, passage)
+            self._add_pair(topic, path + name + rest, group, passage)
+        elif name and _drawn_number(passage) % 2:
+            self._add_pair(topic, path + name + code[:_FIRST_CODE_WORDS], group, passage)
         elif len(name) > 1 and len(code) > len(name) + 8:
             known = set(name)
             self._add_pair(name, [word for word in code if word not in known], group, passage)
 
     def pairs(self) -> Pairs:
         return Pairs(
-            _bags(self._queries), _bags(self._documents), np.array(self._groups, dtype=np.int64), tuple(self._numbers)
+            _make_bags(self._queries),
+            _make_bags(self._documents),
+            np.array(self._groups, dtype=np.int64),
+            tuple(self._numbers),
         )
 
     def _add_pair(self, query: list[int], document: list[int], group: int, passage: Passage) -> None:
-        number = _number(passage)
+        number = _drawn_number(passage)
         if number % _FORMS_OF_3 == 0:
             query = query + self._forms[number // _FORMS_OF_3 % len(_FORMS)]
         self._queries.append(query)
@@ -115,12 +118,12 @@ class _Builder:
         return [self._numbers[word.lower()] for word in _WORD.findall(text)[:most]]
 
 
-def _number(passage: Passage) -> int:
+def _drawn_number(passage: Passage) -> int:
     """A number that looks drawn and is always the same."""
-    return int.from_bytes(hashlib.sha256(passage.said.encode()).digest()[:4])
+    return int.from_bytes(hashlib.sha256(passage.topic.encode()).digest()[:4])
 
 
-def _bags(lists: Sequence[Sequence[int]]) -> Bags:
+def _make_bags(lists: Sequence[Sequence[int]]) -> Bags:
     ends = np.cumsum(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
     numbers = np.fromiter((number for those in lists for number in those), dtype=np.int64, count=int(ends[-1]))
     return Bags(numbers, np.concatenate(([0], ends[:-1])), ends)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.static_embedder.archives import is_allowed
-from benchmarks.static_embedder.licences import is_permissive, licences_of, parsed
+from benchmarks.static_embedder.licences import is_permissive, licences_of, parse_copyright
 from benchmarks.static_embedder.packages import Package, read_packages
 
 COPYRIGHT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -62,7 +62,7 @@ def test_a_strongly_copyleft_licence_is_taken_only_where_another_may_be(licence:
 
 
 def test_the_last_pattern_that_fits_says_a_files_licence() -> None:
-    licences = parsed(COPYRIGHT)
+    licences = parse_copyright(COPYRIGHT)
 
     assert licences is not None
     assert [licences.of_file(path) for path in ("src/main.c", "contrib/getopt.c", "usr/share/x/contrib/a.c")] == [
@@ -74,7 +74,10 @@ def test_the_last_pattern_that_fits_says_a_files_licence() -> None:
 
 
 def test_licences_in_prose_are_not_guessed() -> None:
-    assert parsed("This package was made by somebody. You may copy it under the terms of the MIT licence.") is None
+    assert (
+        parse_copyright("This package was made by somebody. You may copy it under the terms of the MIT licence.")
+        is None
+    )
 
 
 def test_a_source_packages_licences_are_those_of_its_debian_folder(tmp_path: Path) -> None:
@@ -86,7 +89,7 @@ def test_a_source_packages_licences_are_those_of_its_debian_folder(tmp_path: Pat
         entry.size = len(COPYRIGHT)
         archive.addfile(entry, io.BytesIO(COPYRIGHT.encode()))
 
-    assert licences_of(package, tmp_path) == parsed(COPYRIGHT)
+    assert licences_of(package, tmp_path) == parse_copyright(COPYRIGHT)
 
 
 def test_no_listed_package_is_a_benchmarks_own() -> None:

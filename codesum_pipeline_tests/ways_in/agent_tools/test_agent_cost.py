@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.agent_cost import Cost, _program, asking, print_tables, ratio_of_medians
-from benchmarks.agent_peers import Grep, Semble, grep_and_read, semble_and_read, whole_files, words_of
+from benchmarks.agent_cost import Cost, _program, make_askers, print_tables, ratio_of_medians
+from benchmarks.agent_peers import Grep, Semble, grep_and_read, read_whole_files, semble_and_read, words_of
 from benchmarks.agent_sessions import (
     CAP,
     Outcome,
@@ -18,9 +18,9 @@ from benchmarks.agent_sessions import (
     Step,
     follow,
     read_file,
-    rows_alone,
+    read_rows,
+    read_sources,
     search_and_read,
-    sources_alone,
     tokens_of,
 )
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
@@ -89,27 +89,27 @@ def test_a_target_is_read_when_most_of_its_lines_were_shown(shown, target, is_re
 
 def test_with_an_index_the_hits_are_read_in_order_until_the_function_is_seen(catalogue, tmp_path):
     feed = AnswerPlace("zoo/keeper.py", 6, 8)
-    as_text, as_structured = asking(catalogue, tmp_path)
+    as_text, as_structured = make_askers(catalogue, tmp_path)
 
     steps = list(search_and_read(as_text, "give food to an animal"))
     outcome = follow(iter(steps), question(AnswerPlace("zoo/keeper.py"), symbols=(feed,)))
 
-    assert [step.asked.partition(" ")[0] for step in steps[:2]] == ["search", "read"]
-    assert outcome.named == [tokens_of(steps[0].asked) + tokens_of(steps[0].answered)]
+    assert [step.call.partition(" ")[0] for step in steps[:2]] == ["search", "read"]
+    assert outcome.named == [tokens_of(steps[0].call) + tokens_of(steps[0].answered)]
     assert outcome.read[0] > outcome.named[0]
-    assert any("zoo/keeper.py:6-8" in step.asked and "digest(food)" in step.answered for step in steps)
+    assert any("zoo/keeper.py:6-8" in step.call and "digest(food)" in step.answered for step in steps)
     (structured, *_) = search_and_read(as_structured, "give food to an animal")
     assert json.loads(structured.answered)["hits"]
 
 
 def test_counted_alone_there_are_rows_or_sources_and_no_calls(catalogue):
     tree = catalogue.layout.home.parent / "zoo"
-    ask, _ = asking(catalogue, tree)
+    ask, _ = make_askers(catalogue, tree)
 
-    (row, *_) = rows_alone(ask, "lion roars")
-    (source, *_) = sources_alone(ask, tree, "lion roars")
+    (row, *_) = read_rows(ask, "lion roars")
+    (source, *_) = read_sources(ask, tree, "lion roars")
 
-    assert (row.asked, source.asked) == ("", "")
+    assert (row.call, source.call) == ("", "")
     assert row.answered.startswith("zoo/animals.py:")
     assert "\n" not in row.answered
     assert "class Lion" in source.answered or "def roar" in source.answered
@@ -135,7 +135,7 @@ def test_files_with_more_of_the_words_come_first_and_prose_is_left_out(tree):
     grep = Grep(Path(str(RG)), tree)
 
     assert grep.ranked(["lion", "food"], by_rarity=False) == ["both.py", "one.py"]
-    assert [step.shown[0] for step in whole_files(grep, "lion food")] == [
+    assert [step.shown[0] for step in read_whole_files(grep, "lion food")] == [
         Shown("both.py", 1, 2),
         Shown("one.py", 1, 30),
     ]
@@ -168,7 +168,7 @@ def test_with_semble_five_hits_come_first_then_lines_around_them_then_more_hits(
 
     assert (first.answered, first.shown) == ("ten lines", (Shown("one.py", 10, 12),))
     assert around.shown == (Shown("one.py", 7, 15),)
-    assert [step.asked for step in more] == [
+    assert [step.call for step in more] == [
         f'search {{"query": "lion", "repo": ".", "top_k": {top}}}' for top in (10, 20, 50)
     ]
 
