@@ -59,8 +59,10 @@ def section() -> str:
 
 
 def _drawing() -> str:
-    boxes = [f'  {room}["<b>{room}</b><br>{" · ".join(parts(room))}"]\n' for room in rooms()]
-    return "".join(boxes) + f"  {' --> '.join(rooms())}\n"
+    # The bare word `graph` means something else in such a drawing.
+    ids = {room: f"room_{room}" for room in rooms()}
+    boxes = [f'  {ids[room]}["<b>{room}</b><br>{" · ".join(parts(room))}"]\n' for room in rooms()]
+    return "".join(boxes) + f"  {' --> '.join(ids.values())}\n"
 
 
 def _table() -> Iterator[str]:
