@@ -42,7 +42,7 @@ from codesum_pipeline.builds.dagster.private_names import (
 )
 from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError
-from codesum_pipeline.foundation.store.atomic import write_text_atomically, writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 
@@ -118,7 +118,7 @@ def reference_of(layout: HomeLayout) -> InstanceRef:
 def writing_records(layout: HomeLayout) -> Iterator[None]:
     """Turn a refusal to write, and broken records, into errors that name the folder and say what to do."""
     folder = layout.dagster_home
-    with writing(folder, called=f"Dagster's records in {folder}"):
+    with explain_refused_writes(folder, called=f"Dagster's records in {folder}"):
         try:
             yield
         except CodesumError:
@@ -150,7 +150,7 @@ def make_ready(reference: InstanceRef, folder: Path) -> None:
     if is_of_this_version() and not any(fault_of(file) for file in files):
         return
     try:
-        with writing(folder, called=f"Dagster's records in {folder}"), lock_exclusively(folder / LOCK):
+        with explain_refused_writes(folder, called=f"Dagster's records in {folder}"), lock_exclusively(folder / LOCK):
             for file in filter(_is_empty, files):
                 _create(file)
             for file in files:

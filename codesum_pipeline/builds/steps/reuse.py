@@ -26,9 +26,9 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.atomic import (
     FileState,
+    explain_refused_writes,
     read_json,
     write_json_atomically,
-    writing,
 )
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.memory import collect_seldom, release_memory
@@ -170,7 +170,7 @@ class Done(Struct, Generic[R], frozen=True):
 
 def carry_out(step: Step[R], ws: Workspace, *, progress: Progress = no_progress) -> Done[R]:
     """Run a step, unless its last run is still valid; raises `CannotWrite` if the disk is full."""
-    with writing(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
+    with explain_refused_writes(ws.layout.home, called=f"the files of step {step.name} in {ws.layout.home}"):
         memo = None if ws.tables.is_scratch or ws.force else _standing_memo(step, ws)
         report = _report_in(memo, step)
         is_reused = report is not None

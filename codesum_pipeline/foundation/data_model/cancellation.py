@@ -24,6 +24,6 @@ def wanted_until(check: Check) -> Iterator[None]:
         _check.reset(token)
 
 
-def checkpoint() -> None:
+def stop_if_cancelled() -> None:
     """A step of work begins."""
     _check.get()()

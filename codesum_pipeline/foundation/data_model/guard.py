@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RefusedText
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 
 # A full disk, a broken store or too little memory would fail the next item, too.
 PASSING = (CodesumError, OSError, MemoryError, SystemError)
@@ -42,7 +42,7 @@ class Failure(Struct, frozen=True):
 
 def describe_error(error: BaseException) -> str:
     """An error in one line: its kind and what it says."""
-    message = shortened(" ".join(str(error).split()), _MOST_CHARACTERS)
+    message = shorten_text(" ".join(str(error).split()), _MOST_CHARACTERS)
     return _storable(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
@@ -89,7 +89,7 @@ class FailureGuard(Struct):
         return self._by_item.keys()
 
 
-def guarded(guard: FailureGuard | None, name: str) -> AbstractContextManager[None]:
+def guard_item(guard: FailureGuard | None, name: str) -> AbstractContextManager[None]:
     """As `FailureGuard.item`; without a guard every error passes, for a caller that wants all or nothing."""
     return guard.item(name) if guard else nullcontext()
 

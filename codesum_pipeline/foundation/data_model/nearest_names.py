@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from heapq import nsmallest
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 
 # Nobody means a longer one, and names that are compared at once hold up all other threads.
 LONGEST_COMPARED = 200
@@ -17,7 +17,7 @@ def nearest_names(wanted: str, names: Sequence[str], *, most: int, least_likenes
 
     found: list[tuple[str, float, int]] = []
     for start in range(0, len(names), COMPARED_AT_ONCE):
-        checkpoint()
+        stop_if_cancelled()
         found += process.extract(
             wanted[:LONGEST_COMPARED],
             names[start : start + COMPARED_AT_ONCE],

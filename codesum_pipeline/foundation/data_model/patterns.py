@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -57,7 +57,7 @@ def any_of(expressions: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 def _too_long(pattern: str) -> str:
-    shown = shortened(pattern, most=60)
+    shown = shorten_text(pattern, most=60)
     return f"{shown!r} has {len(pattern):,} characters: a pattern has at most {LONGEST_PATTERN}"
 
 

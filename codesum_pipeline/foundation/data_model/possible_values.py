@@ -66,7 +66,7 @@ CONFIDENCE: Mapping[str, float] = {
 }
 
 
-def weaker(one: Reason, other: Reason) -> Reason:
+def weaker_reason(one: Reason, other: Reason) -> Reason:
     """The less trusted of two steps: a chain is as strong as its weakest link."""
     return one if CONFIDENCE[one] <= CONFIDENCE[other] else other
 
@@ -208,7 +208,7 @@ def is_inside(value: Value) -> bool:
     return isinstance(value, ClassValue | FunctionValue | InstanceValue | OneOf)
 
 
-def agree(values: Sequence[Value]) -> Value:
+def agree_on_value(values: Sequence[Value]) -> Value:
     """The one thing that all values are; where they differ, one of few objects or classes, or ambiguous."""
     known = [value for value in values if value is not NONE]
     if not known:
@@ -239,7 +239,7 @@ def _together(values: list[Value]) -> Value:
     first = found[0]
     if all((value.kind, len(value.items)) == (first.kind, len(first.items)) for value in found) and found == values:
         items = zip(*(value.items for value in found), strict=True)
-        return ContainerValue(first.kind, tuple(agree(list(same)) for same in items))
+        return ContainerValue(first.kind, tuple(agree_on_value(list(same)) for same in items))
     return BuiltinValue(_CONTAINERS[0] if first.kind == "iterable" else first.kind, is_instance=True)
 
 
@@ -274,9 +274,9 @@ def found_by(value: Value, why: Reason) -> Value:
     return replace(value, why=why) if isinstance(value, ClassValue | FunctionValue) else value
 
 
-def weakened(value: Value, why: Reason) -> Value:
+def weaken_value(value: Value, why: Reason) -> Value:
     """A value that was reached through another one: trusted no more than that."""
     if isinstance(value, ClassValue | FunctionValue | InstanceValue | ObjectValue):
-        reason = weaker(value.why, why)
+        reason = weaker_reason(value.why, why)
         return value if reason is value.why else replace(value, why=reason)
     return value

@@ -20,22 +20,22 @@ LINE_SEPARATORS = {"\x85", "\u2028", "\u2029"}
 _LONGEST_QUOTE = 200
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text without escape sequences, control and invisible characters; line feeds and tabs stay."""
     return SUSPECT.sub(_visible, _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:
     """`clean`, with every run of white space as one space."""
-    return " ".join(clean(text).split())
+    return " ".join(clean_text(text).split())
 
 
-def shortened(text: str, most: int = _LONGEST_QUOTE) -> str:
+def shorten_text(text: str, most: int = _LONGEST_QUOTE) -> str:
     """A text of at most so many characters, which ends with … where it was longer."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def listed(parts: Sequence[str]) -> str:
+def list_words(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
@@ -46,7 +46,7 @@ def some_of(names: Sequence[str], most: int, *, mark: str = ", ") -> str:
     return f"{mark.join(names[:most])}{more}"
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def count_noun(number: int, noun: str, plural: str = "") -> str:
     """`1 file`, `1,024 files`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 

@@ -40,7 +40,7 @@ _IN_WORDS = {os.strerror(number): number for number in _WHY_AND_WAY_OUT if numbe
 
 
 @contextmanager
-def writing(path: Path, *, called: str = "") -> Iterator[None]:
+def explain_refused_writes(path: Path, *, called: str = "") -> Iterator[None]:
     """Turn the system's refusal to write into `CannotWrite`, which names the path, or what it is `called`."""
     try:
         yield
@@ -110,12 +110,12 @@ def _look_at(folder: Path) -> int | None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replace_durably(path: Path) -> Iterator[BinaryIO]:
     """Replace `path` by what the block writes, durably: a temporary file beside it, fsync, rename.
 
     Raises `CannotWrite` if the system refuses.
     """
-    with writing(path):
+    with explain_refused_writes(path):
         temporary = temporary_beside(path)
         try:
             with temporary.open("xb") as file:
@@ -134,7 +134,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:
     """Replace `path` by `data`, durably."""
-    with replacing(path) as file:
+    with replace_durably(path) as file:
         file.write(data)
 
 

@@ -25,7 +25,7 @@ from msgspec.structs import asdict, replace
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, LeaseHeld, LeaseLost
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import (
     ProcessIdentity,
@@ -194,7 +194,7 @@ def release_lease(state: Path) -> Holder | None:
 def _own_lock(state: Path) -> Iterator[str]:
     """The path of a file beside the lease that is locked until the process ends; empty where files cannot be locked."""
     path = state.with_name(f".{state.stem}.{uuid.uuid4().hex}.lock")
-    with writing(state):
+    with explain_refused_writes(state):
         state.parent.mkdir(parents=True, exist_ok=True)
         _drop_dead_locks(state)
         handle = take_own(path)

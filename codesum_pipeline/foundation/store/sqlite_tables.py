@@ -21,7 +21,7 @@ from msgspec.structs import astuple, fields
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite
 from codesum_pipeline.foundation.data_model.moments import iso_moment
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 
 BUSY_TIMEOUT_S = 30.0
@@ -52,7 +52,7 @@ class SqliteFile:
         """
         way_out = "move it away to begin a new one"
         try:
-            with writing(path):
+            with explain_refused_writes(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 connection = _open_tables(path, cls.tables, cls.indexes)
             with closing(connection):
@@ -246,7 +246,7 @@ def one_transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None
     if connection.in_transaction:
         yield
         return
-    with writing(path):
+    with explain_refused_writes(path):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -26,7 +26,7 @@ from msgspec.json import decode
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.store.atomic import FileState, replacing
+from codesum_pipeline.foundation.store.atomic import FileState, replace_durably
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
 from codesum_pipeline.foundation.store.rows import (
     OrderedRows,
@@ -158,7 +158,7 @@ class TableStore:
         schema = spec.schema.with_metadata({key: value.encode() for key, value in footer.items()})
         length = _GROUP_VECTORS if _VECTOR in spec.schema.types else _GROUP_LONG_ROWS if spec.is_long else _GROUP_ROWS
         with (
-            replacing(self.path(table, repo)) as file,
+            replace_durably(self.path(table, repo)) as file,
             pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer,
         ):
             for some in ordered.slices(length, within=spans.values()):

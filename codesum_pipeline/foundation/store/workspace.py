@@ -18,7 +18,12 @@ from msgspec import Struct, field, to_builtins
 
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.atomic import FileState, temporary_beside, write_text_atomically, writing
+from codesum_pipeline.foundation.store.atomic import (
+    FileState,
+    explain_refused_writes,
+    temporary_beside,
+    write_text_atomically,
+)
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.foundation.store.schemas import BOOKS, SCHEMA_VERSION, TABLES
@@ -91,7 +96,7 @@ def write_serving_file(store: TableStore, path: Path) -> None:
             return
     import duckdb
 
-    with writing(path):
+    with explain_refused_writes(path):
         aside = temporary_beside(path)
         try:
             with duckdb.connect(str(aside)) as connection:

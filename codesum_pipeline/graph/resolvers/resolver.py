@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     OneOf,
     Reason,
     Value,
-    agree,
+    agree_on_value,
 )
 from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
@@ -125,7 +125,7 @@ class Resolver(ABC, Generic[Expression, Step]):
 
     def agreed(self, scope: Scope, expressions: list[Expression]) -> Value:
         """What several expressions agree on."""
-        return agree([self.value(scope, expression) for expression in expressions])
+        return agree_on_value([self.value(scope, expression) for expression in expressions])
 
     def ancestors(self, scope: Scope) -> tuple[Ancestor, ...]:
         """A class and its ancestors, in the order in which members are looked up."""
@@ -169,7 +169,7 @@ class Resolver(ABC, Generic[Expression, Step]):
             if value in (UNKNOWN, AMBIGUOUS):
                 break
             if isinstance(value, OneOf):
-                value = agree([self.next_value(scope, one, step) for one in value.values])
+                value = agree_on_value([self.next_value(scope, one, step) for one in value.values])
             else:
                 value = self.next_value(scope, value, step)
         return value

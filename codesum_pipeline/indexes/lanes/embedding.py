@@ -17,7 +17,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import UnusableVectors
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.foundation.data_model.progress import Progress
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
@@ -144,7 +144,7 @@ def _embed_and_keep(
     path: Path, requests: _EmbeddingRequests, texts: Sequence[LaneText], every: int
 ) -> tuple[Sequence[Embedded], int]:
     model_id = requests.embedder.model_id
-    with writing(path), closing(_open(path)) as connection:
+    with explain_refused_writes(path), closing(_open(path)) as connection:
         rows = connection.execute("SELECT text_hash, vector FROM finished WHERE model = ?", (model_id,))
         wanted = {text.text_hash: place for place, text in enumerate(texts)}
         parts = [

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
-from codesum_pipeline.foundation.data_model.guard import FailureGuard, guarded
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -257,7 +257,7 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
     for id_, body in paths_and_bodies:
         # One passage where cutting fails.
         passages.append(body)
-        with guarded(guard, id_):
+        with guard_item(guard, id_):
             passages[-1] = cut_passages(body)
     files = pa.array(passages, pa.large_string())
     bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)

@@ -29,7 +29,12 @@ from codesum_pipeline.foundation.data_model.hashing import (
     sha256_of_file,
 )
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.atomic import flush_to_disk, read_json, write_json_atomically, writing
+from codesum_pipeline.foundation.store.atomic import (
+    explain_refused_writes,
+    flush_to_disk,
+    read_json,
+    write_json_atomically,
+)
 from codesum_pipeline.foundation.store.layout import BASE_STRATEGY
 from codesum_pipeline.foundation.store.memory import may_run_beside
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -209,7 +214,7 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
 
 @contextmanager
 def _folder_aside(versions: Path) -> Iterator[Path]:
-    with writing(versions):
+    with explain_refused_writes(versions):
         versions.mkdir(parents=True, exist_ok=True)
         # Its mode is that of the home's other folders, which no folder of `tempfile` has.
         folder = versions / f"{ASIDE}{uuid.uuid4().hex}"

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import CitedPlace
 from codesum_pipeline.foundation.data_model.markdown import break_links
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.notifications.delivery.posts import Post, PostKind
 from codesum_pipeline.texts.llm.budgets import CUT_MARK, cut_to_fit
 
@@ -51,12 +51,12 @@ class Dialect(Struct, frozen=True):
 
 def read_markdown(text: str) -> list[Token]:
     """The tokens of a text of others, without any link, image or HTML."""
-    return MarkdownIt("commonmark", {"html": False}).disable(list(_UNREAD)).parse(clean(text))
+    return MarkdownIt("commonmark", {"html": False}).disable(list(_UNREAD)).parse(clean_text(text))
 
 
 def make_inert(text: str) -> str:
     """A text of others, printable (its entities decoded, too), and such that no program makes a link of it."""
-    return break_links(clean(text))
+    return break_links(clean_text(text))
 
 
 def _chat_text(text: str) -> str:
@@ -156,7 +156,7 @@ def _left_out(post: Post, text: str, sources: int) -> str:
 
 def _body(post: Post, text: str, dialect: Dialect) -> str:
     if post.kind is PostKind.NOTICE:
-        return dialect.text(clean(text).strip())
+        return dialect.text(clean_text(text).strip())
     return "\n\n".join(_blocks(read_markdown(text), dialect))
 
 

@@ -25,7 +25,7 @@ from msgspec import Struct, to_builtins
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.errors import CodesumError
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 
 PRE_PUSH = "codesum.pre_push"
 ON_SUMMARY = "codesum.on_summary"
@@ -115,7 +115,7 @@ def _call(hook: EntryPoint, result: SummaryResult, *, timeout_s: float) -> HookA
         output.seek(max(0, output.seek(0, os.SEEK_END) - _READ_BYTES))
         printed = output.read().decode("utf-8", "replace")
         if printed.strip():
-            _log.info("hook %s said: %s", name, clean(printed)[-_KEPT_CHARS:])
+            _log.info("hook %s said: %s", name, clean_text(printed)[-_KEPT_CHARS:])
         answers.seek(0)
         try:
             return HookAnswer(name, **json.loads(answers.read()))

@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.digest_record import PostId
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.locks import is_free, take_own
 from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, column_definitions, constrain_to
 from codesum_pipeline.notifications.delivery.posts import Post, PostKind
@@ -233,7 +233,7 @@ class Outbox(SqliteFile):
         """A holder that counts as alive until the block or this process ends."""
         holder = uuid4().hex
         lock = self._lock(holder)
-        with writing(lock):
+        with explain_refused_writes(lock):
             lock.parent.mkdir(parents=True, exist_ok=True)
             handle = take_own(lock)
         if handle is None:

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct, to_builtins
 
 from codesum_pipeline.foundation.data_model.digest_record import DigestCitation, PostId, SummaryResult
-from codesum_pipeline.foundation.data_model.printable import one_line, shortened
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 
 _ID_DOMAIN = "codesum.notice/1"
 _ID_CHARS = 32
@@ -56,7 +56,7 @@ def digest_post(id_: PostId, result: SummaryResult, *, links: Sequence[str | Non
     return Post(
         id=id_,
         kind=PostKind.DIGEST,
-        subject=shortened(one_line(result.intent_name), _SUBJECT_CHARS),
+        subject=shorten_text(one_line(result.intent_name), _SUBJECT_CHARS),
         text=result.summary,
         created_at=created_at,
         citations=result.citations,
@@ -70,7 +70,7 @@ def notice_post(subject: str, text: str, *, created_at: str) -> Post:
     identity = "\0".join((_ID_DOMAIN, subject, text, created_at[:10]))
     id_ = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
     return Post(
-        PostId(f"notice-{id_}"), PostKind.NOTICE, shortened(one_line(subject), _SUBJECT_CHARS), text, created_at
+        PostId(f"notice-{id_}"), PostKind.NOTICE, shorten_text(one_line(subject), _SUBJECT_CHARS), text, created_at
     )
 
 

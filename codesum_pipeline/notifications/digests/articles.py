@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.printable import clean, one_line, shortened
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.notifications.digests.digest_items import ChangeNature, Item
 from codesum_pipeline.notifications.digests.wording import noun_of
@@ -143,7 +143,7 @@ def _head(item: Item) -> str:
 
 
 def _line(text: str, most: int) -> str:
-    return shortened(mask_secrets(one_line(text)).text, most)
+    return shorten_text(mask_secrets(one_line(text)).text, most)
 
 
 class _Body(Struct, frozen=True):
@@ -192,7 +192,7 @@ def _parts(item: Item, *, sends_code: bool) -> Iterator[tuple[str, str, str]]:
 
 
 def _masked(text: str) -> str:
-    shown = _LONG_FENCE.sub(lambda found: found[0][:8], without_invisible(clean(text)))
+    shown = _LONG_FENCE.sub(lambda found: found[0][:8], without_invisible(clean_text(text)))
     return mask_secrets(shown).text.strip("\n")
 
 

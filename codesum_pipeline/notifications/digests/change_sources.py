@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable, SkippedFile
-from codesum_pipeline.foundation.data_model.printable import one_line, shortened
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState
 from codesum_pipeline.notifications.digests.hunks import Hunk, hunk_of
 from codesum_pipeline.source.files.content import decode_text
@@ -188,7 +188,7 @@ def _read(fields: Sequence[str]) -> Iterator[tuple[_Commit, list[str]]]:
         yield (
             _Commit(
                 fields[start].lstrip("\n" + _MARK),
-                shortened(mask_secrets(one_line(fields[start + 1])).text, _MOST_CHARS),
+                shorten_text(mask_secrets(one_line(fields[start + 1])).text, _MOST_CHARS),
             ),
             paths,
         )

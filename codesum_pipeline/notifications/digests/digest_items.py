@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.digest_record import DigestCitation
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, parent_modules
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState, IntentMatch
 from codesum_pipeline.notifications.digests.change_sources import CitedFiles, RepositorySource, Subjects
 from codesum_pipeline.notifications.digests.hunks import Hunk
@@ -140,7 +140,7 @@ def _item(
 
 
 def _summary_of(state: DocumentState | None) -> str | None:
-    return None if state is None else mask_secrets(clean(state.summary)).text.strip()
+    return None if state is None else mask_secrets(clean_text(state.summary)).text.strip()
 
 
 def _key(change: DocumentChange) -> _Key:

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.printable import clean, shortened
+from codesum_pipeline.foundation.data_model.printable import clean_text, shorten_text
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.plain_text import Markup, markup_of, to_plain_text
 
@@ -143,7 +143,7 @@ def _differ(before: str | None, after: str | None) -> bool:
 def _lines(text: str | None, markup: Markup) -> list[str]:
     if not text:
         return []
-    shown = mask_secrets(clean(text)).text
+    shown = mask_secrets(clean_text(text)).text
     if markup is not Markup.PLAIN:
         shown = "\n".join(_SENTENCE_END.sub("\n", line) for line in to_plain_text(shown, markup).split("\n"))
     return _without_margin([line.rstrip() for line in shown.expandtabs(4).split("\n")])
@@ -195,6 +195,6 @@ def without_blank_ends(lines: Sequence[str]) -> list[str]:
 def _cut(difference: Sequence[str]) -> Hunk:
     lines = without_blank_ends(difference)
     shown = lines[:MOST_LINES]
-    text = "\n".join(shortened(line.rstrip(), LINE_CHARS) for line in shown)
+    text = "\n".join(shorten_text(line.rstrip(), LINE_CHARS) for line in shown)
     counts = [sum(line[0] == mark and bool(line[1:].strip()) for line in lines) for mark in "+-"]
     return Hunk(text, added=counts[0], removed=counts[1], is_cut=len(lines) > len(shown))

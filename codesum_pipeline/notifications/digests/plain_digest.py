@@ -15,7 +15,7 @@ from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.document import LEVELS
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, module_path_of
 from codesum_pipeline.foundation.data_model.markdown import code_span
-from codesum_pipeline.foundation.data_model.printable import counted, listed
+from codesum_pipeline.foundation.data_model.printable import count_noun, list_words
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, Intent
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.notifications.digests import wording
@@ -57,7 +57,7 @@ def write_plain(intent: Intent, items: Sequence[Item]) -> SummaryResult:
     for subjects, members in sections.items():
         if in_detail := [item for item in members if id(item) in detailed]:
             if len(sections) > 1:
-                digest.add(f"## {listed(_commits(subjects)) or 'Commit not known'}")
+                digest.add(f"## {list_words(_commits(subjects)) or 'Commit not known'}")
             for item in in_detail:
                 digest.add_item(item)
             digest.add_items([item for item in members if id(item) not in detailed])
@@ -148,7 +148,7 @@ class _PlainDigest(Struct):
         if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
             counts_by_folder.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
         total = sum(counts.values())
-        self.add(f"**Not shown here:** {counted(total, 'more change')}: {', '.join(counts_by_folder)}.")
+        self.add(f"**Not shown here:** {count_noun(total, 'more change')}: {', '.join(counts_by_folder)}.")
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
@@ -182,20 +182,20 @@ def _gist(items: Sequence[Item]) -> str:
         where.append(f"{len(repositories) - _MOST_REPOSITORIES} other repositories")
     subjects = list(dict.fromkeys(subject for item in items for subject in item.subjects))
     commits = _commits(subjects)
-    what = listed(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
-    why = f", with {listed(commits)}" if commits else ""
+    what = list_words(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
+    why = f", with {list_words(commits)}" if commits else ""
     changed = [item for item in items if item.happening is ChangeNature.CHANGED and not wording.is_prose(item)]
     names = new_names([item.hunk.text for item in changed if item.hunk])
     new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code_span, names))}." if names else ""
     if items and all(map(wording.is_renumbered, items)):
         new = " Nothing but numbers or dates is different."
-    return f"In {listed(where)}, {what}{why}.{new}" if items else "Nothing changed."
+    return f"In {list_words(where)}, {what}{why}.{new}" if items else "Nothing changed."
 
 
 def _named_ones(items: Sequence[Item]) -> Iterator[str]:
     for happening in ChangeNature:
         if members := [item for item in items if item.happening is happening]:
-            named = listed([wording.name_of(item.change) for item in members])
+            named = list_words([wording.name_of(item.change) for item in members])
             yield f"{named} {wording.verb_of(happening, len(members))}"
 
 
@@ -208,13 +208,13 @@ def _counted(items: Sequence[Item], changes: Sequence[DocumentChange]) -> Iterat
             f"{counts[level]:,} {wording.noun_of(examples[level], counts[level])}" for level in LEVELS if counts[level]
         ]
         if counts_by_level:
-            yield f"{listed(counts_by_level)} {wording.verb_of(happening, sum(counts.values()))}"
+            yield f"{list_words(counts_by_level)} {wording.verb_of(happening, sum(counts.values()))}"
 
 
 def _commits(subjects: Sequence[str]) -> list[str]:
     shown = [f"“{wording.quote_words(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
     more = len(subjects) - len(shown)
-    return [*shown, counted(more, "more commit")] if more else shown
+    return [*shown, count_noun(more, "more commit")] if more else shown
 
 
 def _folder(change: DocumentChange, has_many: bool) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.digest_record import CitedPlace, DigestCitation, SummaryResult
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
-from codesum_pipeline.foundation.data_model.printable import counted, listed, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, list_words, one_line
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow
 from codesum_pipeline.notifications.digests.rollup_by_model import MergedCitations, newest_first
@@ -100,9 +100,9 @@ def _documents(reported: Sequence[_ReportedDocument]) -> list[list[_ReportedDocu
 def _opening(rows: Sequence[DigestRow], reported: Sequence[_ReportedDocument], documents: int, zone: ZoneInfo) -> str:
     days = [datetime.fromisoformat(row.created_at).astimezone(zone).date() for row in rows]
     repositories = len({each.repository for each in reported})
-    about = f" told of {counted(len(reported), 'change')} of {counted(documents, 'document')}"
-    where = f" in {counted(repositories, 'repository', 'repositories')}"
-    return f"**{counted(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
+    about = f" told of {count_noun(len(reported), 'change')} of {count_noun(documents, 'document')}"
+    where = f" in {count_noun(repositories, 'repository', 'repositories')}"
+    return f"**{count_noun(len(rows), 'digest')}** {days_between(min(days), max(days))}{about}{where}."
 
 
 def _places(reported: Sequence[_ReportedDocument]) -> str:
@@ -115,13 +115,13 @@ def _places(reported: Sequence[_ReportedDocument]) -> str:
         most = sorted(folders, key=lambda folder: (-folders[folder], folder))
         shown = [f"{code_span(folder)} ({folders[folder]:,})" for folder in most[:_MOST_FOLDERS]]
         if rest := most[_MOST_FOLDERS:]:
-            shown.append(f"{counted(len(rest), 'other folder')} ({sum(folders[folder] for folder in rest):,})")
+            shown.append(f"{count_noun(len(rest), 'other folder')} ({sum(folders[folder] for folder in rest):,})")
         lines.append(
-            f"- {escape_prose(repository)}: {counted(by_repository[repository], 'change')}, in {listed(shown)}"
+            f"- {escape_prose(repository)}: {count_noun(by_repository[repository], 'change')}, in {list_words(shown)}"
         )
     if rest := ordered[_MOST_REPOSITORIES:]:
-        changes = counted(sum(by_repository[key] for key in rest), "change")
-        lines.append(f"- {counted(len(rest), 'other repository', 'other repositories')}: {changes}")
+        changes = count_noun(sum(by_repository[key] for key in rest), "change")
+        lines.append(f"- {count_noun(len(rest), 'other repository', 'other repositories')}: {changes}")
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
-from codesum_pipeline.foundation.data_model.printable import clean, counted, listed, shortened, some_of
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, list_words, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.notifications.digests.digest_items import ChangeNature, Item, happening_of
@@ -231,7 +231,7 @@ def _group(item: Item) -> str:
 def names_of_changes(changes: Sequence[DocumentChange]) -> str:
     """The names of the first changes, and how many more there are."""
     shown = list(dict.fromkeys(name_of(each) for each in changes))
-    return some_of(shown, MOST_NAMES) if len(shown) > MOST_NAMES else listed(shown)
+    return some_of(shown, MOST_NAMES) if len(shown) > MOST_NAMES else list_words(shown)
 
 
 def _with_parts(item: Item) -> str:
@@ -306,7 +306,7 @@ def _parameters(item: Item) -> list[str]:
     if before is None or after is None or not before.signature or not after.signature:
         return []
     found = [
-        f"{word} {', '.join(code_span(clean(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
+        f"{word} {', '.join(code_span(clean_text(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
         for word, each_of in changed_parameters(before.signature, after.signature)
     ]
     return [f"Parameters: {'; '.join(found)}"] if found else []
@@ -366,7 +366,7 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
 
 def fenced_block(hunk: Hunk, lines: Sequence[str]) -> str:
     """The lines in a fence that none of them can close."""
-    shown = [shortened(line, _LINE_CHARS) for line in lines]
+    shown = [shorten_text(line, _LINE_CHARS) for line in lines]
     text = "\n".join([*shown, *_rest(hunk, sum(line[:1] in ("+", "-") and bool(line[1:].strip()) for line in lines))])
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}diff\n{text}\n{fence}"
@@ -374,4 +374,4 @@ def fenced_block(hunk: Hunk, lines: Sequence[str]) -> str:
 
 def _rest(hunk: Hunk, shown: int) -> list[str]:
     rest = hunk.added + hunk.removed - shown
-    return [f"… {counted(rest, 'more line')} changed"] if rest > 0 else []
+    return [f"… {count_noun(rest, 'more line')} changed"] if rest > 0 else []

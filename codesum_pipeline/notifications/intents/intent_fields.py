@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.data_model.standing_question import (
     DEFAULT_TEMPLATE,
     DEFAULT_THRESHOLD,
@@ -205,4 +205,4 @@ def _explained(error: ValidationError) -> FieldProblem:
 
 
 def _short(value: object) -> str:
-    return shortened(repr(value[: _SHOWN_VALUE * 2] if isinstance(value, str) else value), _SHOWN_VALUE)
+    return shorten_text(repr(value[: _SHOWN_VALUE * 2] if isinstance(value, str) else value), _SHOWN_VALUE)

@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import MissingTable, RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState
-from codesum_pipeline.foundation.store.atomic import temporary_beside, write_text_atomically, writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes, temporary_beside, write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.version_folder import DOCUMENTS, Version
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -81,7 +81,7 @@ def hold_documents(folder: Path, version: Version) -> Path:
     source = version.folder / DOCUMENTS
     if path.exists():
         return path
-    with writing(path):
+    with explain_refused_writes(path):
         folder.mkdir(parents=True, exist_ok=True)
         temporary = temporary_beside(path)
         try:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from rapidfuzz import fuzz, process
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, IntentMatch
 
 # Tight: only near-identical texts reach it.
@@ -70,7 +70,7 @@ def _join_block(forest: "_Forest", kinds: Sequence[_ChangeWords], numbers: Seque
     names = [kinds[number].name for number in numbers]
     heads = [kinds[number].text[:_SHORT] for number in numbers]
     for start in range(0, len(numbers), _AT_ONCE):
-        checkpoint()
+        stop_if_cancelled()
         some = slice(start, start + _AT_ONCE)
         alike = _alike(names[some], names[start:]) & _alike(heads[some], heads[start:])
         for row, column in zip(*(places.tolist() for places in np.triu(alike, k=1).nonzero()), strict=True):

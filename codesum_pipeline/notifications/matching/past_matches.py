@@ -10,7 +10,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
@@ -58,7 +58,7 @@ def past_matches(
         versions = _Versions(ws, index, blobs)
         read = make_blob_reader(blobs)
         for commit in commits_with_changes(ws, commits, with_merges=True):
-            checkpoint()
+            stop_if_cancelled()
             changes = changes_among(
                 versions.differing(commit.changes),
                 repository=ws.key,

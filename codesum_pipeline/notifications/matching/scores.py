@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable, SkippedFile
 from codesum_pipeline.foundation.data_model.standing_question import (
@@ -362,7 +362,7 @@ def _scores(
     subjects = subjects_of(intents, index, embedder)
     found = [np.zeros((len(intents), 0))]
     for start in range(0, len(changes), _AT_ONCE):
-        checkpoint()
+        stop_if_cancelled()
         some = changes[start : start + _AT_ONCE]
         words = [words_of(change, read) for change in some]
         evidence = gather_evidence(subjects, some, words, index, embedder)

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.guard import FailureGuard, guarded
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
@@ -237,7 +237,7 @@ def ask_questions(
             wanted = question.level
             levels = setup.levels if wanted is None else tuple(level for level in setup.levels if level == wanted)
             if levels:
-                with guarded(guard, question.id):
+                with guard_item(guard, question.id):
                     answers.append(_ask(question, among, setup, levels, embedder))
             progress("questions", number, total)
     return [answer for answer in answers if guard is None or answer.question.id not in guard.failed]

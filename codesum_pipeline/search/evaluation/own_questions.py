@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
-from codesum_pipeline.foundation.data_model.guard import FailureGuard, guarded
+from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
@@ -113,7 +113,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
             is_small = 1 <= len(changes) <= MOST_FILES and len(commit.changes) <= _MOST_FILES_OF_ANY_KIND
             if not (query and is_small):
                 continue
-            with guarded(guard, f"{COMMIT_CATEGORY}:{commit.id[:16]}"):
+            with guard_item(guard, f"{COMMIT_CATEGORY}:{commit.id[:16]}"):
                 touched = [places[id_] for id_ in _touched(functions_of, changes) if id_ in places]
                 if len(touched) <= MOST_FUNCTIONS:
                     found.append(
@@ -246,7 +246,7 @@ def _digest(text: str) -> str:
 
 def _first_sentence(symbol: DocstringSource, guard: FailureGuard | None) -> str:
     """The first sentence of a docstring, or an empty text."""
-    with guarded(guard, symbol.id):
+    with guard_item(guard, symbol.id):
         if has_trait(symbol.language, Trait.DOCSTRINGS):
             sentences = read_docstring(symbol.docstring).sentences
         else:
@@ -303,7 +303,7 @@ def _remove_docstrings(
         with BlobReader(ws.layout.mirror(ws.key)) as reader:
             for file in rows:
                 text = without = decode_text(reader.read(file.blob), file.language)
-                with guarded(guard, file.path):
+                with guard_item(guard, file.path):
                     without = without_docstrings(text, file.path, file.language, starts[file.path])
                 yield without.encode()
 

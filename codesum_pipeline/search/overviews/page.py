@@ -15,7 +15,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.foundation.store.schemas import OVERVIEWS
@@ -106,10 +106,10 @@ def _head(overview: Overview) -> str:
     opening_words = escape_prose(opening.text, limit=_OPENING)
     where = f" ({_at(opening.path, opening.line or 1)})" if opening.path else ""
     languages = sorted(overview.languages.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = [f"{profile_of(name).title} ({counted(number, 'file')})" for name, number in languages[:_LANGUAGES]]
+    shown = [f"{profile_of(name).title} ({count_noun(number, 'file')})" for name, number in languages[:_LANGUAGES]]
     if len(languages) > _LANGUAGES:
         shown.append(f"{len(languages) - _LANGUAGES} other languages")
-    definitions = counted(overview.definitions, "function and class", "functions and classes")
+    definitions = count_noun(overview.definitions, "function and class", "functions and classes")
     not_counted = "Tests, examples and copies of others' code are not counted."
     size = f"{', '.join(shown)}; {definitions}. {not_counted}" if shown else "No programs."
     subject = f": {escape_prose(overview.subject)}" if overview.subject else ""
@@ -145,7 +145,7 @@ def _framework(framework: Framework) -> str:
     versions = f" {code_span(constraint)}" if constraint and constraint != "*" else ""
     notes = [_at(best.path, best.line)]
     if framework.importing_files and best.known_by is KnownBy.MANIFEST:
-        notes.append(f"imported by {counted(framework.importing_files, 'file')}")
+        notes.append(f"imported by {count_noun(framework.importing_files, 'file')}")
     elif best.known_by is KnownBy.IMPORT:
         notes[0] = f"imported at {notes[0]}" + _and_more(framework.importing_files - 1, "file")
     elif framework.places > 1 and best.known_by is KnownBy.FILE:
@@ -177,11 +177,11 @@ def _parts(overview: Overview) -> Iterator[str]:
         used = division.uses_of(part.name)
         named = ", ".join(code_span(each.removeprefix(folder)) for each in used[:_USES])
         uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
-        size = "" if not part.folder else f", {counted(len(part.paths), 'file')}"
+        size = "" if not part.folder else f", {count_noun(len(part.paths), 'file')}"
         description = " ".join(filter(None, (text, uses)))
         yield f"- {code_span(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
     if division.others:
-        yield f"- {counted(division.others, 'smaller part')}"
+        yield f"- {count_noun(division.others, 'smaller part')}"
 
 
 def _neighbourhoods(overview: Overview) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _name(place: RankedDocument) -> str:
 
 def _changes(overview: Overview) -> Iterator[str]:
     for commit in overview.commits[:MOST_COMMITS]:
-        files = f" ({counted(len(commit.paths), 'file')})" if commit.paths else ""
+        files = f" ({count_noun(len(commit.paths), 'file')})" if commit.paths else ""
         yield f"- {commit.day} {code_span(commit.id[:_SHORT])} {escape_prose(commit.subject, limit=100)}{files}"
     if changed := most_changed(overview.commits)[:_CHANGED]:
         shown = ", ".join(f"{code_span(path)} ({count})" for path, count in changed)
@@ -243,7 +243,7 @@ def _at(path: str, line: int) -> str:
 def _and_more(number: int, noun: str = "") -> str:
     if number <= 0:
         return ""
-    return f" and {counted(number, f'more {noun}')}" if noun else f" and {number} more"
+    return f" and {count_noun(number, f'more {noun}')}" if noun else f" and {number} more"
 
 
 class OverviewReport(Struct, frozen=True):

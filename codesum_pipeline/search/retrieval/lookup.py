@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.indexes.file_formats.nearest_vectors import (
     FEWEST_VECTORS,
@@ -67,7 +67,7 @@ class Lookup:
 
     def best(self, signal: Signal, levels: Sequence[Level]) -> ScoredDocuments:
         """The `limit` documents of these levels with the highest scores above 0, and those that equal the last one."""
-        checkpoint()
+        stop_if_cancelled()
         if signal in VECTORS:
             return self._nearest(VECTORS[signal], levels)
         if signal not in WORDS:

@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.data_model.patterns import MOST_PATTERNS, read_patterns
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, language_of_path
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
@@ -118,7 +118,7 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
         passes = np.zeros(len(index), dtype=np.bool_)
         is_wanted = _judge(filters.paths)
         for row in _places(index):
-            checkpoint()
+            stop_if_cancelled()
             passes[row] = (not filters.languages or _language_of(index, row) in filters.languages) and is_wanted(
                 _name(index, row)
             )
@@ -145,7 +145,7 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 def _checked(matches: Callable[[str], bool]) -> Callable[[str], bool]:
     def match(name: str) -> bool:
-        checkpoint()
+        stop_if_cancelled()
         return matches(name)
 
     return match
@@ -165,7 +165,7 @@ def _language(written: str) -> str:
     language = name if name in LANGUAGES else language_of_path(f"x.{name}")
     if language is None:
         near = difflib.get_close_matches(name[:_LONGEST_LANGUAGE], sorted(LANGUAGES), n=1, cutoff=0.0)[0]
-        raise ConfigurationError(f"unknown language {shortened(written)!r}; the nearest is {near!r}")
+        raise ConfigurationError(f"unknown language {shorten_text(written)!r}; the nearest is {near!r}")
     return language
 
 

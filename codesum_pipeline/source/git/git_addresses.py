@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 
 UNREADABLE = "a location that cannot be read"
 # The variables that `git.py` gives a user and a password by, for the one host that they are of.
@@ -133,7 +133,7 @@ def shown_location(text: str) -> str:
     is_odd = _LIKE_AN_ADDRESS.search(text) or ":" in text.rpartition("@")[0]
     if not text.isprintable() or (is_odd and not _is_there(text)):
         return UNREADABLE
-    return shortened(text, _LONGEST if text.startswith("/") else _LONGEST_SHOWN)
+    return shorten_text(text, _LONGEST if text.startswith("/") else _LONGEST_SHOWN)
 
 
 def named_location(text: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.source.git.git_addresses import (
     UNREADABLE,
     GitAddress,
@@ -214,4 +214,4 @@ def check_command(line: str) -> None:
 
 
 def _shown(text: str) -> str:
-    return shortened(with_shown_locations(text), _LONGEST_SHOWN)
+    return shorten_text(with_shown_locations(text), _LONGEST_SHOWN)

@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.foundation.data_model.ids import check_repository_key
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.atomic import FileState, write_text_atomically
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
@@ -363,4 +363,4 @@ def _explain(error: ValidationError) -> str:
     value = first["input"]
     if name in _LOCATION_FIELDS and isinstance(value, str | list | dict):
         return f"{name}: {first['msg']}{hint}"
-    return f"{name} = {shortened(with_shown_locations(repr(value)), _SHOWN_VALUE)}: {first['msg']}{hint}"
+    return f"{name} = {shorten_text(with_shown_locations(repr(value)), _SHOWN_VALUE)}: {first['msg']}{hint}"

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CannotWrite, ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.hashing import hash_of
-from codesum_pipeline.foundation.data_model.printable import one_line, shortened
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.atomic import read_json, replacing, write_json_atomically
+from codesum_pipeline.foundation.store.atomic import read_json, replace_durably, write_json_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.git.git_addresses import with_shown_locations
 from codesum_pipeline.source.git.mirror import Mirror, check_out
@@ -105,7 +105,7 @@ class _IndexMaker:
 
     def __init__(self, ws: Workspace, mirror: Mirror, folder: Path) -> None:
         self.ws, self.mirror, self.folder = ws, mirror, folder
-        self.shown = shortened(one_line(with_shown_locations(ws.entry.scip_command)), _LONGEST_COMMAND)
+        self.shown = shorten_text(one_line(with_shown_locations(ws.entry.scip_command)), _LONGEST_COMMAND)
 
     def last(self) -> _Attempt | None:
         """None if nothing is known of an earlier attempt."""
@@ -173,7 +173,7 @@ class _IndexMaker:
         if why:
             raise _NotMade(f"{self.shown}: {why}{_printed_lines(ran, secrets)}")
         try:
-            with _opened(root, below) as file, replacing(self.folder / _INDEX_FILE) as kept:
+            with _opened(root, below) as file, replace_durably(self.folder / _INDEX_FILE) as kept:
                 copied = 0
                 while part := file.read(_MB):
                     copied += len(part)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct, field, json
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.stage_settings import ScipSettings
 from codesum_pipeline.symbols.scip.supervisor import BY_SIGNAL, Task
@@ -114,7 +114,7 @@ class _Run(Struct):
         self.free_at_first = shutil.disk_usage(self.folder).free
         look_at = 0.0
         while self._goes_on(min(_LOOK_EVERY_S, max(until - time.monotonic(), 0.0))):
-            checkpoint()
+            stop_if_cancelled()
             now = time.monotonic()
             if now > until:
                 return f"it took longer than {self.settings.timeout_s:g} s: raise scip.timeout_s, or have it do less"

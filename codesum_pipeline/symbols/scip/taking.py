@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.stage_settings import ScipSettings
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.snapshot import SnapshotReport, take_snapshot
@@ -175,12 +175,12 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> tuple[str
     """
     temporary = folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
     digest, size = hashlib.sha256(), 0
-    with writing(folder):
+    with explain_refused_writes(folder):
         folder.mkdir(parents=True, exist_ok=True)
     if found.open is None:
         raise RefusedIndex(found.problem)
     try:
-        with found.open() as parts, writing(temporary), temporary.open("xb") as target:
+        with found.open() as parts, explain_refused_writes(temporary), temporary.open("xb") as target:
             first = next(parts, b"")
             if first.startswith(_POINTER):
                 raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")

@@ -28,7 +28,7 @@ from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import BucketUnavailable
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, open_for_reading
 from codesum_pipeline.foundation.store.tables import TableStore
@@ -257,12 +257,12 @@ def open_ledger(
     state: Path, *, run_id: str, now: Callable[[], datetime], record: RepositoryRecord = FOLDER_RECORD
 ) -> Iterator[Ledger]:
     """The ledger of the repository whose lease is in `state`, for its holder, who has its record."""
-    with writing(state):
+    with explain_refused_writes(state):
         state.parent.mkdir(parents=True, exist_ok=True)
         # The thread that writes may be another one.
         connection = sqlite3.connect(state, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     with closing(connection):
-        with writing(state):
+        with explain_refused_writes(state):
             connection.execute("PRAGMA journal_mode = WAL")
             # On disk when a transaction ends: what is paid must outlive a power cut, too.
             connection.execute("PRAGMA synchronous = FULL")
@@ -283,7 +283,11 @@ def open_ledger(
 def erase_ledger(state: Path) -> None:
     """Delete a repository's attempts, and the texts that wait for the cache; its lease must be held."""
     if state.exists():
-        with writing(state), closing(sqlite3.connect(state, timeout=BUSY_TIMEOUT_S)) as connection, connection:
+        with (
+            explain_refused_writes(state),
+            closing(sqlite3.connect(state, timeout=BUSY_TIMEOUT_S)) as connection,
+            connection,
+        ):
             connection.executescript("DROP TABLE IF EXISTS llm_attempts; DROP TABLE IF EXISTS llm_outbox")
 
 

@@ -27,7 +27,7 @@ import codesum_pipeline
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
-from codesum_pipeline.foundation.store.atomic import write_text_atomically, writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool
 from codesum_pipeline.texts.llm.pins import blake3_of
 
@@ -259,7 +259,7 @@ def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_na
     content = _read(FoundTemplate(kind, old_name, old, is_packaged=False))
     try_render(kind, new_name, content)
     _check_filled(kind, new_name, content)
-    with writing(new):
+    with explain_refused_writes(new):
         # Unlike Path.rename, this name says nothing of replacing: the new name was free.
         os.rename(old, new)  # noqa: PTH104
     return new
@@ -268,7 +268,7 @@ def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_na
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
     """Remove a template of the project; raises `TemplateNotFound` if it has none of that name."""
     path = own_template(prompts_dir, kind, name)
-    with writing(path):
+    with explain_refused_writes(path):
         path.unlink()
 
 

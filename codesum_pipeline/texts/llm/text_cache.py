@@ -25,7 +25,7 @@ from msgspec import Struct, json
 from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, read_row, row_values
 
@@ -249,7 +249,7 @@ class AnswerCache:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with writing(self.path):
+        with explain_refused_writes(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch()
             with self._open() as connection:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RepositoryUnavailable, SkippedFile
 from codesum_pipeline.foundation.store.layout import HomeLayout
@@ -63,7 +63,7 @@ class SourceReader(Struct, eq=False):
 
     def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The texts of those files of an index that its mirror has."""
-        checkpoint()
+        stop_if_cancelled()
         mirror = self._mirror(index)
         if not mirror.exists():
             return {}
@@ -90,7 +90,7 @@ class SourceReader(Struct, eq=False):
     def text(self, repo: str, path: str) -> str | None:
         """The text of a file; None if the mirror lacks it."""
         if (repo, path) not in self._texts:
-            checkpoint()
+            stop_if_cancelled()
             text: str | None = None
             ours = [index for index in self.indexes if index.repo == repo]
             index = next((index for index in ours if index.row(path) is not None), ours[0])

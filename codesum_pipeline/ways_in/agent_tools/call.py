@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import (
     CodesumError,
@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
-from codesum_pipeline.foundation.data_model.printable import one_line, shortened, some_of
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
@@ -62,9 +62,9 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:
     searched = ", ".join(dict.fromkeys(index.repo for index in indexes))
     ids = sorted({id_ for index in indexes for row, id_ in enumerate(index.ids) if index.shows(row)})
-    near = nearest_ids(shortened(doc_id), ids)
+    near = nearest_ids(shorten_text(doc_id), ids)
     hint = f"; nearest: {', '.join(near)}" if near else ""
-    return ConfigurationError(f"no document {shortened(doc_id)!r} in {searched}{hint}")
+    return ConfigurationError(f"no document {shorten_text(doc_id)!r} in {searched}{hint}")
 
 
 def nearest_ids(wanted: str, ids: Sequence[str]) -> list[str]:
@@ -219,16 +219,16 @@ class ToolContext:
                 found.update((entry.key, entry) for entry in self.catalogue.entries_named(name))
             except UnknownRepository as error:
                 last = error
-                self.tell(f"left out: {shortened(str(error))}")
+                self.tell(f"left out: {shorten_text(str(error))}")
         if not found and last is not None:
-            raise UnknownRepository(shortened(str(last)))
+            raise UnknownRepository(shorten_text(str(last)))
         return list(found.values())
 
     def known(self, what: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
         """The known ones of some names, in any case, with a note on unknown ones; raises where none is known."""
         unknown = [name for name in names if name.lower() not in known]
         for name in unknown:
-            message = f"{what} {shortened(name)!r} is unknown; {what}s are: {', '.join(known)}"
+            message = f"{what} {shorten_text(name)!r} is unknown; {what}s are: {', '.join(known)}"
             if len(unknown) == len(names):
                 raise ConfigurationError(message)
             self.tell(f"left out: {message}")
@@ -253,7 +253,7 @@ class ToolContext:
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """The commits of the repositories of an answer, in their order."""
-        checkpoint()
+        stop_if_cancelled()
         indexes = [self.index(repo) for repo in dict.fromkeys(repos)]
         return as_of_all(self.catalogue, indexes, {index.repo: self.trees.tree(index) for index in indexes})
 
@@ -313,7 +313,7 @@ class ToolContext:
         also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
         if also:
             others = ", ".join(f"{each.id} in {each.repo}" for each in also[:_OTHERS_NAMED])
-            self.tell(f"{len(also) + 1} documents are meant by {shortened(text)!r}; also: {others}")
+            self.tell(f"{len(also) + 1} documents are meant by {shorten_text(text)!r}; also: {others}")
         return best
 
     def _published(self, names: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from codesum_pipeline.builds.codesum_home.home_folders import layout_of
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.errors import (
     BrokenStore,
     CodesumError,
@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     RepositoryUnavailable,
     UnknownRepository,
 )
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.foundation.settings.home_settings import Settings
@@ -149,7 +149,7 @@ class IndexCatalogue(Struct, frozen=True):
 
     def open(self, key: str) -> PublishedIndex:
         """The present published version; raises `MissingTable` if there is none, `BrokenIndex` for a damaged one."""
-        checkpoint()
+        stop_if_cancelled()
         path = self.layout.published(key)
         try:
             link = path.lstat()
@@ -255,7 +255,7 @@ class AsOf(BaseModel):
         if self.behind is None:
             behind = "how far behind HEAD is unknown"
         else:
-            behind = f"{counted(self.behind, 'commit')} behind HEAD" if self.behind else "at HEAD"
+            behind = f"{count_noun(self.behind, 'commit')} behind HEAD" if self.behind else "at HEAD"
         return f"{behind} ({self.note})" if self.note else behind
 
     @property
@@ -265,7 +265,7 @@ class AsOf(BaseModel):
             return ""
         if self.differ is None:
             return f"the work tree {one_line(self.tree)} was not compared"
-        differ = counted(self.differ, "file differs", "files differ")
+        differ = count_noun(self.differ, "file differs", "files differ")
         what = "settled" if self.is_settled else self.lags
         return f"with the work tree {one_line(self.tree)}: {differ}; {what}"
 

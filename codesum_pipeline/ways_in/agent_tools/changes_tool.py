@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.document import Cause, HistoryEvent,
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
@@ -337,6 +337,6 @@ def _begin(arguments: ChangeArguments, index: PublishedIndex, history: ChangeHis
         return history.sequences[last], 0
     commits = list(dict.fromkeys(commit[:SHORT_COMMIT] for commit in reversed(history.commits)))[:_COMMITS_NAMED]
     raise ConfigurationError(
-        f"since {shortened(arguments.since)!r}: no text of {index.repo} was written at such a commit; "
+        f"since {shorten_text(arguments.since)!r}: no text of {index.repo} was written at such a commit; "
         f"the last ones are: {', '.join(commits)}"
     )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
@@ -252,7 +252,7 @@ def _followed(documents: JoinedDocuments, number: int, relation: Relation, depth
     seen, frontier, found = {number, *begin}, begin, list[RelatedNumber]()
     trusted = {*begin} if len(documents.confirmed_uses.users) else set()
     for distance in range(1, depth + 1):
-        checkpoint()
+        stop_if_cancelled()
         sure = [other for other in frontier if other in trusted]
         trusted = {*_step(documents, documents.confirmed_uses, sure, relation)}
         found_now = dict.fromkeys(_step(documents, documents.uses, frontier, relation))

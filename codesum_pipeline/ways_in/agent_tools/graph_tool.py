@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.document_tree import (
@@ -126,7 +126,7 @@ class Export(DocumentRow):
     users: int
 
     def line(self, *, with_repo: bool = False) -> str:
-        return f"{self.place}  {self.kind}  {counted(self.users, 'user')}  {self.text}"
+        return f"{self.place}  {self.kind}  {count_noun(self.users, 'user')}  {self.text}"
 
 
 class FileSection(BaseModel):

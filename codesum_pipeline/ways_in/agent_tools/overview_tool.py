@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import MissingTable
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
-from codesum_pipeline.foundation.data_model.printable import counted, one_line, shortened, some_of
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -131,7 +131,7 @@ def get_framework_analysis(call: ToolContext, arguments: FrameworkArguments) -> 
     kinds = sorted({each.kind for each in every})
     for kind in arguments.kinds if every else ():
         if kind not in kinds:
-            call.tell(f"left out: kind {shortened(kind)!r} is not found here; kinds are: {', '.join(kinds)}")
+            call.tell(f"left out: kind {shorten_text(kind)!r} is not found here; kinds are: {', '.join(kinds)}")
     wanted = [kind for kind in arguments.kinds if kind in kinds] or kinds
     found = [each for each in every if each.kind in wanted]
     part = call.part("get_framework_analysis", arguments, [index], found, FrameworkEntry.line)
@@ -148,7 +148,7 @@ def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
         details = (
             one_line(found["constraint"] or ""),
             "for development" if found["development_only"] else "",
-            f"imported by {counted(importing, 'file')}" if importing else "",
+            f"imported by {count_noun(importing, 'file')}" if importing else "",
         )
         yield FrameworkEntry(
             place=places[0] if places else "",
@@ -183,7 +183,7 @@ class NeighbourhoodRow(BaseModel):
 
     def lines(self) -> str:
         where = f", mostly in {self.folder}" if self.folder not in ("", ".") else ""
-        heading = f"{self.name}  {self.kind}  {counted(self.size, 'member')}{where}"
+        heading = f"{self.name}  {self.kind}  {count_noun(self.size, 'member')}{where}"
         return "\n".join([heading, *indent_lines(map(DocumentRow.line, self.members))])
 
 
@@ -248,7 +248,7 @@ class PartRow(DocumentRow):
 
     def line(self, *, with_repo: bool = False) -> str:
         place = "./" if self.id == ROOT_MODULE else self.place
-        return f"{place}  {counted(self.files, 'file')}  {self.text}".rstrip()
+        return f"{place}  {count_noun(self.files, 'file')}  {self.text}".rstrip()
 
 
 class LanguageShare(BaseModel):
@@ -274,7 +274,7 @@ class OverviewPage(AnswerPage):
         place = f"  ({self.summary_place})" if self.summary_place else ""
         lines = [f"{self.repo}: {self.summary}{place}"]
         if self.languages:
-            languages = ", ".join(f"{each.name} {counted(each.files, 'file')}" for each in self.languages)
+            languages = ", ".join(f"{each.name} {count_noun(each.files, 'file')}" for each in self.languages)
             lines.append(f"languages: {languages}")
         lines += make_section("parts", map(PartRow.line, self.parts))
         lines += make_section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
@@ -297,7 +297,7 @@ def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
     return OverviewPage(
         as_of=call.as_of([index.repo]),
         repo=index.repo,
-        summary=shortened(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
+        summary=shorten_text(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
         languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_SHOWN)],
         parts=take_fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
@@ -354,7 +354,7 @@ def folder_tree(call: ToolContext, repo: str, *, limit: int) -> TreePage:
     shown = every
     if len(every) > limit:
         shown = sorted(every, key=lambda each: each[1])[:limit]
-        call.tell(f"{counted(len(every) - len(shown), 'deeper folder')} left out")
+        call.tell(f"{count_noun(len(every) - len(shown), 'deeper folder')} left out")
         kept = {number for number, _ in shown}
         shown = [each for each in every if each[0] in kept]
     return TreePage(

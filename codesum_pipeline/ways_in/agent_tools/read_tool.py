@@ -9,7 +9,7 @@ from pydantic import Field
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
@@ -121,14 +121,14 @@ def _read_one(
         best = best_lines(
             source, arguments.query, size=arguments.excerpt, start_line=row.start_line, end_line=row.end_line
         )
-        return _with_lines(item, [clean(line) for line in best.lines], best.start_line, more=0)
+        return _with_lines(item, [clean_text(line) for line in best.lines], best.start_line, more=0)
     lines = source.removesuffix("\n").split("\n")
     first, end = _span(arguments, text, row, len(lines))
     first = max(first, after + 1)
     last = min(end, first + DEFAULT_LINES - 1)
     shown = [
         line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
-        for line in map(clean, lines[first - 1 : last])
+        for line in map(clean_text, lines[first - 1 : last])
     ]
     return _with_lines(item, shown, first, more=max(0, end - last))
 

@@ -12,7 +12,7 @@ from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
-from codesum_pipeline.foundation.data_model.printable import clean, shortened
+from codesum_pipeline.foundation.data_model.printable import clean_text, shorten_text
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
@@ -65,7 +65,7 @@ class SearchHit(DocumentRow):
     excerpt_start: int | None = None
 
     def line(self, *, with_repo: bool = False) -> str:
-        row = self.model_copy(update={"text": shortened(self.text, most=_LONGEST_IN_TEXT)})
+        row = self.model_copy(update={"text": shorten_text(self.text, most=_LONGEST_IN_TEXT)})
         lines = indent_lines(number_lines(self.excerpt, self.excerpt_start or 1))
         return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
 
@@ -122,7 +122,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
         to_builtins(hit),
         longest=_LONGEST_SUMMARY,
         why=hit.why,
-        excerpt=[clean(line) for line in excerpt.lines] if excerpt else [],
+        excerpt=[clean_text(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,
     )
 
@@ -134,14 +134,14 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: Se
         try:
             return parse_filters(**filter_)
         except ConfigurationError as error:
-            call.tell(f"filter left out: {shortened(str(error))}")
+            call.tell(f"filter left out: {shorten_text(str(error))}")
             return ANYTHING
 
     languages = [name for each in arguments.languages for name in parsed(languages=[each]).languages]
     paths = [path for each in arguments.paths for path in parsed(paths=[each]).paths]
     unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
     for reason in unfit.values():
-        call.tell(f"filter left out: {shortened(reason)}")
+        call.tell(f"filter left out: {shorten_text(reason)}")
 
     def kept(some: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(each for each in some if each not in unfit))

@@ -9,7 +9,7 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.indexes.file_formats.index_files import KINDS
 from codesum_pipeline.ways_in.agent_tools.document_tree import (
     JoinedDocuments,
@@ -64,7 +64,7 @@ def bound_surroundings(relations: DocumentRelations, *, tokens: int) -> tuple[Do
             if place < len(waiting[name]) and len(kept[name]) == place:
                 each = waiting[name][place]
                 if isinstance(each, RelatedDocument):
-                    each = replace(each, summary=shortened(each.summary, most=_SUMMARY_CHARACTERS))
+                    each = replace(each, summary=shorten_text(each.summary, most=_SUMMARY_CHARACTERS))
                 price = tokens_of(f"{json.dumps(to_builtins(each), ensure_ascii=False)}, ")
                 if price <= tokens:
                     kept[name].append(each)

@@ -16,12 +16,12 @@ from typing import Annotated, Any, Self, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.printable import clean, one_line, shortened
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 
@@ -64,14 +64,16 @@ def explain_invalid(error: ValidationError, arguments: type[BaseModel]) -> str:
     for each in error.errors(include_url=False):
         name = ".".join(map(str, each["loc"])) or "the arguments"
         if each["type"] == "extra_forbidden":
-            problems.append(f"unknown argument {shortened(name)!r}; arguments are: {', '.join(arguments.model_fields)}")
+            problems.append(
+                f"unknown argument {shorten_text(name)!r}; arguments are: {', '.join(arguments.model_fields)}"
+            )
         elif each["type"] == "missing":
             problems.append(f"{name} is missing")
         elif each["type"] == "string_too_long":
-            shown = shortened(each["input"], most=60)
+            shown = shorten_text(each["input"], most=60)
             problems.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            problems.append(f"{name} = {shortened(_SHOWN.repr(each['input']))}: {each['msg']}")
+            problems.append(f"{name} = {shorten_text(_SHOWN.repr(each['input']))}: {each['msg']}")
     return "; ".join(problems)
 
 
@@ -108,7 +110,7 @@ class DocumentRow(BaseModel):
     @classmethod
     def of(cls, found: IndexedDocument, **more: Any) -> Self:
         """The row of a document; `more` are fields of a kind of row."""
-        checkpoint()
+        stop_if_cancelled()
         return cls.showing(found.repo, found.id, found.level.value, found.shown(), **more)
 
     @classmethod
@@ -125,7 +127,7 @@ class DocumentRow(BaseModel):
             path=f"{path}/" if level == Level.MODULE else path,
             start_line=shown["start_line"],
             end_line=shown["end_line"],
-            text=shortened(": ".join(filter(None, parts)), most=longest),
+            text=shorten_text(": ".join(filter(None, parts)), most=longest),
             **more,
         )
 
@@ -155,7 +157,7 @@ class AnswerPage(BaseModel):
     def framed(self, lines: Iterable[str], *, what: str) -> str:
         """The lines as text, between the commits and notes above, and the counts and cursor below."""
         head = [f"as of: {'; '.join(map(str, self.as_of))}"] if self.as_of else []
-        head += (f"note: {clean(note).replace(chr(10), ' ')}" for note in self.notes)
+        head += (f"note: {clean_text(note).replace(chr(10), ' ')}" for note in self.notes)
         foot = []
         if self.next is not None or self.total not in (None, self.shown):
             of = "" if self.total is None else f" of {self.total:,}"
@@ -177,7 +179,7 @@ def has_several_repositories(rows: Iterable[DocumentRow]) -> bool:
 def number_lines(lines: Sequence[str], first: int) -> Iterator[str]:
     """Lines of a source behind their numbers, each on one line."""
     for number, line in enumerate(lines, start=first):
-        yield f"{number}\t{clean(line).replace(chr(10), ' ')}".rstrip()
+        yield f"{number}\t{clean_text(line).replace(chr(10), ' ')}".rstrip()
 
 
 def indent_lines(lines: Iterable[str]) -> Iterator[str]:
@@ -230,7 +232,7 @@ class Cursor(Struct, frozen=True):
     @classmethod
     def read(cls, text: str, tool: str, question: Mapping[str, Any] | None = None) -> "Cursor":
         """Raises `ConfigurationError` for a text that is no cursor of this tool, or of another question."""
-        quoted = shortened(text, most=40)
+        quoted = shorten_text(text, most=40)
         body, _, check = text[:_LONGEST_CURSOR].rpartition(".")
         parts = body.split(".")
         if len(text) > _LONGEST_CURSOR or len(parts) < 3 or check != _number(body):

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
 from codesum_pipeline.foundation.data_model.errors import CallFailure, CodesumError, SummaryCallFailed
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -95,17 +95,17 @@ def _remarks(outcome: "RunOutcome") -> Text:
     files, skipped = (_number(outcome, "repo_snapshot", f"files_{what}") for what in ("indexed", "skipped"))
     computed, kept = (_number(outcome, "dense_index", what) for what in ("embedded", "carried"))
     broken, lost = (_number(outcome, "symbols", what) for what in ("files_with_syntax_errors", "lost_definitions"))
-    confirmed = counted(_number(outcome, "call_graph", "edges_trusted"), "edge")
+    confirmed = count_noun(_number(outcome, "call_graph", "edges_trusted"), "edge")
     digests, unsent = (_number(outcome, "intent_digests", what) for what in ("digests", "messages_not_sent"))
     is_published = _number(outcome, "published_index", "published")
     parts = (
-        f"{counted(files, 'file')} indexed, {skipped:,} skipped",
-        f"{counted(computed, 'vector')} computed, {kept:,} kept",
+        f"{count_noun(files, 'file')} indexed, {skipped:,} skipped",
+        f"{count_noun(computed, 'vector')} computed, {kept:,} kept",
         broken_files(broken, lost),
         f"{confirmed} confirmed by a compiler's index" if _number(outcome, "call_graph", "index_files") else "",
         "published" if is_published else _UNPUBLISHED[outcome.is_held],
-        f"{counted(digests, 'digest')} written" if digests else "",
-        f"{counted(unsent, 'message')} not sent (`codesum digest outbox`)" if unsent else "",
+        f"{count_noun(digests, 'digest')} written" if digests else "",
+        f"{count_noun(unsent, 'message')} not sent (`codesum digest outbox`)" if unsent else "",
         f"{outcome.seconds:.1f} s",
     )
     return Text(" · ".join(filter(None, parts)), style="dim")
@@ -113,8 +113,8 @@ def _remarks(outcome: "RunOutcome") -> Text:
 
 def broken_files(broken: int, lost: int) -> str:
     """The files with syntax errors, and what was lost in them."""
-    losses = f", about {counted(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
-    return f"{counted(broken, 'file')} with syntax errors{losses}" if broken else ""
+    losses = f", about {count_noun(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
+    return f"{count_noun(broken, 'file')} with syntax errors{losses}" if broken else ""
 
 
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
@@ -228,7 +228,7 @@ def failure_lines(key: str, found: Mapping[str, Sequence[Failure]]) -> Iterator[
         noun, what = _FAILURES.get(step, _FAILED_TEXT)
         named = ", ".join(f"{failure.item} ({failure.reason})" for failure in failures[:_NAMED])
         more = f", and {len(failures) - _NAMED:,} more: `codesum status {key} --json`" if failures[_NAMED:] else ""
-        yield f"{counted(len(failures), noun)} {what}: {named}{more}"
+        yield f"{count_noun(len(failures), noun)} {what}: {named}{more}"
 
 
 def failures_json(home: Home, key: str) -> list[dict[str, str]]:
@@ -254,7 +254,7 @@ def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:
                     named = f"{shlex.quote(entry.location)}{subdir}"
                     command = f"codesum index {named} --worktree --key {entry.key}-worktree"
                 write_note(
-                    f"{entry.key}: uncommitted changes in {counted(number, 'file')} are not in this index; "
+                    f"{entry.key}: uncommitted changes in {count_noun(number, 'file')} are not in this index; "
                     f"`{command}` reads the folder as it is"
                 )
 
@@ -316,14 +316,14 @@ class ModelReport(Struct, eq=False, dict=True):
         spent, predicted, with_cache = self.spent, self.sum("predicted_usd"), self.sum("predicted_usd_with_cache")
         cached = "" if with_cache == predicted else f", ${with_cache:,.4f} with the provider's prompt cache"
         yield (
-            f"{self.home.settings.llm.model}: {counted(spent.texts, 'text')} in {counted(spent.calls, 'call')}, "
+            f"{self.home.settings.llm.model}: {count_noun(spent.texts, 'text')} in {count_noun(spent.calls, 'call')}, "
             f"{self.sum('found'):,.0f} found, ${spent.cost_usd:,.4f} spent (${predicted:,.4f} predicted{cached}), "
             f"{self.sum('pending'):,.0f} left for the next run"
         )
         if self.trust:
             waiting = self.trust.waiting
             yield (
-                f"llm.trust = 'scip': {counted(self.trust.passing, 'document')} pass (${predicted:,.4f} predicted), "
+                f"llm.trust = 'scip': {count_noun(self.trust.passing, 'document')} pass (${predicted:,.4f} predicted), "
                 f"{waiting.calls:,} wait (${waiting.usd:,.4f})"
             )
         if self.gates:

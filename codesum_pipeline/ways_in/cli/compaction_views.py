@@ -9,7 +9,7 @@ from codesum_pipeline.builds.compaction.compactable_rows import CompactionSource
 from codesum_pipeline.builds.compaction.compacting import Compactor
 from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 
@@ -44,7 +44,7 @@ def attested_fields(attestation: Attestation) -> dict[str, Any]:
     selection = attestation.selection
     return {
         "job": attestation.job_id,
-        "rows": f"{counted(len(attestation.sources), 'row')} of {attestation.kind}",
+        "rows": f"{count_noun(len(attestation.sources), 'row')} of {attestation.kind}",
         "repository": attestation.repository,
         "before": selection.before,
         "ids": selection.ids,

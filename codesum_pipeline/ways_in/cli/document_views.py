@@ -13,7 +13,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.document import Gate, Level, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
@@ -107,7 +107,7 @@ def number_excerpt(excerpt: Excerpt) -> Text:
     for number, line in enumerate(excerpt.lines, start=excerpt.start_line):
         shown.append(f"{number:>{width}} ", "dim")
         # Safe for a terminal, with the indentation that it has, on one line.
-        shown.append(clean(line).replace("\n", " ").expandtabs(_TAB))
+        shown.append(clean_text(line).replace("\n", " ").expandtabs(_TAB))
         shown.append("\n")
     shown.rstrip()
     return shown

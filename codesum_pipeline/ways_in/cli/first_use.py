@@ -25,7 +25,7 @@ from msgspec import Struct, field
 from codesum_pipeline.builds.codesum_home.home_folders import user_home
 from codesum_pipeline.foundation.data_model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.foundation.data_model.hashing import hash_of
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import PathRules
@@ -132,7 +132,7 @@ def index_on_first_use(invocation: Invocation, checkout: Checkout, *, may_ask: b
     if not found.problem and may_ask and sys.stdin.isatty() and sys.stderr.isatty():
         files, seconds = found.size()
         write_note(
-            f"{checkout.root} is not indexed yet: {counted(files, 'file')}, about {in_time(seconds)}; "
+            f"{checkout.root} is not indexed yet: {count_noun(files, 'file')}, about {in_time(seconds)}; "
             f"the index will lie in {invocation.settings.home}"
         )
         if typer.confirm("Index it now?", default=True, err=True):
@@ -207,7 +207,7 @@ def open_scope(invocation: Invocation, names: Sequence[str], *, everything: bool
         return open_scope(invocation, names, everything=everything)
     others = len(published) - len(ours)
     if not ours:
-        these = "the one that is" if others == 1 else f"the {counted(others, 'repository', 'repositories')} that are"
+        these = "the one that is" if others == 1 else f"the {count_noun(others, 'repository', 'repositories')} that are"
         remark = f"the repository of this folder is not indexed (`codesum index {checkout.root}`): searching {these}"
         return SearchScope(open_published(invocation), remark if published else None)
     if not others:

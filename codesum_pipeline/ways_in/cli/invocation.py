@@ -32,7 +32,7 @@ from codesum_pipeline.builds.codesum_home.settings_loading import (
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.home_settings import Settings
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
@@ -177,7 +177,7 @@ def make_home(settings: Settings) -> None:
     home = settings.home
     if home.exists():
         return
-    with writing(home):
+    with explain_refused_writes(home):
         aside = _folder_beside(home)
         try:
             aside.chmod(settings.folder_mode)

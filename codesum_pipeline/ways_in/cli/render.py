@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     MissingTable,
     RetryLater,
 )
-from codesum_pipeline.foundation.data_model.printable import LINE_SEPARATORS, SUSPECT, UNPRINTABLE, clean, one_line
+from codesum_pipeline.foundation.data_model.printable import LINE_SEPARATORS, SUSPECT, UNPRINTABLE, clean_text, one_line
 from codesum_pipeline.foundation.store.atomic import cannot_write, is_refusal
 
 # Enough of a commit or run id for a person to recognise it.
@@ -87,7 +87,7 @@ def show_parts(*parts: RenderableType) -> None:
         no_color=None if terminal else True,
     )
     for part in parts:
-        renderable = Text(clean(part)) if isinstance(part, str) else part
+        renderable = Text(clean_text(part)) if isinstance(part, str) else part
         if terminal:
             console.print(renderable)
         else:
@@ -99,9 +99,9 @@ def show_parts(*parts: RenderableType) -> None:
 def write_note(message: str) -> None:
     """A remark to the person who called, on stderr; above the progress bar where there is one."""
     if console := displays.top:
-        console.print(Text(clean(message)), soft_wrap=True)
+        console.print(Text(clean_text(message)), soft_wrap=True)
         return
-    sys.stderr.write(f"{clean(message)}\n")
+    sys.stderr.write(f"{clean_text(message)}\n")
     sys.stderr.flush()
 
 
@@ -197,7 +197,7 @@ def make_cell(value: object) -> Text:
 
 def style_text(text: str, style: str) -> Text:
     """Text of any origin in one style."""
-    return Text(clean(text), style=style)
+    return Text(clean_text(text), style=style)
 
 
 def indent_part(part: RenderableType, left: int, *, above: int = 0, below: int = 0) -> Padding:

@@ -13,7 +13,7 @@ from codesum_pipeline.builds.steps.step_list import CALL_GRAPH, SYMBOLS
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.notifications.delivery.channels import open_channel
@@ -53,8 +53,8 @@ class IndexedFiles(Struct, frozen=True):
         return bool(self.by_tool or self.stale)
 
     def __str__(self) -> str:
-        tools = ", ".join(f"{tool} for {counted(files, 'file')}" for tool, files in self.by_tool.items())
-        stale = f"{counted(len(self.stale), 'file')} of another text than the index" if self.stale else ""
+        tools = ", ".join(f"{tool} for {count_noun(files, 'file')}" for tool, files in self.by_tool.items())
+        stale = f"{count_noun(len(self.stale), 'file')} of another text than the index" if self.stale else ""
         return "; ".join(filter(None, [tools or "for no file", stale]))
 
 
@@ -80,7 +80,7 @@ def index_troubles(home: Home, key: str) -> Iterator[Problem]:
         why = "its index is of other texts than those of the commit" if files else why
         yield Problem(
             key,
-            f"llm.trust = 'scip' keeps the model from all of {counted(trust.waiting.calls, 'document')}: {why}",
+            f"llm.trust = 'scip' keeps the model from all of {count_noun(trust.waiting.calls, 'document')}: {why}",
             f"put an index of the commit at mirrors/{key}.scip and run `codesum index {key}`, or set llm.trust = 'off'",
         )
 
@@ -120,7 +120,7 @@ def _agreement(found: Disagreement) -> str:
 
 
 def edges_line(found: Disagreement) -> str:
-    return f"{counted(found.trusted_edges, 'edge')} confirmed, {found.doubtful_edges:,} doubtful"
+    return f"{count_noun(found.trusted_edges, 'edge')} confirmed, {found.doubtful_edges:,} doubtful"
 
 
 def digest_troubles(home: Home) -> Iterator[Problem]:
@@ -164,6 +164,6 @@ def _held_ticks(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
 def _undelivered(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]]:
     with open_outbox(home.settings.home, now=utc_now) as outbox:
         for each in outbox.deliveries(states=(DeliveryState.GIVEN_UP,)):
-            tries = counted(each.tries, "try", "tries")
+            tries = count_noun(each.tries, "try", "tries")
             what = f"{each.post_id} on {each.channel}: given up after {tries}: {each.detail}"
             yield what, f"codesum digest retry {each.post_id}"

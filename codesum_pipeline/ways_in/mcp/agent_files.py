@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.store.atomic import writing
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # A pipe would be waited for.
@@ -59,7 +59,7 @@ class AgentFile(Struct, frozen=True):
     def write(self, text: str) -> None:
         """Replace the file, durably; the folders on the way are made."""
         aside = f".{self._name}.{uuid.uuid4().hex}.tmp"
-        with writing(self.root, called=str(self.path)), self._folder(make=True) as folder:
+        with explain_refused_writes(self.root, called=str(self.path)), self._folder(make=True) as folder:
             try:
                 handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
                 with os.fdopen(handle, "wb") as opened:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, ModelNotInAllowlist
-from codesum_pipeline.foundation.data_model.printable import shortened
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
@@ -179,7 +179,7 @@ class AskedQuestion(Struct, frozen=True):
         # Who may no longer read a conversation's repositories does not hear of it.
         if known is None or not self.catalogue.opens_all(known):
             raise ConfigurationError(
-                f"no conversation {shortened(self.conversation)!r}: its id is in the answer that `--json` gives"
+                f"no conversation {shorten_text(self.conversation)!r}: its id is in the answer that `--json` gives"
             )
         if known != [*repos]:
             raise ConfigurationError(

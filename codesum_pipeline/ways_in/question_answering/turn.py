@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryError
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.marking import enclose
@@ -82,7 +82,7 @@ class TurnAnswer(Struct, frozen=True):
         if not self.citations_dropped:
             return ""
         they = "it names" if self.citations_dropped == 1 else "they name"
-        return f"{counted(self.citations_dropped, 'citation')} taken out: {they} lines that the sources do not have"
+        return f"{count_noun(self.citations_dropped, 'citation')} taken out: {they} lines that the sources do not have"
 
 
 class TurnFailed(Exception):

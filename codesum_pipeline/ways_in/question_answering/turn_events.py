@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.printable import counted, shortened
+from codesum_pipeline.foundation.data_model.printable import count_noun, shorten_text
 from codesum_pipeline.texts.llm.pins import parse_json_object
 
 
@@ -65,9 +65,9 @@ def call_line(name: str, arguments: str) -> str:
     """The line for a call: the tool and the values of its arguments, each shortened."""
     values = (value for value in (parse_json_object(arguments) or {}).values() if value not in ("", [], None))
     texts = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in values)
-    return f"{name} {', '.join(shortened(text, most=_LONGEST_ARGUMENT) for text in texts)}".rstrip()
+    return f"{name} {', '.join(shorten_text(text, most=_LONGEST_ARGUMENT) for text in texts)}".rstrip()
 
 
 def synthesis_line(tool: str, files: Sequence[str]) -> str:
     """The line for a synthesis with some files."""
-    return f"writing up {tool} with {counted(len(files), 'file')}: {', '.join(files)}"
+    return f"writing up {tool} with {count_noun(len(files), 'file')}: {', '.join(files)}"

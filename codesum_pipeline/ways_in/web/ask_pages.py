@@ -24,7 +24,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import clean, counted, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.texts.llm.ledger import spent_today
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
@@ -98,9 +98,9 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
     took = []
     if answer.failed != NO_MODEL:
         read = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
-        took = [f"{model}: {format_usd(answer.usd)}", counted(answer.steps, "step"), read]
+        took = [f"{model}: {format_usd(answer.usd)}", count_noun(answer.steps, "step"), read]
     if answer.citations:
-        took.append(f"{counted(answer.citations, 'citation')} found in the sources")
+        took.append(f"{count_noun(answer.citations, 'citation')} found in the sources")
     return TurnView(
         html=plain_as_html(answer.text, link) if answer.is_fallback else as_html(answer.text, link),
         is_plain=answer.is_fallback,
@@ -146,7 +146,7 @@ class TurnListener(Struct):
     def hear(self, event: Event) -> None:
         match event:
             case TextAdded(text):
-                self.tell({"kind": "text", "said": clean(text)})
+                self.tell({"kind": "text", "said": clean_text(text)})
             case BlockWritten(text):
                 self.tell({"kind": "block", "said": as_html(text, self.link)})
             case TextVoided(reason):
@@ -160,7 +160,7 @@ class TurnListener(Struct):
             case ToolAnswered(_, characters, is_error):
                 # Tools answer in the order of their calls.
                 at = self._calls.pop(0)
-                self.steps[at] += " → an error" if is_error else f" → {counted(characters, 'character')}"
+                self.steps[at] += " → an error" if is_error else f" → {count_noun(characters, 'character')}"
                 self.tell({"kind": "step", "at": str(at), "said": self.steps[at]})
             case SynthesisBegan(tool, files):
                 self._step(synthesis_line(tool, files))

@@ -24,7 +24,7 @@ from msgspec import Struct
 from starlette.responses import HTMLResponse
 
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES
 from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
@@ -115,7 +115,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "clean": clean,
+        "clean": clean_text,
         "one_line": one_line,
         "title": title_of,
         "without_title": text_without_title,
@@ -148,7 +148,7 @@ def as_html(text: str, link: Link, draw: Draw = lambda _: "") -> str:
     renderer, rules = RendererHTML(), _Rules(link, draw)
     for name in ("text", "code_inline", "link_open", "link_close", "fence"):
         renderer.rules[name] = getattr(rules, name)
-    tokens = reader.parse(clean(text))
+    tokens = reader.parse(clean_text(text))
     for token in tokens:
         # The alignment of a column would be a style, which our pages forbid.
         token.attrs.pop("style", None)
@@ -157,7 +157,7 @@ def as_html(text: str, link: Link, draw: Draw = lambda _: "") -> str:
 
 def plain_as_html(text: str, link: Link) -> str:
     """A plain text as HTML, with its places as links."""
-    return _with_places(clean(text), link)
+    return _with_places(clean_text(text), link)
 
 
 class _Rules:

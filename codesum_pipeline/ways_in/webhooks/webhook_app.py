@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from codesum_pipeline.foundation.data_model.client_addresses import customer_of
 from codesum_pipeline.foundation.data_model.errors import CodesumError
-from codesum_pipeline.foundation.data_model.printable import one_line, shortened
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.webhooks.push_events import (
     Push,
@@ -213,4 +213,4 @@ def _refusal(status: int, reason: str, headers: dict[str, str] | None = None) ->
 
 def _shown(text: str) -> str:
     """Untrusted text in a form that is safe to log."""
-    return shortened(one_line(text), _SHOWN)
+    return shorten_text(one_line(text), _SHOWN)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.ways_in.cli.render import safe_json_of
 
 ESC = "\x1b"
@@ -31,7 +31,7 @@ ESC = "\x1b"
     ],
 )
 def test_text_keeps_what_can_be_read_and_loses_what_acts(written, shown):
-    assert clean(written) == shown
+    assert clean_text(written) == shown
 
 
 def test_one_line_is_one_line():
@@ -44,6 +44,6 @@ def test_json_is_safe_to_print_and_says_the_same():
     printed = safe_json_of(value)
 
     assert json.loads(printed) == value
-    assert clean(printed) == printed
+    assert clean_text(printed) == printed
     assert "文字" in printed
     assert "\n" not in printed

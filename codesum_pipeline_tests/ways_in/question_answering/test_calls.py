@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.cancellation import checkpoint
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.texts.llm.pins import ToolCall
 from codesum_pipeline.ways_in.question_answering.calls import ToolResult, first_overview, run_calls
 from codesum_pipeline_tests.support.played_turns import tool_giving
@@ -56,7 +56,7 @@ def test_tools_whose_caller_has_cancelled_end_at_their_next_step() -> None:
         begun.set()
         assert cancelled.wait(30)
         try:
-            checkpoint()
+            stop_if_cancelled()
         except asyncio.CancelledError as error:
             ended.append(error)
             raise

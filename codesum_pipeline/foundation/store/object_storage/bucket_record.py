@@ -24,8 +24,8 @@ from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.foundation.store.atomic import (
     read_json,
+    replace_durably,
     replace_link,
-    replacing,
     set_times,
     temporary_beside,
     write_json_atomically,
@@ -235,7 +235,7 @@ class BucketRecord:
             if shared:
                 os.link(shared, aside)
             elif source:
-                with replacing(aside) as copy, source.open("rb") as original:
+                with replace_durably(aside) as copy, source.open("rb") as original:
                     shutil.copyfileobj(original, copy)
             else:
                 try:

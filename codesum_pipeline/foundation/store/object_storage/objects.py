@@ -22,7 +22,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     Superseded,
 )
-from codesum_pipeline.foundation.store.atomic import replacing
+from codesum_pipeline.foundation.store.atomic import replace_durably
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -111,7 +111,7 @@ class Objects(Struct, frozen=True):
             except FileNotFoundError as error:
                 self._check_bucket(error)
                 return False
-            with replacing(path) as file:
+            with replace_durably(path) as file:
                 for some in found.stream(min_chunk_size=_STREAMED_BYTES):
                     file.write(some)
         return True

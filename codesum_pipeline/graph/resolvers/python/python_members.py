@@ -18,11 +18,11 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     SuperValue,
     Value,
-    agree,
+    agree_on_value,
     is_inside,
     not_own,
-    weakened,
-    weaker,
+    weaken_value,
+    weaker_reason,
 )
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
@@ -75,21 +75,21 @@ class PythonMembers:
         is_plain = isinstance(found, BuiltinValue | ContainerValue | ExternalValue) or found is OUTSIDE
         if is_plain and name in value.scope.names and self.is_enum(value.scope):
             return InstanceValue(value.scope, value.why)
-        return weakened(not_own(found), value.why)
+        return weaken_value(not_own(found), value.why)
 
     def _of_instance(self, value: InstanceValue, name: str) -> Value:
         if name == "__class__":
             return ClassValue(value.scope, value.why, value.is_own)
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
-            method = FunctionValue(found.scope, weaker(found.why, value.why), value)
+            method = FunctionValue(found.scope, weaker_reason(found.why, value.why), value)
             if any(one.rpartition(".")[2] in _PROPERTIES for one in found.scope.decorators):
-                return weakened(self.of_call(method), value.why)
+                return weaken_value(self.of_call(method), value.why)
             return FunctionValue(found.scope, value.why, value)
         if isinstance(found, InstanceValue) and isinstance(self.member(found.scope, "__get__"), FunctionValue):
             # A descriptor says what it is read as.
             return UNKNOWN
-        return weakened(not_own(found), value.why)
+        return weaken_value(not_own(found), value.why)
 
     def is_enum(self, scope: Scope) -> bool:
         """Whether a class's own values are its members."""
@@ -126,7 +126,7 @@ class PythonMembers:
         """The result of a call of the value."""
         match value:
             case ClassValue(scope, why, is_own):
-                return InstanceValue(scope, weaker(Reason.CONSTRUCTOR_TYPE, why), is_own)
+                return InstanceValue(scope, weaker_reason(Reason.CONSTRUCTOR_TYPE, why), is_own)
             case FunctionValue():
                 return self._of_function(value)
             case InstanceValue():
@@ -148,7 +148,7 @@ class PythonMembers:
     def _receiver(self, function: FunctionValue) -> Value:
         receiver = function.receiver
         if receiver is not None:
-            return InstanceValue(receiver.scope, weaker(Reason.INFERRED_RETURN, receiver.why), receiver.is_own)
+            return InstanceValue(receiver.scope, weaker_reason(Reason.INFERRED_RETURN, receiver.why), receiver.is_own)
         enclosing = function.scope.enclosing_class()
         return InstanceValue(enclosing, Reason.INFERRED_RETURN) if enclosing is not None else UNKNOWN
 
@@ -167,17 +167,19 @@ class PythonMembers:
         returned = self._agreed_on(scope, RETURN)
         if isinstance(returned, InstanceValue) and returned.is_own:
             return NoValue.SELF
-        return weakened(not_own(returned), Reason.INFERRED_RETURN)
+        return weaken_value(not_own(returned), Reason.INFERRED_RETURN)
 
     def _agreed_on(self, scope: Scope, word: str) -> Value:
         """What all return or yield statements of a function agree on."""
-        return agree([value_of_alternatives(self._resolver, scope, shape) for _, shape in scope.names.get(word, ())])
+        return agree_on_value(
+            [value_of_alternatives(self._resolver, scope, shape) for _, shape in scope.names.get(word, ())]
+        )
 
     def iterated(self, value: Value) -> Value:
         """The elements of a loop over the value."""
         match value:
             case ContainerValue(kind, items):
-                return agree(list(items)) if kind == "tuple" else items[0] if kind != "context" else UNKNOWN
+                return agree_on_value(list(items)) if kind == "tuple" else items[0] if kind != "context" else UNKNOWN
             case ClassValue(scope, why):
                 return InstanceValue(scope, why) if self.is_enum(scope) else UNKNOWN
             case InstanceValue():
@@ -191,7 +193,7 @@ class PythonMembers:
         """What `value[key]` is; a class with type arguments is the class."""
         match value:
             case ContainerValue(kind, items):
-                return agree(list(items)) if kind == "tuple" else items[-1] if kind != "context" else UNKNOWN
+                return agree_on_value(list(items)) if kind == "tuple" else items[-1] if kind != "context" else UNKNOWN
             case ClassValue(scope, why):
                 return InstanceValue(scope, why) if self.is_enum(scope) else value
             case InstanceValue():
@@ -222,7 +224,7 @@ class PythonMembers:
 
     def _method_result(self, value: InstanceValue, name: str) -> Value:
         method = self.attribute(value, name)
-        return weakened(self._of_function(method), value.why) if isinstance(method, FunctionValue) else UNKNOWN
+        return weaken_value(self._of_function(method), value.why) if isinstance(method, FunctionValue) else UNKNOWN
 
 
 def _outside(order: tuple[Ancestor, ...], name: str) -> Value:

@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     OneOf,
     Reason,
     Value,
-    agree,
+    agree_on_value,
     found_by,
 )
 from codesum_pipeline.foundation.data_model.scopes import Binding, Key, LazyFiles, Scope, ScopedFile
@@ -103,7 +103,7 @@ class PythonNames:
             return value if isinstance(value, OneOf) else otherwise
         wider = otherwise.values if isinstance(otherwise, OneOf) else (otherwise,)
         special = [one for one in wider if value.scope in self._resolver.ancestors(one.scope)]
-        return agree(special) if special else value
+        return agree_on_value(special) if special else value
 
     def settle(self, bindings: list[Placed]) -> Value:
         """The one value of a name that has all these bindings."""
@@ -111,8 +111,8 @@ class PythonNames:
         declared = [self._value(*placed) for placed in bindings if placed[1][0] == Bound.ANNOTATED]
         assigned = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
         if not declared:
-            return agree(assigned)
-        value = agree(declared)
+            return agree_on_value(assigned)
+        value = agree_on_value(declared)
         if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in assigned):
             return AMBIGUOUS
         return value

@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     ModuleValue,
     SuperValue,
     Value,
-    agree,
+    agree_on_value,
     is_inside,
 )
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Scope, ScopedFile
@@ -97,7 +97,7 @@ class PythonResolver(Resolver[str, str]):
         if mark == ",":
             has_own = any(is_inside(value) for value in values)
             return ContainerValue(kind, tuple(values)) if has_own else BuiltinValue(kind, is_instance=True)
-        value = agree(values)
+        value = agree_on_value(values)
         if not is_inside(value):
             return BuiltinValue(kind, is_instance=True)
         return ContainerValue("dict", (UNKNOWN, value)) if mark == ":" else ContainerValue("iterable", (value,))

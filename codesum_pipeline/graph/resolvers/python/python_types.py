@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     NoValue,
     Reason,
     Value,
-    agree,
+    agree_on_value,
 )
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
@@ -113,7 +113,7 @@ class PythonTypes:
         if name == "None":
             return NONE
         if name == UNION:
-            return agree([self._object(scope, part) for part in arguments])
+            return agree_on_value([self._object(scope, part) for part in arguments])
         named = self._resolver.value(scope, name)
         if isinstance(named, ClassValue):
             return InstanceValue(named.scope, Reason.ANNOTATION)
@@ -147,7 +147,7 @@ class PythonTypes:
             return ContainerValue("context", (first,))
         values = (first, *(self._object(scope, part) for part in arguments[1:]))
         if name == "Union":
-            return agree(list(values))
+            return agree_on_value(list(values))
         if name == "Coroutine":
             return values[-1]
         if name in _MAPPINGS and len(arguments) == 2:

@@ -23,10 +23,10 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     SuperValue,
     Value,
-    agree,
+    agree_on_value,
     found_by,
-    weakened,
-    weaker,
+    weaken_value,
+    weaker_reason,
 )
 from codesum_pipeline.foundation.data_model.scopes import Binding, Key, Scope, ScopedFile
 from codesum_pipeline.graph.resolvers.resolver import Resolver
@@ -85,13 +85,13 @@ class DeclaredMembers:
                 is_far = why is Reason.SAME_FILE and found.scope.file is not scope.file
                 return found_by(found, Reason.PACKAGE if is_far else why)
             case ObjectValue(module, why):
-                return weakened(self._names.member(module, name), why)
+                return weaken_value(self._names.member(module, name), why)
             case InstanceValue(class_, why):
-                return value if name == "?" else weakened(self._of_class(class_, name), why)
+                return value if name == "?" else weaken_value(self._of_class(class_, name), why)
             case SuperValue(class_):
-                return value if name == "?" else weakened(self._of_class(class_, name, is_own=False), Reason.SUPER)
+                return value if name == "?" else weaken_value(self._of_class(class_, name, is_own=False), Reason.SUPER)
             case OneOf(values):
-                return agree([self.attribute(scope, one, name) for one in values])
+                return agree_on_value([self.attribute(scope, one, name) for one in values])
             case ContainerValue(_, (item,)):
                 return item if name in GIVING else UNKNOWN
             case ExternalValue(dotted, is_instance):
@@ -109,7 +109,7 @@ class DeclaredMembers:
         if isinstance(value, ClassValue | FunctionValue):
             names.use(scope.file, value)
             is_here = all(entry.file is scope.file for entry in definitions_of(value))
-            return found_by(value, weaker(Reason.SAME_FILE if is_here else Reason.IMPORT, value.why))
+            return found_by(value, weaker_reason(Reason.SAME_FILE if is_here else Reason.IMPORT, value.why))
         return value
 
     def _of_class(self, class_: Scope, name: str, *, is_own: bool = True) -> Value:
@@ -140,9 +140,9 @@ class DeclaredMembers:
         """
         types = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.ANNOTATED]
         if types:
-            return agree([self.of_type(scope, type_) for scope, type_ in types])
+            return agree_on_value([self.of_type(scope, type_) for scope, type_ in types])
         assigned = [(scope, binding[1]) for scope, binding in bindings if binding[0] == Bound.VALUE]
-        value = agree([self._resolver.value(scope, chain) for scope, chain in assigned if chain != ()])
+        value = agree_on_value([self._resolver.value(scope, chain) for scope, chain in assigned if chain != ()])
         return UNKNOWN if isinstance(value, ClassValue | FunctionValue) else value
 
     def field(self, class_: Scope, name: str) -> Value:

@@ -17,8 +17,8 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     Value,
     VariableValue,
-    agree,
-    weakened,
+    agree_on_value,
+    weaken_value,
 )
 from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.graph.resolvers.resolver import Resolver
@@ -92,9 +92,9 @@ class DeclaredNames:
         top = self.tree.files[value.module[0]].top
         inner = self.rules.local_key(value.module, value.name)[-1]
         if top.bound(inner, Bound.ANNOTATED, Bound.VALUE):
-            return weakened(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
+            return weaken_value(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
         assigned = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
-        return weakened(self._resolver.agreed(top, [chain for chain in assigned if chain != ()]), Reason.IMPORT)
+        return weaken_value(self._resolver.agreed(top, [chain for chain in assigned if chain != ()]), Reason.IMPORT)
 
     def owner(self, scope: Scope) -> Scope | ModuleValue:
         """The class, object or file that `this` means in a scope."""
@@ -176,7 +176,7 @@ class DeclaredNames:
         around = {one.number - 1 for one in scope.around()}
         inner = [resolved for at, resolved in found if at in around] or [resolved for at, resolved in found if at < 0]
         values = [value for resolved in inner if (value := self.target(resolved)) is not UNKNOWN]
-        return agree(values) if inner else None
+        return agree_on_value(values) if inner else None
 
     def target(self, resolved: ResolvedImport) -> Value:
         """What an import refers to."""
@@ -184,7 +184,7 @@ class DeclaredNames:
             case ModuleValue():
                 return resolved.target
             case Member(key, name):
-                return weakened(self.member(key, name), Reason.IMPORT)
+                return weaken_value(self.member(key, name), Reason.IMPORT)
             case Outside(package, name):
                 return ExternalValue(self.rules.external_name(package, name))
         return UNKNOWN
@@ -216,7 +216,7 @@ class DeclaredNames:
             elif isinstance(resolved.target, Outside):
                 is_outside = True
         if values:
-            value = weakened(agree(values), Reason.IMPORT)
+            value = weaken_value(agree_on_value(values), Reason.IMPORT)
             self.use(scope.file, value)
             return value
         return OUTSIDE if is_outside and name not in self.rules.builtins else None
@@ -252,7 +252,7 @@ class DeclaredNames:
                 variables.append(VariableValue(*here))
             else:
                 values.extend(self._hand_on(here, waiting))
-        return agree([value for value in values if value is not OUTSIDE] or values or variables)
+        return agree_on_value([value for value in values if value is not OUTSIDE] or values or variables)
 
     def _direct(self, key: Key, name: str) -> Value | None:
         inner = self.rules.local_key(key, name)

@@ -31,8 +31,8 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     SuperValue,
     Value,
-    agree,
-    weakened,
+    agree_on_value,
+    weaken_value,
 )
 from codesum_pipeline.foundation.data_model.scopes import CallExpression, ImportRow, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
@@ -134,7 +134,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         if name in rules.super_words:
             owner = self.names.owner(scope)
             bases = self.members.bases(owner) if isinstance(owner, Scope) else []
-            return weakened(bases[0], Reason.SUPER) if bases else UNKNOWN
+            return weaken_value(bases[0], Reason.SUPER) if bases else UNKNOWN
         if name in rules.own_words:
             return self._own_constructor(scope)
         if call.is_new and name in rules.class_words:
@@ -231,7 +231,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             value = self._chosen(value, step.arguments)
             return self._returned_value(value.scope, step, receiver) if isinstance(value, FunctionValue) else UNKNOWN
         if isinstance(value, OneOf):
-            return agree([self._result(one, step, receiver) for one in value.values])
+            return agree_on_value([self._result(one, step, receiver) for one in value.values])
         if isinstance(value, ClassValue):
             return InstanceValue(value.scope, Reason.CONSTRUCTOR_TYPE)
         if isinstance(value, ContainerValue):
@@ -252,14 +252,14 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
                 value = self.members.of_type(called, called.returns)
             else:
                 value = self.value(called, THIS)
-        return weakened(value, Reason.INFERRED_RETURN)
+        return weaken_value(value, Reason.INFERRED_RETURN)
 
     def _work_out(self, called: Scope) -> Value:
         """What a function returns: an object of its stated type, or what its return statements agree on."""
         if isinstance(called.returns, TypeName):
             is_receiver = called.returns.names == _THIS
             return NoValue.SELF if is_receiver else self.members.of_type(called, called.returns)
-        value = agree([
+        value = agree_on_value([
             NoValue.SELF if expression == THIS else self.value(scope, expression)
             for scope, expression in called.results
         ])  # fmt: skip

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import clean, counted, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
@@ -84,7 +84,7 @@ def ask(
             answering_model = None if answer.failed == NO_MODEL else model
             print_json({"question": question.text, "model": answering_model, **asdict(answer)})
         else:
-            typer.echo(clean(answer.text))
+            typer.echo(clean_text(answer.text))
     _tell(answer, model)
     if answer.is_fallback and answer.failed != NO_MODEL:
         raise typer.Exit(FAILED)
@@ -101,7 +101,7 @@ def _tell(answer: TurnAnswer, model: str) -> None:
     write_note(f"as of {'; '.join(map(str, answer.as_of))}")
     if answer.failed != NO_MODEL:
         tokens = f"{answer.prompt_tokens:,} tokens read, {answer.completion_tokens:,} written"
-        write_note(f"{model}: ${answer.usd:.4f}, {counted(answer.steps, 'step')}, {tokens}")
+        write_note(f"{model}: ${answer.usd:.4f}, {count_noun(answer.steps, 'step')}, {tokens}")
 
 
 _TAIL_LINES = 4
@@ -140,7 +140,7 @@ class WrittenAnswer:
                 self._tail = ""
                 self._draw_tail()
                 self._has_blocks = True
-                self._console.print(Markdown(clean(text), hyperlinks=False))
+                self._console.print(Markdown(clean_text(text), hyperlinks=False))
                 self._console.print()
             case TextVoided(reason):
                 self._remark(f"{reason}{'; what was written so far does not count' if self._has_blocks else ''}")
@@ -157,7 +157,7 @@ class WrittenAnswer:
     def show_rest(self, answer: TurnAnswer) -> None:
         """After the block: an answer that was not written by the model is shown as it is."""
         if answer.is_fallback:
-            self._console.print(Text(clean(answer.text)), soft_wrap=True)
+            self._console.print(Text(clean_text(answer.text)), soft_wrap=True)
 
     def _draw_tail(self) -> None:
         self._next_drawing = None
@@ -167,7 +167,7 @@ class WrittenAnswer:
         self._console.print(Text(f"· {one_line(text)}", style="dim"))
 
     def _below(self) -> Text:
-        lines = clean(self._tail).split("\n")[-_TAIL_LINES:]
+        lines = clean_text(self._tail).split("\n")[-_TAIL_LINES:]
         shown = Text("\n".join(lines) or "…", style="dim", no_wrap=False)
         wrapped = shown.wrap(self._console, max(1, self._console.width - 1))
         return Text("\n").join(wrapped[-_TAIL_LINES:])

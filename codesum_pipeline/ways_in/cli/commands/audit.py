@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from codesum_pipeline.foundation.data_model.printable import clean
+from codesum_pipeline.foundation.data_model.printable import clean_text
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import option, switch
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows
@@ -42,4 +42,4 @@ def audit(
 
 
 def _shown(value: Any) -> str:
-    return clean(", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value))
+    return clean_text(", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value))

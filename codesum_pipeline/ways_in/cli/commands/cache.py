@@ -7,7 +7,7 @@ import typer
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
@@ -66,7 +66,9 @@ def prune(
         versions |= known
     unused = timedelta(days=unused_for) if unused_for is not None else None
     deleted = kept.prune(unused_for=unused, keep_prompt_versions=versions or None)
-    show_parts(f"{counted(deleted, 'text')} deleted, {counted(sum(each.texts for each in kept.stats()), 'text')} kept")
+    show_parts(
+        f"{count_noun(deleted, 'text')} deleted, {count_noun(sum(each.texts for each in kept.stats()), 'text')} kept"
+    )
 
 
 def _cache(ctx: typer.Context) -> AnswerCache:

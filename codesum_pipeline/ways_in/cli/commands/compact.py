@@ -12,7 +12,7 @@ from codesum_pipeline.builds.compaction.compactable_rows import all_sources
 from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.ways_in.cli.compaction_views import (
     attested_fields,
@@ -79,7 +79,7 @@ def _listed(records: Sequence[CompactionRecord]) -> RenderableType:
     rows = []
     for record in records:
         found = Attestation.of_record(record)
-        what = (counted(len(found.sources), "row"), found.kind, found.policy.value)
+        what = (count_noun(len(found.sources), "row"), found.kind, found.policy.value)
         by, text = found.attested_by, escape_text(record.claim)
         rows.append((record.compacted_at[:10], found.repository or "all", *what, by, record.job_id, text))
     return make_table(("on", "repository", "rows", "of", "policy", "attested by", "job", "text"), rows)

@@ -13,8 +13,8 @@ from rich.console import RenderableType
 
 from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.foundation.data_model.printable import counted
-from codesum_pipeline.foundation.store.atomic import replacing
+from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.notifications.digests.digest_store import calls_of_digests
 from codesum_pipeline.texts.llm.ledger import calls_since, every_attempt
@@ -101,7 +101,7 @@ def cost(
             show_parts(_table(by, {**found, "all": add_up_calls(row for _, row in named[what])}, _HEADS[what]))
     compacting, usd = (0, 0.0) if keys else calls_since(invocation.layout.home / LEDGER_FILE, begin)
     if compacting:
-        write_note(f"`codesum compact`, which is not among these: {counted(compacting, 'call')}, ${usd:.4f}")
+        write_note(f"`codesum compact`, which is not among these: {count_noun(compacting, 'call')}, ${usd:.4f}")
     elif not any(totals.values()):
         write_note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
@@ -172,7 +172,7 @@ def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
         drawn.set_ylim(bottom=0)
         drawn.tick_params(axis="y", labelsize=8, labelcolor=color)
     axes.set_title("US dollars a day (bars), and all so far (line)", fontsize=9, loc="left")
-    with replacing(path) as file:
+    with replace_durably(path) as file:
         figure.savefig(file, format="png", metadata={"Software": None})
 
 

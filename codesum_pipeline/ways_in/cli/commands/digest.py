@@ -14,7 +14,7 @@ from codesum_pipeline.foundation.data_model.digest_record import PostId
 from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import clean, counted
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun
 from codesum_pipeline.notifications.delivery.channels import open_channel
 from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.notifications.digests.desk import deliver_digests as deliver_due
@@ -83,7 +83,7 @@ def list_digests(
     values = [*rows, *map(compaction_as_json, inside)]
     present_rows(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)
     if values and not as_json:
-        write_note(f"{counted(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
+        write_note(f"{count_noun(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
 
 
 @digest.command("show")
@@ -115,12 +115,12 @@ def show_digest(
         print_json({**to_builtins(row), "matched": matched, "deliveries": deliveries})
         return
     is_rollup = row.kind is DigestKind.ROLLUP
-    of = counted(row.matches, "digest") if is_rollup else counted(row.matches, "match", "matches")
-    dropped = counted(row.dropped_claims, "claim")
+    of = count_noun(row.matches, "digest") if is_rollup else count_noun(row.matches, "match", "matches")
+    dropped = count_noun(row.dropped_claims, "claim")
     facts = {
         "id": row.id,
         "intent": row.intent_name,
-        "kind": f"a {row.kind.value} of {of}, {counted(row.items, 'item')}",
+        "kind": f"a {row.kind.value} of {of}, {count_noun(row.items, 'item')}",
         "repositories": ", ".join(row.repositories),
         "written": f"{row.created_at}, in {row.language}, by {row.model or 'no model'}",
         "about": f"{row.from_at} to {row.to_at}",
@@ -133,7 +133,7 @@ def show_digest(
     typer.echo()
     show_digest_text(row.result)
     tries = [
-        (each.channel, each.state.value, each.tries, each.sent_at or each.due_at, clean(each.detail))
+        (each.channel, each.state.value, each.tries, each.sent_at or each.due_at, clean_text(each.detail))
         for each in deliveries
     ]
     if tries:
@@ -225,7 +225,7 @@ def try_(ctx: typer.Context, channel: Annotated[str, argument("CHANNEL", "A name
 
     codesum digest try team
     """
-    write_note(f"{channel}: {clean(invocation_of(ctx).home.digest_desk().sender.try_channel(channel))}")
+    write_note(f"{channel}: {clean_text(invocation_of(ctx).home.digest_desk().sender.try_channel(channel))}")
 
 
 def _deliveries(found: Sequence[Delivery]) -> TableView:
@@ -233,7 +233,7 @@ def _deliveries(found: Sequence[Delivery]) -> TableView:
     for each in found:
         when = each.sent_at or (each.due_at if each.state is not DeliveryState.GIVEN_UP else "")
         repeat = "may have arrived before" if each.may_have_arrived else ""
-        rows.append((each.post_id, each.channel, each.state.value, each.tries, when, repeat, clean(each.detail)))
+        rows.append((each.post_id, each.channel, each.state.value, each.tries, when, repeat, clean_text(each.detail)))
     return make_table(
         ("post", "channel", "state", "tries", "sent or due (UTC)", "repeat", "answer"), rows, right=("tries",)
     )
@@ -249,12 +249,12 @@ def _show_post(opened: Outbox, id_: str, *, as_json: bool) -> None:
     facts = {"subject": post.subject, "kind": post.kind.value, "created": post.created_at, "text": post.text}
     show_parts(make_fields(facts), _deliveries(found))
     rows = [
-        (channel, each.number, each.started_at, each.ended_at or "", each.state.value, clean(each.detail))
+        (channel, each.number, each.started_at, each.ended_at or "", each.state.value, clean_text(each.detail))
         for channel, tries in attempts.items()
         for each in tries
     ]
     if rows:
-        write_note(counted(len(rows), "try", "tries"))
+        write_note(count_noun(len(rows), "try", "tries"))
         show_parts(make_table(("channel", "try", "from (UTC)", "to", "state", "answer"), rows, right=("try",)))
 
 

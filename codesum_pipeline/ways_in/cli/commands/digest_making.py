@@ -11,7 +11,7 @@ from msgspec import Struct, to_builtins
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
@@ -80,7 +80,7 @@ def preview_digest(
             price = f"{found.model}: ${found.cost_usd:.4f}"
         elif found.model:
             price = f"{found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so"
-        write_note(f"{counted(found.matches, 'match', 'matches')}, {counted(found.items, 'item')}; {price}")
+        write_note(f"{count_noun(found.matches, 'match', 'matches')}, {count_noun(found.items, 'item')}; {price}")
 
 
 def run_digests(
@@ -217,7 +217,7 @@ def _open_rollup(
 
 
 def _tell_price(plan: RollupPlan) -> None:
-    digests = counted(len(plan.rows), "digest")
+    digests = count_noun(len(plan.rows), "digest")
     if plan.cost_usd is not None:
         write_note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
     elif plan.without_model:
@@ -226,9 +226,11 @@ def _tell_price(plan: RollupPlan) -> None:
 
 def _tell_paid(found: DigestRow) -> None:
     if found.written_by is DigestWriter.MODEL:
-        dropped = f"; {counted(found.dropped_claims, 'claim')} without a quote left out" if found.dropped_claims else ""
+        dropped = (
+            f"; {count_noun(found.dropped_claims, 'claim')} without a quote left out" if found.dropped_claims else ""
+        )
         write_note(
-            f"{found.model}: {found.items:,} of {counted(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}"
+            f"{found.model}: {found.items:,} of {count_noun(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}"
         )
 
 

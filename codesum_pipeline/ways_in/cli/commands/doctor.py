@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     CodesumError,
     ConfigurationError,
 )
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.layout import STATE
 from codesum_pipeline.foundation.store.lease import current_holder, release_lease
@@ -282,7 +282,7 @@ def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:
     sound = [key for key in keys if key not in open_ones]
     if sound:
         show_parts(
-            style_text(f"{counted(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green")
+            style_text(f"{count_noun(len(sound), 'repository', 'repositories')} in order: {', '.join(sound)}", "green")
         )
     if not keys:
         write_note(NO_REPOSITORY)

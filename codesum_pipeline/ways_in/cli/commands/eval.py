@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.progress import Progress
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
@@ -151,10 +151,10 @@ def _ask_of_file(
         raise ConfigurationError(
             f"no question is about a repository that is searched ({here}); the questions are about {named}"
         )
-    notes = [f"{counted(len(kept), 'question')} for {here}"]
+    notes = [f"{count_noun(len(kept), 'question')} for {here}"]
     if left_out:
         notes.append(
-            f"{counted(left_out.total(), 'question')} left out, about repositories that are not searched: {named}"
+            f"{count_noun(left_out.total(), 'question')} left out, about repositories that are not searched: {named}"
         )
     others = Counter(
         (index.repo, index.commit, question.commit)
@@ -164,7 +164,7 @@ def _ask_of_file(
         if index.commit != question.commit
     )
     notes += [
-        f"{repo}: {counted(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
+        f"{repo}: {count_noun(number, 'question')} written for commit {wanted[:SHORT_COMMIT]}, "
         f"the index is of {indexed[:SHORT_COMMIT]}"
         for (repo, indexed, wanted), number in sorted(others.items())
     ]

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.texts.summaries.text_history import ExplainStep
 from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
 from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
@@ -53,7 +53,7 @@ def explain(
         return
     # Which earlier rows a text replaced.
     earlier = [
-        f"{counted(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
+        f"{count_noun(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
         for each in compacted
     ]
     show_parts(_tree(steps), make_fields(name_for_people(writing) | {"compacted": earlier}))

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentMatch
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.notifications.digests.digest_store import open_digests
@@ -123,7 +123,7 @@ def add(
     due = next_due(written.schedule, utc_now())
     first = f", first on {_local(due, written)}" if due else " that changes something about it"
     covered = sum(written.covers(key) for key in surroundings.repositories)
-    known = counted(len(surroundings.repositories), "registered repository", "registered repositories")
+    known = count_noun(len(surroundings.repositories), "registered repository", "registered repositories")
     show_parts(f"{written.name}: added to {intents.file}")
     if written.enabled:
         show_parts(f"a digest {_when(written)}{first}; it looks at {covered:,} of {known}, from their next builds on")
@@ -171,7 +171,7 @@ def remove(
     if invocation.layout.digests.exists():
         with open_digests(invocation.layout.digests, now=utc_now) as store:
             if forgotten := store.forget_pending(name):
-                show_parts(f"forgotten: {counted(forgotten, 'change')} that waited for its next digest")
+                show_parts(f"forgotten: {count_noun(forgotten, 'change')} that waited for its next digest")
     show_parts(
         f"its digests are kept: `codesum digest list --intent {name}`; an intent of the same name goes on from them"
     )
@@ -353,12 +353,12 @@ def _test_lines(tested: Intent, key: str, found: Sequence[PastMatches]) -> Itera
         )
         yield from (_line(match) for match in past.matched[:_SHOWN])
         if (left := len(past.matched) - _SHOWN) > 0:
-            yield indent_part(Text(f"and {counted(left, 'more document')}", style="dim"), 2)
+            yield indent_part(Text(f"and {count_noun(left, 'more document')}", style="dim"), 2)
     if below := _best_of_each_document(found):
         yield Text(f"below the line ({line}), the best:", style="dim")
         yield from (_line(match, of=past) for match, past in below[:_SHOWN_BELOW])
-    documents = counted(sum(len(past.matched) for past in matching), "document")
-    commits = f"{len(matching):,} of {counted(len(found), 'commit')} of {key}"
+    documents = count_noun(sum(len(past.matched) for past in matching), "document")
+    commits = f"{len(matching):,} of {count_noun(len(found), 'commit')} of {key}"
     yield Text(one_line(f"{tested.name}: {documents} in {commits}, {line}"), style="bold")
 
 

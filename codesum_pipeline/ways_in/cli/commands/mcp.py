@@ -12,7 +12,7 @@ import typer
 
 from codesum_pipeline.builds.codesum_home.home_folders import state_folder
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import clean
+from codesum_pipeline.foundation.data_model.printable import clean_text
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
 from codesum_pipeline.ways_in.cli.render import write_note
@@ -128,7 +128,7 @@ def _configure(
     elif uninstall:
         file, text = installer.uninstall(uninstall)
         write_note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
-    typer.echo(clean(text.strip("\n")))
+    typer.echo(clean_text(text.strip("\n")))
 
 
 def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:

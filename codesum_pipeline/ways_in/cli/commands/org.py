@@ -7,7 +7,7 @@ import typer
 from msgspec import to_builtins
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import counted, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.repositories.organisations import Organisation, organisation_of, token_variable
@@ -133,7 +133,7 @@ def sync(
 def remove(ctx: typer.Context, name: Annotated[str, argument("NAME", "An organisation.")]) -> None:
     """Forget an organisation. Its repositories stay registered; from then on they are managed by hand."""
     left = invocation_of(ctx).registry.remove_organisation(name)
-    show_parts(f"{name}: forgotten; {counted(len(left), 'repository', 'repositories')} of it stay registered")
+    show_parts(f"{name}: forgotten; {count_noun(len(left), 'repository', 'repositories')} of it stay registered")
 
 
 def _tell(organisation: Organisation, plan: SyncPlan, *, is_preview: bool) -> None:

@@ -16,7 +16,7 @@ from codesum_pipeline.builds.codesum_home.wiring import Home, preview_of
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.model_call import CallTotals
-from codesum_pipeline.foundation.data_model.printable import counted, one_line, some_of
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
@@ -121,7 +121,7 @@ def _sections(
     yield Text.assemble(
         (entry.key, "bold"),
         (f"  {one_line(snapshot.ref)} at {snapshot.commit[:SHORT_COMMIT]}", "cyan"),
-        (f"  {counted(snapshot.files_indexed, 'file')}, {snapshot.files_skipped:,} skipped", "dim"),
+        (f"  {count_noun(snapshot.files_indexed, 'file')}, {snapshot.files_skipped:,} skipped", "dim"),
     )
     yield _counts(preview.rows)
     if embedding.texts:
@@ -130,7 +130,7 @@ def _sections(
         reason = f" instead of {old}, which made the present vectors: all anew" if old else ""
         price = "price unknown" if embedding.cost_usd is None else f"${embedding.cost_usd:.4f}"
         bill = "" if embedding.cost_usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
-        texts = counted(embedding.texts, "text")
+        texts = count_noun(embedding.texts, "text")
         yield Text(f"at most {texts} embedded by {embedding.model}{reason}{bill}", style="dim")
     # Functions first, as they are written; in one level by action, then by id.
     actions, levels = list(_ACTIONS), list(Level)
@@ -141,7 +141,7 @@ def _sections(
     if not changed:
         yield "nothing would be rewritten"
     elif limit:
-        documents = counted(len(changed), "document")
+        documents = count_noun(len(changed), "document")
         first = f"The first {limit:,} of {documents} (--limit shows more)"
         yield Text(f"\n{documents if len(changed) <= limit else first}", style="bold")
         yield _documents(changed[:limit])
@@ -200,12 +200,13 @@ class _ModelPlan(Struct, eq=False, dict=True):
             because = f"llm.backend = {llm.backend.value!r}" if llm.asks_nobody else "nothing to write"
             yield Text.assemble(("$0.0000", "bold"), f": no call to {llm.model}, {because}\n")
             return
-        calls = f"{counted(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
+        calls = f"{count_noun(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
         yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {calls}{whole.output_tokens:,} out")
         if not llm.enabled:
             yield "as it is set, the next build spends nothing: llm.enabled is false"
         elif self.all.stopped:
-            yield f"as it is set, the next build spends ${next_build.usd:,.4f} on {counted(next_build.calls, 'call')}"
+            calls = count_noun(next_build.calls, "call")
+            yield f"as it is set, the next build spends ${next_build.usd:,.4f} on {calls}"
         yield ""
 
     def sections(self) -> Iterator[RenderableType]:
@@ -238,7 +239,7 @@ class _ModelPlan(Struct, eq=False, dict=True):
     def line(self) -> str:
         """The line about the model in a plan without --llm."""
         totals, stopped = self.all.asked, self.all.all_stopped.calls
-        estimate = f"at most {counted(totals.calls, 'text')} asked for, about ${totals.usd:,.4f}"
+        estimate = f"at most {count_noun(totals.calls, 'text')} asked for, about ${totals.usd:,.4f}"
         more = f", {stopped:,} stopped" if self.all.stopped else ""
         return f"{self.settings.llm.model}: {estimate}{more}: `codesum plan {self.key} --llm` says more"
 
@@ -247,8 +248,8 @@ class _ModelPlan(Struct, eq=False, dict=True):
         if found.documented.calls:
             documented, undocumented = found.documented, found.undocumented
             yield (
-                f"undocumented: {counted(undocumented.calls, 'text')}, ${undocumented.usd:,.4f}; "
-                f"documented by their authors: {counted(documented.calls, 'text')}, ${documented.usd:,.4f}"
+                f"undocumented: {count_noun(undocumented.calls, 'text')}, ${undocumented.usd:,.4f}; "
+                f"documented by their authors: {count_noun(documented.calls, 'text')}, ${documented.usd:,.4f}"
             )
         # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
         spared = zip(self.spared, (found.asked, found.all_stopped), strict=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import counted
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.ways_in.cli.forgetting import forget_repository
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, switch
@@ -46,5 +46,5 @@ def _whole_key(home: "Home", key: str) -> tuple[str, bool]:
     known = [*(entry.key for entry in survey.entries), *survey.problems, *others]
     begun = [each for each in known if each.startswith(key[:-1])]
     if len(begun) != 1:
-        raise ConfigurationError(f"{key}: {counted(len(begun), 'key')} begin so: name one of them")
+        raise ConfigurationError(f"{key}: {count_noun(len(begun), 'key')} begin so: name one of them")
     return begun[0], begun[0] not in others

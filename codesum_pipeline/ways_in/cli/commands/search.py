@@ -13,7 +13,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
@@ -225,7 +225,7 @@ class AnswerView(Struct, frozen=True):
                 signature = f"{signature[: _SIGNATURE_CHARACTERS - 1].rstrip()}…"
             if signature:
                 yield indent_part(style_text(signature, "cyan"), width + 2)
-            yield indent_part(Text(clean(hit.summary)), width + 2)
+            yield indent_part(Text(clean_text(hit.summary)), width + 2)
             yield indent_part(style_text(one_line(hit.why), "dim"), width + 2)
             if excerpt := each.aids.get("excerpt"):
                 yield indent_part(number_excerpt(excerpt), width + 4)

@@ -19,7 +19,7 @@ from rich.theme import Theme
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
-from codesum_pipeline.foundation.data_model.printable import clean, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
@@ -114,7 +114,7 @@ def _sections(repo: str, document: Mapping[str, Any], relations: DocumentRelatio
     yield style_text(" · ".join(one_line(part) for part in kind if part), "dim")
     if document["signature"]:
         yield indent_part(style_text(document["signature"], "cyan"), 2, above=1)
-    yield indent_part(Text(clean(document["summary"])), 2, above=1, below=1)
+    yield indent_part(Text(clean_text(document["summary"])), 2, above=1, below=1)
     facts = facts_of(document)
     fields_shown = {
         "intent": facts.pop("intent"),
@@ -161,9 +161,9 @@ def _refused_answer(invocation: Invocation, found: IndexedDocument) -> tuple[dic
     return {name: last[name] for name in _OF_ATTEMPT} | {"a_later_answer_was_taken": was_taken}, [
         make_fields(facts),
         Text("\nWhy it was refused", style="bold"),
-        indent_part(Text(clean(last["error"] or "")), 2),
+        indent_part(Text(clean_text(last["error"] or "")), 2),
         Text("\nThe answer", style="bold"),
-        indent_part(Text(clean(laid_out)), 2),
+        indent_part(Text(clean_text(laid_out)), 2),
     ]
 
 
@@ -184,7 +184,7 @@ def _prompt(invocation: Invocation, found: IndexedDocument) -> tuple[dict[str, A
         "user's turn": f"{len(prompt.user):,} characters: {prompt.templates[1]}, filled in as below",
         "secrets masked": ", ".join(f"{number} {kind}" for kind, number in prompt.masked.items()) or None,
     }
-    return to_builtins(prompt), [make_fields(facts), Text(f"\n{clean(prompt.user)}")]
+    return to_builtins(prompt), [make_fields(facts), Text(f"\n{clean_text(prompt.user)}")]
 
 
 # A terminal shows what uses what in words.
@@ -224,7 +224,7 @@ def overview(
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
-    page = clean(row["page"])
+    page = clean_text(row["page"])
     if is_on_terminal():
         show_parts(MarkdownPage(_DIAGRAM.sub("", page)))
     else:

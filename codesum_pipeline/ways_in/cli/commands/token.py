@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.store.atomic import replacing
+from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.options import argument, option
@@ -74,6 +74,6 @@ def _add(file: Path, entry: str) -> None:
             before = f"{file.read_text(encoding='utf-8').rstrip()}\n\n"
         content = f"{before}{entry}\n"
         parse_tokens(content, f"--token-file {file}")
-        with replacing(file) as opened:
+        with replace_durably(file) as opened:
             os.fchmod(opened.fileno(), stat.S_IRUSR | stat.S_IWUSR)
             opened.write(content.encode())
