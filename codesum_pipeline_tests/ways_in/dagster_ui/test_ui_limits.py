@@ -11,7 +11,7 @@ import psutil
 import pytest
 import websockets.sync.client
 
-from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.support.attacking import (
     Target,
     answer_of,
@@ -96,10 +96,11 @@ def test_a_page_of_the_ui_stays_connected_longer_than_any_limit(dev: DagsterDev)
 
 
 def test_codesum_dev_ends_by_sigterm_with_all_its_processes(
-    home: Home, register: Callable[[str], GitRepo], tmp_path: Path, interruptible: None
+    git_repo: Callable[..., GitRepo], tmp_path: Path, interruptible: None
 ) -> None:
     """A run is under way, and a client holds a connection."""
-    register("shop")
+    home = open_home(tmp_path / "home", lease_wait_s=0)
+    home.registry.add(RepositoryEntry(key="shop", location=str(git_repo({"cart.py": "TOTAL = 0\n"}).path)))
     with dagster_dev(home, tmp_path / "dagster.log") as dev, target_of(dev).connected() as client:
         client.sendall(b"GET / HTTP/1.1\r\n")
         assert dev.ask(START, params=launch_params())["__typename"] == "LaunchRunSuccess"
