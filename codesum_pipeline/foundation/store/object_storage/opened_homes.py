@@ -23,7 +23,8 @@ class OpenedHomes:
         """The objects of a bucket; a request is tried again for `most_retry_s` at most."""
         wanted = (place.url, min(place.storage.retry_s, most_retry_s))
         if wanted not in self._objects:
-            self._objects[wanted] = open_objects(place.url, retry_s=wanted[1])
+            # Nothing is asked of the bucket yet; of two threads, both get what the first opened.
+            self._objects.setdefault(wanted, open_objects(place.url, retry_s=wanted[1]))
         return self._objects[wanted]
 
     def home_files(self, url: str, folder: Path) -> HomeFiles:
