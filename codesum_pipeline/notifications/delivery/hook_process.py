@@ -11,14 +11,19 @@ import sys
 from importlib.metadata import EntryPoint
 from typing import Any
 
+from codesum_pipeline.foundation.data_model import digest_record
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
+
+# Where hooks that were written for earlier versions import the class that they are called with.
+_EARLIER_PLACES = ("codesum_pipeline.model", "codesum_pipeline.model.digests")
 
 
 def main() -> None:
     """Call the hook and say what came of it."""
     request = json.load(sys.stdin)
     sys.path[:] = request["path"]
+    sys.modules.update(dict.fromkeys(_EARLIER_PLACES, digest_record))
     answer: dict[str, Any] = {}
     try:
         answer["value"] = _call(request["hook"], request["result"])

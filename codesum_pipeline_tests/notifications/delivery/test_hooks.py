@@ -31,6 +31,18 @@ def test_a_hook_sees_the_whole_digest_and_its_true_lets_it_go(install: Install) 
     assert ask_before_push(RESULT) == ""
 
 
+@pytest.mark.parametrize("place", ["model.digests", "foundation.data_model.digest_record"])
+def test_a_hook_imports_the_class_of_its_argument_from_where_the_docs_have_had_it(install: Install, place: str) -> None:
+    install(
+        "typed",
+        "pre_push",
+        f"from codesum_pipeline.{place} import SummaryResult\n\n"
+        "def hook(result: SummaryResult) -> bool:\n    return isinstance(result, SummaryResult)\n",
+    )
+
+    assert ask_before_push(RESULT) == ""
+
+
 def test_a_hook_may_be_a_coroutine(install: Install) -> None:
     install("waits", "pre_push", "async def hook(result):\n    return False\n")
 
