@@ -42,13 +42,13 @@ from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.call_workers import CallLoad
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.conversation import WritingTask
-from codesum_pipeline.texts.llm.ledger import open_ledger
+from codesum_pipeline.texts.llm.ledger import Caps, open_ledger
 from codesum_pipeline.texts.llm.litellm_calls import arguments_of
 from codesum_pipeline.texts.llm.litellm_door import litellm_client
 from codesum_pipeline.texts.llm.pins import SummaryRequest
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
-from codesum_pipeline.texts.llm.writing_run import Caps, write_all
+from codesum_pipeline.texts.llm.writing_run import write_all
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL, prompt_for, request_for, templates
 
 CONCURRENCIES = (8, 32, 64, 128)

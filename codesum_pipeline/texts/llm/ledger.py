@@ -92,6 +92,13 @@ class AttemptResult(Struct, frozen=True):
     model_echoed: str | None = None
 
 
+class Caps(Struct, frozen=True):
+    """What a run may still do; `usd_left` of None: as many dollars as it takes."""
+
+    documents_left: int
+    usd_left: float | None
+
+
 class Ledger:
     """One repository's ledger, as one run writes it."""
 

@@ -36,17 +36,10 @@ from codesum_pipeline.texts.llm.attempts import (
 )
 from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
-from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
 from codesum_pipeline.texts.llm.prices import Price
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
-
-
-class Caps(Struct, frozen=True):
-    """What a run may still do; `usd_left` of None: as many dollars as it takes."""
-
-    documents_left: int
-    usd_left: float | None
 
 
 class TaskOutcome(Struct, frozen=True):

@@ -5,6 +5,7 @@ it. Where a model writes, it takes the documents that it may write first; the ot
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,14 +18,17 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model, write_layer_by_model
-from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
 from codesum_pipeline.texts.summaries.wanted_texts import want_unless_it_fails
+
+# The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
+# 20 ms that a build without a model does without.
+if TYPE_CHECKING:
+    from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 
 # With fewer functions, starting workers takes longer (most of a second) than they save.
 LEAST_FUNCTIONS = 2_000
@@ -61,6 +65,8 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build, model = _open(workspace, Level.FUNCTION, progress)
     if model:
+        from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model
+
         writers, rewrites = write_functions_by_model(model, writers, rewrites)
     # A model may take hours for the levels above.
     count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
@@ -71,23 +77,31 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
 
 def _open(
     workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
-) -> tuple[LevelBuild, ModelLevel | None]:
+) -> "tuple[LevelBuild, ModelLevel | None]":
     """A level before anything is written, and the model's part of it; without an `outline`, one is read if needed."""
     setup = ModelSetup.of(workspace)
     build = LevelBuild.open(workspace, level, progress, has_model=setup is not None)
-    return build, ModelLevel(build, setup, outline or read_outline(workspace)) if setup else None
+    if setup is None:
+        return build, None
+    from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
+
+    return build, ModelLevel(build, setup, outline or read_outline(workspace))
 
 
-def _finish(build: LevelBuild, model: ModelLevel | None) -> LevelReport:
+def _finish(build: LevelBuild, model: "ModelLevel | None") -> LevelReport:
     texts = build.collect_texts()
     return build.finish(texts, model.finish(texts) if model else None)
 
 
 def _write_layer(
-    build: LevelBuild, model: ModelLevel | None, heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
+    build: LevelBuild, model: "ModelLevel | None", heads: Sequence[UpperInput], outline: DocumentTree, texts: Texts
 ) -> None:
     """Decide and write documents that do not depend on one another; `texts` take in what is written."""
-    others = write_layer_by_model(model, heads, outline, texts) if model else heads
+    others = heads
+    if model:
+        from codesum_pipeline.texts.summaries.by_model.flow import write_layer_by_model
+
+        others = write_layer_by_model(model, heads, outline, texts)
     wanted = [want_unless_it_fails(head, texts.heads(head.id, outline), build.guard) for head in others]
     rewrites = build.last.decide(wanted, force=build.workspace.force)
     children = texts.children([rewrite.id for rewrite in rewrites], outline)

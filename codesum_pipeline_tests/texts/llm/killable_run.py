@@ -17,11 +17,11 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.backend import SummaryBackend
-from codesum_pipeline.texts.llm.ledger import open_ledger
+from codesum_pipeline.texts.llm.ledger import Caps, open_ledger
 from codesum_pipeline.texts.llm.litellm_calls import arguments_of
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
-from codesum_pipeline.texts.llm.writing_run import Caps, TaskOutcome, write_all
+from codesum_pipeline.texts.llm.writing_run import TaskOutcome, write_all
 from codesum_pipeline_tests.support.settings import changed
 from codesum_pipeline_tests.texts.llm.making import CALL_USD, MODEL, SETTINGS, cache_in, noon, price_of, task
 

@@ -17,9 +17,9 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Le
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
-from codesum_pipeline.texts.llm.ledger import open_ledger
+from codesum_pipeline.texts.llm.ledger import Caps, open_ledger
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
-from codesum_pipeline.texts.llm.writing_run import Caps, TaskOutcome, write_all
+from codesum_pipeline.texts.llm.writing_run import TaskOutcome, write_all
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, settings_for
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest

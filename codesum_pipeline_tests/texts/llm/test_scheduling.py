@@ -24,9 +24,9 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.texts.llm.backend import RefusedAnswer
 from codesum_pipeline.texts.llm.checking import read_answer
-from codesum_pipeline.texts.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.texts.llm.ledger import Caps, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.writing_run import GAVE_UP, GIVE_UP_AFTER, Caps, TaskOutcome, write_all
+from codesum_pipeline.texts.llm.writing_run import GAVE_UP, GIVE_UP_AFTER, TaskOutcome, write_all
 from codesum_pipeline_tests.support.settings import changed
 from codesum_pipeline_tests.support.small_disk import files_of_at_most
 from codesum_pipeline_tests.texts.llm.making import (

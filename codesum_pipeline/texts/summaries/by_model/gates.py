@@ -18,8 +18,7 @@ from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
 from codesum_pipeline.symbols.parsing.testing import read_tests
-from codesum_pipeline.texts.llm.ledger import Ledger
-from codesum_pipeline.texts.llm.writing_run import Caps
+from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import predicted_call
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes

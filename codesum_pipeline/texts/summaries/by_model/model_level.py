@@ -29,10 +29,10 @@ from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.conversation import WritingTask
 from codesum_pipeline.texts.llm.leaks import leaked_names
-from codesum_pipeline.texts.llm.ledger import Ledger, open_ledger
+from codesum_pipeline.texts.llm.ledger import Caps, Ledger, open_ledger
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper
 from codesum_pipeline.texts.llm.text_cache import KeptText
-from codesum_pipeline.texts.llm.writing_run import GAVE_UP, Caps, TaskOutcome, write_all
+from codesum_pipeline.texts.llm.writing_run import GAVE_UP, TaskOutcome, write_all
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, ModelSetup
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
