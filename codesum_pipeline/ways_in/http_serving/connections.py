@@ -131,7 +131,12 @@ class Connections(Struct):
         """End the connections that have waited for their client too long."""
         now = time.monotonic()
         for connection in [*self._open.values()]:
-            connection.look(now)
+            try:
+                connection.look(now)
+            except Exception:
+                # Without the next sweep, no connection would ever be ended again.
+                _log.exception("a connection of %s is ended: it could not be checked", connection.customer)
+                connection.end()
         self._timer = loop.call_later(_SWEEP_S, self._sweep, loop) if self._open else None
 
 
@@ -304,7 +309,11 @@ class BoundedHttp(_Bounded, H11Protocol):
         self._refused_at = self.waits_since = time.monotonic()
         self._unset_keepalive_if_required()
         self.flow.resume_reading()
-        self.transport.write_eof()
+        try:
+            self.transport.write_eof()
+        except OSError:
+            # The client has closed its end since the loop last looked at the socket.
+            self.end()
 
 
 class BoundedWebSocket(_Bounded, WebSocketsSansIOProtocol):
