@@ -117,12 +117,8 @@ def litellm_client() -> Any:
 
 
 def _watch_requests() -> None:
-    """Have LiteLLM's connections note what is sent, and tell a connection that broke from one that never was.
-
-    It takes both for the second, and sends the request again.
-    """
+    """Have LiteLLM's connections note what is sent. A request whose connection broke it would send again."""
     import aiohttp
-    import httpx
     from litellm.llms.custom_httpx import aiohttp_transport
 
     trace = aiohttp.TraceConfig()
@@ -138,7 +134,6 @@ def _watch_requests() -> None:
             return session
 
     aiohttp_transport.LiteLLMAiohttpTransport = WatchedTransport
-    aiohttp_transport.AIOHTTP_EXC_MAP[aiohttp.ClientOSError] = httpx.WriteError
 
 
 async def _begin(_session: Any, _context: Any, request: Any) -> None:
