@@ -260,7 +260,8 @@ class TextRequester:
         self.attempts += 1
         settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
         try:
-            attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst)
+            form = request.parameters.form.value
+            attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst, form)
             sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
             started = time.monotonic()
             with watch_sending() as sending:
