@@ -32,7 +32,7 @@ from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, open_for_reading
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryResponse, TokenUsage
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, AnswerForm, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 
 _TABLE = "llm_attempts"
@@ -42,7 +42,7 @@ KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
 UNUSABLE = "unusable-answer"
 # The failures of attempts whose answer would end alike if it were asked for again.
-_ENDS = {end.value: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
+_ENDS = {FAILURES_BY_END[end]: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
@@ -205,6 +205,14 @@ class Ledger:
             if row.outcome in (AttemptOutcome.INVALID, AttemptOutcome.FAILED):
                 failed.add(row.id)
         return len(failed)
+
+    def forms_of_run(self) -> dict[str, AnswerForm]:
+        """The form in which each model gave its last text in this run."""
+        found = (
+            "SELECT model, form FROM llm_attempts WHERE run_id = ? AND outcome = 'good' AND form IS NOT NULL "
+            "ORDER BY sequence"
+        )
+        return {model: AnswerForm(form) for model, form in self._connection.execute(found, (self._run_id,))}
 
     def has_uncounted(self) -> bool:
         """Whether a server answered in this run without counting tokens."""

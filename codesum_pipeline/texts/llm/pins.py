@@ -52,6 +52,15 @@ class AnswerEnd(StrEnum):
     ERROR = "error"
 
 
+# The failure of an attempt whose answer ended so.
+FAILURES_BY_END = {
+    AnswerEnd.LENGTH: "cut-off",
+    AnswerEnd.FILTERED: "filtered",
+    AnswerEnd.REFUSED: "model-refused",
+    AnswerEnd.ERROR: "error-in-answer",
+}
+
+
 class Parameters(Struct, frozen=True):
     """What a request says to a model besides its messages."""
 

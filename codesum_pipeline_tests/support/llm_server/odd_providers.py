@@ -71,18 +71,21 @@ CASES: dict[str, Case] = {
     "a limit inside a 200": Case(_error("slow down", code=429), 1, FAILED, "rate-limit", FREE),
     "an error inside a choice": Case(
         Ends("error", {"content": ""}, {"error": {"code": 502, "message": "upstream died"}}),
-        1, INVALID, "error", COUNTED, "its server broke off with an error: upstream died",
+        1, INVALID, "error-in-answer", COUNTED, "its server broke off with an error: upstream died",
     ),
     "cut": Case(
-        Ends("length", {"content": '{"purpose": "Adds'}), 1, INVALID, "length", COUNTED,
+        Ends("length", {"content": '{"purpose": "Adds'}), 1, INVALID, "cut-off", COUNTED,
         "was cut at llm.max_tokens = 2048",
     ),
     "cut while it reasons": Case(
-        Ends("length", {"reasoning_content": "Hm. {}"}), 1, INVALID, "length", COUNTED,
+        Ends("length", {"reasoning_content": "Hm. {}"}), 1, INVALID, "cut-off", COUNTED,
         "tokens, all of them spent on reasoning: raise llm.max_tokens",
     ),
     "a filter": Case(Ends("content_filter", {}), 1, INVALID, "filtered", COUNTED, "a filter of its provider ended"),
-    "a refusal": Case(Ends("stop", {"refusal": _REFUSAL}), 1, INVALID, "refused", COUNTED, f"to answer: {_REFUSAL}"),
+    "a refusal": Case(
+        Ends("stop", {"refusal": _REFUSAL}), 1, INVALID, "model-refused", COUNTED,
+        f"to answer: {_REFUSAL}",
+    ),
     "empty": Case(Says(""), 3, INVALID, "unusable-answer", COUNTED),
 }  # fmt: skip
 

@@ -133,8 +133,8 @@ def test_after_so_many_documents_without_a_text_no_call_is_made(
 
     assert len(server.seen) == most * settings.max_attempts
     assert [outcome.failure for outcome in outcomes].count("gave-up") == 21 - most
-    assert f"no more calls: {most} documents in a row (llm.give_up_after)" in caplog.text
-    assert "set llm.model to another or llm.form to another form" in caplog.text
+    assert f"no more calls: {most} documents in a row (llm.give_up_after) got no text" in caplog.text
+    assert "Set llm.model to another model, or llm.form to another form of answers." in caplog.text
 
 
 def test_a_text_in_between_counts_the_documents_anew(tmp_path: Path) -> None:
