@@ -25,6 +25,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
     failure_of,
     keys_in_use,
     litellm_client,
+    rehearse_call,
     sends_unwatched,
     without_keys,
 )
@@ -223,6 +224,7 @@ class LiteLlmCalls:
         """LiteLLM's answer; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
         client = litellm_client()
+        await rehearse_call()
         with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
             # LiteLLM's own time-out is one of silence: an answer that drips would never end.
             async with asyncio.timeout(timeout_s):
@@ -231,6 +233,7 @@ class LiteLlmCalls:
     async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model, client = arguments["model"], litellm_client()
+        await rehearse_call()
         with self._failing(model, f"{timeout_s:g} s"):
             async with asyncio.timeout(timeout_s):
                 chunks = await client.acompletion(

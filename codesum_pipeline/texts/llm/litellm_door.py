@@ -116,6 +116,29 @@ def litellm_client() -> Any:
     return litellm
 
 
+_REHEARSAL: dict[str, Any] = {
+    "model": "openai/gpt-4o-mini",
+    "messages": [{"role": "user", "content": "x"}],
+    "tools": [{"type": "function", "function": {"name": "x", "parameters": {"type": "object", "properties": {}}}}],
+    "mock_response": "x",
+}
+
+
+@cache
+def _rehearsed() -> list[bool]:
+    """Holds one item from the first rehearsal on."""
+    return []
+
+
+async def rehearse_call() -> None:
+    """Have LiteLLM import what its first call imports, a second or two, before the time of a call begins. Nothing is
+    sent."""
+    client, done = litellm_client(), _rehearsed()
+    if not done:
+        done.append(True)
+        await client.acompletion(**_REHEARSAL)
+
+
 def _watch_requests() -> None:
     """Have LiteLLM's connections note what is sent. A request whose connection broke it would send again."""
     import aiohttp

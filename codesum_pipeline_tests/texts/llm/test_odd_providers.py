@@ -29,7 +29,7 @@ from codesum_pipeline_tests.support.llm_server.odd_providers import CASES, COUNT
 from codesum_pipeline_tests.texts.llm.making import cache_in, noon, task
 
 _NO_CAP = Caps(documents_left=1_000, usd_left=None)
-_ONCE = {"max_retries": 0, "concurrency": 1, "timeout_s": 2.0}
+_ONCE = {"max_retries": 0, "concurrency": 1, "timeout_s": 20.0}
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,8 @@ def test_a_provider_gets_no_pointless_call_and_each_one_is_in_the_books(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, case: Case
 ) -> None:
     with ScriptedServer(lambda _request: case.behaviour) as server, caplog.at_level(logging.INFO):
-        settings = settings_for(server, **_ONCE)
+        seconds = 1.0 if case.failure == "timeout" else 20.0
+        settings = settings_for(server, **{**_ONCE, "timeout_s": seconds})
         (outcome,), rows = run(tmp_path, settings, 1)
 
     found = {(row.outcome, row.failure, price_in_books(row, settings)) for row in rows}

@@ -41,7 +41,7 @@ def server() -> Iterator[ScriptedServer]:
 
 
 def settings_of(server: ScriptedServer, concurrency: int) -> LlmSettings:
-    return settings_for(server, max_retries=0, concurrency=concurrency, timeout_s=1.0, give_up_after=100)
+    return settings_for(server, max_retries=0, concurrency=concurrency, timeout_s=2.0, give_up_after=100)
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
