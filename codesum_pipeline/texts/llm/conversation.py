@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level, TextContext
 from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.texts.llm.call_bounds import repair_turns
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
 
@@ -77,5 +78,6 @@ async def converse(
         if answered.failure:
             raise UnexpectedFailure(answered.failure)
         complaint = answered.complaint
-        request = replace(request, sources=(*request.sources, answered.response.claim, complaint))
+        turns = repair_turns(answered.response.claim, complaint, max_tokens=request.max_tokens)
+        request = replace(request, sources=(*request.sources, *turns))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")
