@@ -139,12 +139,9 @@ def _sections(
         # A model that runs here costs nothing and names no price.
         old = embedding.replaces
         reason = f" instead of {old}, which made the present vectors: all anew" if old else ""
-        price = (
-            "at a price that is unknown"
-            if embedding.expected_usd is None
-            else f"expected ${embedding.expected_usd:.4f}"
-        )
-        bill = "" if embedding.expected_usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
+        usd = embedding.expected_usd
+        price = "price unknown" if usd is None else f"expected ${usd:.4f}"
+        bill = "" if usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
         texts = count_noun(embedding.texts, "text")
         yield Text(f"at most {texts} embedded by {embedding.model}{reason}{bill}", style="dim")
     # Functions first, as they are written; in one level by action, then by id.
