@@ -158,7 +158,9 @@ def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Til
     one_line = codesum(new.home, "plan", new.repo.path, "--limit", 0).stdout.splitlines()[-1]
 
     heads = next(line for line in with_table if line.startswith("level asked for"))
-    assert heads == ("level asked for there already tokens read written expected $ at most $ stopped its $ expected by")
+    assert heads == (
+        "level asked for there already tokens read written expected $ at most $ stopped their expected $ by"
+    )
     whole = next(line for line in with_table if line.startswith("all "))
     assert whole.split()[1] == "5"
     assert whole.endswith(f"{BY_MODEL - 5} cap")

@@ -85,13 +85,13 @@ class CostHistory(Struct, frozen=True):
         whole = self.whole
         if not whole.texts:
             return (
-                f"expected: with a guess, since nothing by this model was measured in this home yet: "
-                f"{whole.repair_share:.0%} of the texts are repaired once"
+                f"expected: a guess that {whole.repair_share:.0%} of the texts take a second call; no text by this "
+                "model was measured in this home yet"
             )
         return (
-            f"expected: as the last {count_noun(whole.texts, 'text')} by this model in this {self.scope.value} cost: "
-            f"{count_noun(whole.repairs, 'repair')} ({whole.repair_share:.0%}), {whole.factor:.2f} times the price "
-            "predicted for one call each"
+            f"expected: measured on the last {count_noun(whole.texts, 'text')} by this model in this "
+            f"{self.scope.value}: {count_noun(whole.repairs, 'repair')} ({whole.repair_share:.0%}), and "
+            f"{whole.factor:.2f} times the price predicted for one call each"
         )
 
 

@@ -99,12 +99,14 @@ class PlanPricing(Struct, dict=True):
     def describe(self) -> list[str]:
         """How both prices come about, in a sentence each."""
         llm, ceiling = self.llm, self._ceiling
+        forms = f" and {ceiling.other_forms} in other forms (llm.form = 'auto')" if ceiling.other_forms else ""
         models = f" of each of {len(ceiling.prices)} models" if len(ceiling.prices) > 1 else ""
+        way_out = "; llm.max_cost_usd_per_run sets a lower limit" if llm.max_cost_usd_per_run is None else ""
         return [
             self.history.describe(),
-            f"at most: every text takes {count_noun(llm.max_attempts, 'answer')} (llm.max_attempts){models}, each sent "
-            f"{count_noun(ceiling.sends, 'time')} (llm.max_retries), each time at its highest price; "
-            "llm.max_cost_usd_per_run sets a lower limit",
+            f"at most: every text takes {count_noun(llm.max_attempts, 'answer')} (llm.max_attempts){forms}{models}, "
+            f"each asked for {count_noun(ceiling.sends, 'time')} (llm.max_retries), each time at its highest price"
+            f"{way_out}",
         ]
 
 

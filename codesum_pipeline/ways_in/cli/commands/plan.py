@@ -59,7 +59,7 @@ _NUMBERS = (
     "expected $",
     "at most $",
     "stopped",
-    "its $ expected",
+    "their expected $",
 )
 
 
@@ -226,7 +226,7 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield Text.assemble((whole.prices, "bold"), f": all {texts} that {llm.model} would write")
         if not llm.enabled:
             yield "the next build: $0.0000, since llm.enabled is false"
-        else:
+        elif following.prices != whole.prices:
             yield f"the next build: {following.prices}, for {count_noun(following.texts, 'text')}"
         yield from (Text(line, style="dim") for line in self.pricing.describe())
         yield ""

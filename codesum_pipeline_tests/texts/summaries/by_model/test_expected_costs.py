@@ -99,7 +99,7 @@ def test_a_repository_without_calls_takes_the_figure_of_its_home(tmp_path: Path)
 
     history = measure_costs(tables, "another repository", (MODEL,))
     assert history == CostHistory(CostScope.HOME, measured.levels)
-    assert "in this home cost" in history.describe()
+    assert " by this model in this home: " in history.describe()
     assert measure_costs(tables, "another repository", (OTHER,)) == CostHistory(CostScope.NOWHERE), "of another model"
 
 
@@ -167,10 +167,10 @@ def test_texts_that_cost_nothing_are_expected_by_their_repairs_alone() -> None:
 
 def test_where_an_expected_price_comes_from_is_said() -> None:
     assert CostHistory().describe() == (
-        "expected: with a guess, since nothing by this model was measured in this home yet: 10% of the texts are "
-        "repaired once"
+        "expected: a guess that 10% of the texts take a second call; no text by this model was measured in this home "
+        "yet"
     )
     assert CostHistory(CostScope.REPOSITORY, {Level.FILE: MeasuredTexts(1_200, 300, 0.7, 1.0)}).describe() == (
-        "expected: as the last 1,200 texts by this model in this repository cost: 300 repairs (25%), 0.70 times the "
-        "price predicted for one call each"
+        "expected: measured on the last 1,200 texts by this model in this repository: 300 repairs (25%), and 0.70 "
+        "times the price predicted for one call each"
     )
