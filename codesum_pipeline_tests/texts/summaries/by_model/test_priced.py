@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow
 from codesum_pipeline.foundation.settings.llm_settings import ModelPrice, Trust
@@ -14,6 +16,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     PlannedCalls,
     PlanPrice,
     PlanPricing,
+    describe_held_back,
     describe_ways_on,
     price_all,
     price_levels,
@@ -177,3 +180,27 @@ def test_a_plan_that_finds_everything_as_it_was_left_says_again_what_is_stopped(
     assert sum(level.all_stopped.calls for level in settled.forecast.values()) == BY_MODEL
     assert settled.forecast == fresh.forecast
     assert rows == workspace.tables.read("plan", "shop").to_pylist()
+
+
+def test_what_an_earlier_version_held_back_is_priced_too(tmp_path: Path) -> None:
+    """Its table lacks the column; the next plan is made anew and has it."""
+    llm = {"max_prompt_chars": 40_000}
+    with shop(tmp_path, TILL) as found:
+        build(found.workspace(llm=llm), until="summary_plan")
+        workspace = found.workspace(llm=llm)
+        path = workspace.tables.path("plan", "shop")
+        rows = [row for row in workspace.tables.read_rows("plan", "shop", PlanRow) if row.predicted_input_tokens]
+        workspace.tables.write_rows("plan", "shop", [replace(row, gate=Gate.CONFIRM) for row in rows], PlanRow)
+        now = describe_held_back(workspace.tables, "shop", workspace.settings)
+        pq.write_table(pq.read_table(path, partitioning=None).drop_columns(["prompt_tokens_upper"]), path)
+        before = describe_held_back(workspace.tables, "shop", workspace.settings)
+        build(found.workspace(llm=llm), until="summary_plan")
+        anew = workspace.tables.read_rows("plan", "shop", PlanRow)
+
+    assert f"held: {BY_MODEL} texts (about " in str(now) and f"held: {BY_MODEL} texts (about " in str(before)
+    assert most_in(str(now)) < most_in(str(before)) < 20 * most_in(str(now))
+    assert all(row.prompt_tokens_upper for row in anew if row.predicted_input_tokens)
+
+
+def most_in(text: str) -> float:
+    return float(text.partition("at most $")[2].partition(")")[0])
