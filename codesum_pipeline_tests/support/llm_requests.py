@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level, WrittenText
 from codesum_pipeline.foundation.data_model.errors import SummaryError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, reading_of_problem
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.templates import PLACEHOLDERS, TemplateKind, resolve_template
@@ -81,11 +82,13 @@ def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | Summar
         try:
             return AnswerReading(response, read_answer(response, request.parameters.form, SHOWN))
         except AnswerProblem as problem:
-            return AnswerReading(response, None, str(problem))
+            return reading_of_problem(request, response, problem, setting="llm.max_tokens")
 
     async def converse_and_close() -> WrittenText | SummaryError:
         try:
-            return (await converse(request, ask_once, about="a.py::total", max_attempts=3))[0]
+            forms = AnswerForms(settings)
+            found, _ = await converse(request, ask_once, about="a.py::total", max_attempts=3, forms=forms)
+            return found
         except SummaryError as error:
             return error
         finally:

@@ -5,7 +5,7 @@ was said before and on nothing else.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,9 +13,11 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level, TextContext
 from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
+from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
 from codesum_pipeline.texts.llm.call_bounds import repair_turns
-from codesum_pipeline.texts.llm.checking import AnswerBounds
-from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
+from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
 
 Content = TypeVar("Content")
 
@@ -41,12 +43,14 @@ class WritingTask(Struct, frozen=True):
 
 
 class AnswerReading(Struct, Generic[Content], frozen=True):
-    """An answer as it came, with its content, or what is wrong with it, or the error in reading it."""
+    """An answer as it came, with its content, or what is wrong with it, or the error in reading it. `is_remembered`: it
+    is of an earlier run, and no call was made for it."""
 
     response: SummaryResponse
     content: Content | None
     complaint: str = ""
     failure: Failure | None = None
+    is_remembered: bool = False
 
 
 class UnexpectedFailure(SummaryError):
@@ -59,25 +63,65 @@ class UnexpectedFailure(SummaryError):
         self.failure = failure
 
 
+def reading_of_problem(
+    request: SummaryRequest, response: SummaryResponse, problem: AnswerProblem, *, setting: str
+) -> AnswerReading[Any]:
+    """An answer that cannot be taken: because it ended too early, else for what is wrong with it. `setting` bounds the
+    tokens of such an answer."""
+    if response.ended is AnswerEnd.STOP:
+        return AnswerReading(response, None, str(problem))
+    return AnswerReading(response, None, describe_end(request, response, setting=setting))
+
+
 async def converse(
     request: SummaryRequest,
     ask: Callable[[SummaryRequest], Awaitable[AnswerReading[Content]]],
     *,
     about: str,
     max_attempts: int,
+    forms: AnswerForms,
 ) -> tuple[Content, SummaryRequest]:
     """The content of the first usable answer, of at most `max_attempts`, and the request that it answers.
 
-    Raises what `ask` does, `UnexpectedFailure`, and `SummaryOutputInvalid` with the last complaint.
+    The request is sent in the form that `forms` has for its model; where a server refuses or ignores one, all begins
+    anew in the next. Raises what `ask` does, `UnexpectedFailure`, `EndedEarly`, and `SummaryOutputInvalid` with the
+    last complaint.
     """
+    form = forms.of(request.model_name)
+    while True:
+        formed = replace(request, parameters=replace(request.parameters, form=form))
+        try:
+            return await _converse_in_form(formed, ask, about, max_attempts, forms)
+        except SummaryError as error:
+            following = forms.after(request.model_name, form, error)
+            if following is None:
+                raise
+            form = following
+
+
+async def _converse_in_form(
+    request: SummaryRequest,
+    ask: Callable[[SummaryRequest], Awaitable[AnswerReading[Content]]],
+    about: str,
+    max_attempts: int,
+    forms: AnswerForms,
+) -> tuple[Content, SummaryRequest]:
     complaint = ""
     for _ in range(max_attempts):
         answered = await ask(request)
+        response = answered.response
         if answered.content:
+            forms.note_followed(request)
             return answered.content, request
         if answered.failure:
             raise UnexpectedFailure(answered.failure)
+        if response.ended is not AnswerEnd.STOP:
+            raise EndedEarly(answered.complaint, response)
+        if not answered.is_remembered and forms.is_ignored(request, response):
+            raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")
+        if not answered.is_remembered:
+            forms.note_followed(request)
         complaint = answered.complaint
-        turns = repair_turns(answered.response.claim, complaint, max_tokens=request.max_tokens)
+        turns = repair_turns(response.claim, complaint, max_tokens=request.max_tokens)
         request = replace(request, sources=(*request.sources, *turns))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

@@ -5,6 +5,7 @@ that two calls at once cannot pass a cap together.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime
@@ -15,14 +16,16 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.attempts import result_of_error
+from codesum_pipeline.texts.llm.attempts import describe_uncounted, result_of_error
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
-from codesum_pipeline.texts.llm.retrying import LONGEST_PROVIDER_WAIT_S, with_retries
+from codesum_pipeline.texts.llm.retrying import with_retries
+from codesum_pipeline.texts.llm.sent_requests import watch_sending
 
 Answer = TypeVar("Answer")
+_log = logging.getLogger(__name__)
 
 
 class Cap(Struct, frozen=True):
@@ -70,12 +73,17 @@ class Till(Struct, frozen=True):
                 self._check(cap, worst)
             sequence = self.ledger.reserve(attempt)
         started = time.monotonic()
-        try:
-            answer = await call()
-        except BaseException as error:
-            self.ledger.settle(sequence, result_of_error(error, time.monotonic() - started))
-            raise
-        self.ledger.settle(sequence, settled(answer, time.monotonic() - started))
+        with watch_sending() as sending:
+            try:
+                answer = await call()
+            except BaseException as error:
+                result = result_of_error(error, time.monotonic() - started, was_sent=sending.was_sent)
+                self.ledger.settle(sequence, result)
+                raise
+        result = settled(answer, time.monotonic() - started)
+        if result.usage is None and worst and not self.ledger.has_uncounted():
+            _log.warning(describe_uncounted(request.model_name))
+        self.ledger.settle(sequence, result)
         return answer
 
     def _check(self, cap: Cap, worst: float) -> None:
@@ -121,7 +129,7 @@ async def pay_once(
     read: Callable[[SummaryResponse], Answer],
     settled: Callable[[Answer, float], AttemptResult],
     retries: int,
-    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
+    longest_provider_wait_s: float,
 ) -> Answer:
     """The answer to a request. One that a killed process paid for is taken from the ledger, and `read`.
 
