@@ -124,7 +124,9 @@ def _runs_of(tables: TableStore, key: str, models: Collection[str]) -> Iterator[
     """What each run asked for at a level, the newest first; only runs whose prediction is noted can be compared."""
     attempts: dict[tuple[str, str], list[LedgerRow]] = defaultdict(list)
     for row in tables.read_rows_or_empty("ledger", key, LedgerRow):
-        attempts[row.run_id, row.level].append(row)
+        # Old rows are added up: how many texts were theirs is not known any more.
+        if row.attempts is None:
+            attempts[row.run_id, row.level].append(row)
     if not attempts:
         return
     predicted = {

@@ -5,6 +5,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, LedgerRow
@@ -128,9 +129,11 @@ def test_all_calls_for_a_text_count_and_only_answers_beyond_the_first_are_repair
         ledger_row("one", 3, "b", "failed", 0.5),
         ledger_row("one", 4, "b", "good", 0.2),
         ledger_row("unfinished", 5, "c", "good", 9.0),
+        replace(ledger_row("2026-01", 6, "", "good", 8.0), attempts=50),
     ]
+    predicted = [noted("one", 0.6), noted("2026-01", 1.0)]
 
-    found = measure_costs(store(tmp_path, calls, [noted("one", 0.6)]), "shop", (MODEL,))
+    found = measure_costs(store(tmp_path, calls, predicted), "shop", (MODEL,))
 
     assert found.levels == {Level.FUNCTION: MeasuredTexts(2, 1, pytest.approx(1.2), 0.6)}
     assert (found.whole.repair_share, found.whole.factor) == (0.5, pytest.approx(2.0))
