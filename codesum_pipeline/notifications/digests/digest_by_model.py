@@ -32,6 +32,7 @@ from codesum_pipeline.texts.llm.attempts import result_of_reading
 from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
+from codesum_pipeline.texts.llm.call_bounds import TextCeiling
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, reading_of_problem
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
@@ -145,11 +146,11 @@ class DigestRequest(Struct, frozen=True):
     shown: int
 
     def worst_usd(self, settings: Settings) -> float:
-        """The most that one call can cost, in US dollars."""
-        if settings.llm.asks_nobody:
-            return 0.0
+        """The most that all calls for it can cost, in US dollars: all that the settings allow, within the caps."""
+        llm, digests = settings.llm, settings.digests
+        ceiling = TextCeiling.of(llm, max_tokens=digests.max_tokens, retries=min(llm.max_retries, MAX_RETRIES))
         tokens = tokens_upper(self.template.system, digest_tool().schema_bytes.decode(), self.prompt)
-        return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens, settings.digests.max_tokens)
+        return min(ceiling.usd(tokens), digests.max_cost_usd_per_digest, digests.max_cost_usd_per_day)
 
 
 def write_by_model(job: DigestJob, items: Sequence[Item]) -> DigestDraft:

@@ -49,8 +49,8 @@ class Window(Struct, frozen=True):
 class RollupPlan(Struct, frozen=True):
     """The material of a roll-up.
 
-    `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None if none may
-    be, for the reason in `without_model`. With a `problem` there can be no roll-up.
+    `model` would be asked, for all calls at most at `cost_usd`, and be shown `rows_shown` of the digests; None if none
+    may be, for the reason in `without_model`. With a `problem` there can be no roll-up.
     """
 
     id: str

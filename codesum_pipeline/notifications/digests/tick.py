@@ -82,7 +82,8 @@ def make_tick(
 
 
 class DigestPreview(Struct, frozen=True):
-    """What the next digest of an intent would be. `model` wrote it, or would at `most_usd` a call; None for nobody."""
+    """What the next digest of an intent would be. `model` wrote it, or would, for all calls at most at `most_usd`; None
+    for nobody."""
 
     result: SummaryResult
     matches: int

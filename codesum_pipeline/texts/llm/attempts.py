@@ -33,6 +33,7 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
+from codesum_pipeline.texts.llm.call_bounds import turns_upper
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask, reading_of_problem
 from codesum_pipeline.texts.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
@@ -163,8 +164,6 @@ ANOTHER_MODEL = "another-model"
 # The failure of a document on which our own code failed.
 UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 500
-# A role mark, a wrapper and the like, per turn: more than any provider adds.
-_TOKENS_PER_TURN = 100
 # Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
 # A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
@@ -247,9 +246,8 @@ class TextRequester:
     async def _attempt(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
         desk, model = self._desk, request.model_name
         desk.check_open()
-        # No tokenizer makes more than one token of a byte.
-        turns = sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in request.sources[1:])
-        worst = worst_case_usd(desk.price_of(model), self._task.prompt_tokens_upper + turns, request.max_tokens)
+        tokens = self._task.prompt_tokens_upper + turns_upper(request.sources[1:])
+        worst = worst_case_usd(desk.price_of(model), tokens, request.max_tokens)
         await desk.admission.enter(worst)
         try:
             # It may have waited for others.

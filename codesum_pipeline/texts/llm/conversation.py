@@ -15,6 +15,7 @@ from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryO
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
+from codesum_pipeline.texts.llm.call_bounds import repair_turns
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
 from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
 
@@ -121,5 +122,6 @@ async def _converse_in_form(
         if not answered.is_remembered:
             forms.note_followed(request)
         complaint = answered.complaint
-        request = replace(request, sources=(*request.sources, response.claim, complaint))
+        turns = repair_turns(response.claim, complaint, max_tokens=request.max_tokens)
+        request = replace(request, sources=(*request.sources, *turns))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

@@ -67,7 +67,7 @@ def preview_digest(
     desk, wanted = invocation.home.digest_desk(), invocation.home.intents.survey().named(intent)
     with open_digests(invocation.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
         if with_model and (planned := preview_tick(desk, store, wanted, repository=repo)) and planned.model:
-            write_note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
+            write_note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} for all calls")
         found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)
     if as_json:
         print_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
@@ -79,7 +79,7 @@ def preview_digest(
         if found.model and with_model:
             price = f"{found.model}: ${found.cost_usd:.4f}"
         elif found.model:
-            price = f"{found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so"
+            price = f"{found.model} would write it, at most ${found.most_usd:.4f} for all calls: --model has it do so"
         write_note(f"{count_noun(found.matches, 'match', 'matches')}, {count_noun(found.items, 'item')}; {price}")
 
 
@@ -136,7 +136,7 @@ def aggregate(
 ) -> None:
     """Show the digests of a while in one, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
-    A language model writes it, if one is set up; what a call may cost is said before, and what was paid here is not
+    A language model writes it, if one is set up; what all calls may cost is said before, and what was paid here is not
     paid again by [bold]send[/].
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
@@ -219,7 +219,9 @@ def _open_rollup(
 def _tell_price(plan: RollupPlan) -> None:
     digests = count_noun(len(plan.rows), "digest")
     if plan.cost_usd is not None:
-        write_note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
+        write_note(
+            f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} for all calls"
+        )
     elif plan.without_model:
         write_note(f"{digests}, without a model: {plan.without_model}")
 
