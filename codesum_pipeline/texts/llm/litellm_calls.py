@@ -167,6 +167,7 @@ class LiteLlmCalls:
             usage=usage,
             model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
             cost_usd=self._cost(request.model_name, usage, written),
+            ended=heard.ended,
         )
 
     def missing_key(self, model: str) -> str:

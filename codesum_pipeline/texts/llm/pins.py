@@ -160,8 +160,22 @@ class ChatRequest(Struct, frozen=True):
         return tuple(canonical_json(part) for part in (*self.messages, *self.tools))
 
 
+class AnswerEnd(StrEnum):
+    """Why a message ended: the model was done, a limit of tokens was reached, its provider's filter took it, the model
+    refused, or its provider failed."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    FILTERED = "filtered"
+    REFUSED = "refused"
+    ERROR = "error"
+
+
 class ChatResponse(Struct, frozen=True):
-    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known."""
+    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known.
+
+    The text of a refusal are its words.
+    """
 
     text: str
     reasoning: str
@@ -169,6 +183,7 @@ class ChatResponse(Struct, frozen=True):
     usage: TokenUsage | None
     model_name_echoed: str
     cost_usd: float | None = None
+    ended: AnswerEnd = AnswerEnd.STOP
 
 
 OnText = Callable[[str], None]

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codesum_pipeline.texts.llm.litellm_door import without_keys
-from codesum_pipeline.texts.llm.pins import OnText, ToolCall
+from codesum_pipeline.texts.llm.pins import AnswerEnd, OnText, ToolCall
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
+# LiteLLM's words for why a message ended; all others are those of a message that is whole.
+_ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED, "error": AnswerEnd.ERROR}
 
 
 class StreamedMessage:
@@ -24,6 +26,8 @@ class StreamedMessage:
         self._texts: list[str] = []
         self._waiting = ""
         self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._reason = ""
         self._calls: list[dict[str, str]] = []
         self._at: dict[int, int] = {}
         self.model = ""
@@ -38,6 +42,8 @@ class StreamedMessage:
             self.counted = chunk
         for choice in (chunk.choices or ())[:1]:
             delta = choice.delta
+            self._reason = str(getattr(choice, "finish_reason", None) or "") or self._reason
+            self._refusal.append(str(getattr(delta, "refusal", None) or ""))
             self._waiting += str(getattr(delta, "content", None) or "")
             if found := _LAST_SPACE.search(self._waiting):
                 self._hand_on(found.end())
@@ -51,8 +57,13 @@ class StreamedMessage:
 
     @property
     def text(self) -> str:
-        """All of it."""
-        return without_keys("".join(self._texts) + self._waiting, self._keys)
+        """All of it; the words of a refusal where there is nothing else."""
+        return without_keys("".join(self._texts) + self._waiting or "".join(self._refusal), self._keys)
+
+    @property
+    def ended(self) -> AnswerEnd:
+        """Why it ended."""
+        return AnswerEnd.REFUSED if any(self._refusal) else _ENDS.get(self._reason, AnswerEnd.STOP)
 
     @property
     def reasoning(self) -> str:
