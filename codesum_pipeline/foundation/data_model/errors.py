@@ -221,7 +221,7 @@ class PromptTemplateMismatch(SummaryError):
 
 
 class CallFailure(StrEnum):
-    """What went wrong with a call."""
+    """What went wrong with a call. `IN_ANSWER`: the provider sent an error where it had begun to answer."""
 
     CREDENTIALS = "credentials"
     RATE_LIMIT = "rate-limit"
@@ -230,6 +230,16 @@ class CallFailure(StrEnum):
     SERVER = "server"
     REFUSED = "refused"
     UNREADABLE = "unreadable"
+    IN_ANSWER = "error-in-answer"
+
+
+_PASSING = (
+    CallFailure.RATE_LIMIT,
+    CallFailure.TIMEOUT,
+    CallFailure.CONNECTION,
+    CallFailure.SERVER,
+    CallFailure.IN_ANSWER,
+)
 
 
 class SummaryCallFailed(SummaryError):
@@ -259,7 +269,7 @@ class SummaryCallFailed(SummaryError):
     @property
     def is_passing(self) -> bool:
         """Whether the same request may go well later."""
-        return self.failure in (CallFailure.RATE_LIMIT, CallFailure.TIMEOUT, CallFailure.CONNECTION, CallFailure.SERVER)
+        return self.failure in _PASSING
 
 
 class SummaryOutputInvalid(SummaryError):

@@ -20,7 +20,13 @@ from codesum_pipeline.foundation.data_model.errors import CallFailure, Configura
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
-from codesum_pipeline.texts.llm.litellm_door import failure_of, keys_in_use, litellm_client, without_keys
+from codesum_pipeline.texts.llm.litellm_door import (
+    failure_of,
+    keys_in_use,
+    litellm_client,
+    without_keys,
+    without_secrets,
+)
 from codesum_pipeline.texts.llm.pins import (
     CALL_OF,
     AnswerForm,
@@ -135,6 +141,7 @@ CONNECTIONS = LoopConnections()
 # A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at
 # the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
+_LONGEST_ERROR = 300
 
 
 class LiteLlmCalls:
@@ -208,18 +215,34 @@ class LiteLlmCalls:
     async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model = arguments["model"]
-        with self._failing(model, f"{timeout_s:g} s"):
-            async with asyncio.timeout(timeout_s):
-                chunks = await litellm_client().acompletion(
-                    **arguments, **self._sending(model, timeout_s), stream=True, stream_options={"include_usage": True}
-                )
-                async for chunk in chunks:
-                    heard.hear(chunk)
+        try:
+            with self._failing(model, f"{timeout_s:g} s"):
+                async with asyncio.timeout(timeout_s):
+                    chunks = await litellm_client().acompletion(
+                        **arguments, **self._sending(model, timeout_s), stream=True, stream_options={"include_usage": True}
+                    )
+                    _watch(chunks.completion_stream, heard)
+                    async for chunk in chunks:
+                        heard.hear(chunk)
+        except SummaryCallFailed as failed:
+            if heard.error:
+                raise self._error_in(heard, model, failed.failure) from None
+            raise
+        if heard.error:
+            raise self._error_in(heard, model, CallFailure.SERVER)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
         # only the second, and invents a missing reason: there only a broken connection shows the failure.
         reasons = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
         if reasons == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
+
+    def _error_in(self, heard: StreamedMessage, model: str, failure: CallFailure) -> SummaryCallFailed:
+        """The error that a provider sent inside an answer, of the kind that its own code says."""
+        words = " ".join(without_secrets(heard.error, self._named_key()).split())[:_LONGEST_ERROR]
+        return SummaryCallFailed(
+            f"{model}: its provider sent an error instead of the answer: {words}",
+            failure=CallFailure.IN_ANSWER if failure is CallFailure.SERVER else failure,
+        )
 
     @contextmanager
     def _failing(self, model: str, patience: str) -> Iterator[None]:
@@ -269,6 +292,19 @@ class LiteLlmCalls:
         except ConfigurationError:
             return None
         return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+
+
+def _watch(stream: Any, heard: StreamedMessage) -> None:
+    """Have a message hear what its provider sends before LiteLLM reads it, where LiteLLM reads events one by one."""
+    if parse := getattr(stream, "chunk_parser", None):
+
+        def parse_heard(*args: Any, **named: Any) -> Any:
+            for event in (*args, *named.values()):
+                if isinstance(event, dict):
+                    heard.hear_raw(event)
+            return parse(*args, **named)
+
+        stream.chunk_parser = parse_heard
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:

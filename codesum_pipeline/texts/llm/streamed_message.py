@@ -9,8 +9,9 @@ from codesum_pipeline.texts.llm.litellm_door import without_keys
 from codesum_pipeline.texts.llm.pins import AnswerEnd, OnText, ToolCall
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
-# LiteLLM's words for why a message ended; all others are those of a message that is whole.
-_ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED, "error": AnswerEnd.ERROR}
+# LiteLLM's words for why a message ended, and providers' own; all others are those of a message that is whole.
+_ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
+_RAW_ENDS = {"refusal": AnswerEnd.REFUSED, "error": AnswerEnd.ERROR}
 
 
 class StreamedMessage:
@@ -26,12 +27,14 @@ class StreamedMessage:
         self._texts: list[str] = []
         self._waiting = ""
         self._reasoning: list[str] = []
-        self._refusal: list[str] = []
-        self._reason = ""
+        self._refusal = ""
+        self._end = AnswerEnd.STOP
         self._calls: list[dict[str, str]] = []
         self._at: dict[int, int] = {}
         self.model = ""
         self.counted: Any = None
+        # The provider's words where it sent an error in place of the rest.
+        self.error = ""
 
     def hear(self, chunk: Any) -> None:
         """Take in the next piece, in LiteLLM's form."""
@@ -42,14 +45,26 @@ class StreamedMessage:
             self.counted = chunk
         for choice in (chunk.choices or ())[:1]:
             delta = choice.delta
-            self._reason = str(getattr(choice, "finish_reason", None) or "") or self._reason
-            self._refusal.append(str(getattr(delta, "refusal", None) or ""))
+            if self._end is AnswerEnd.STOP:
+                self._end = _ENDS.get(getattr(choice, "finish_reason", None), AnswerEnd.STOP)
             self._waiting += str(getattr(delta, "content", None) or "")
             if found := _LAST_SPACE.search(self._waiting):
                 self._hand_on(found.end())
             self._reasoning.append(str(getattr(delta, "reasoning_content", None) or ""))
             for call in getattr(delta, "tool_calls", None) or ():
                 self._hear_call(call)
+
+    def hear_raw(self, event: Mapping[str, Any]) -> None:
+        """Take in an event as its provider sent it: LiteLLM passes on neither the words of a refusal nor that the reason
+        of an end is a refusal or an error."""
+        if error := event.get("error"):
+            self.error = str(error.get("message") or json.dumps(error)) if isinstance(error, Mapping) else str(error)
+        for choice in (event.get("choices") or ())[:1]:
+            self._refusal += str((choice.get("delta") or {}).get("refusal") or "")
+            self._end = _RAW_ENDS.get(choice.get("finish_reason"), self._end)
+        # In Anthropic's format.
+        if event.get("type") == "message_delta":
+            self._end = _RAW_ENDS.get((event.get("delta") or {}).get("stop_reason"), self._end)
 
     def end(self) -> None:
         """Pass on what still waits: the message has ended."""
@@ -58,12 +73,12 @@ class StreamedMessage:
     @property
     def text(self) -> str:
         """All of it; the words of a refusal where there is nothing else."""
-        return without_keys("".join(self._texts) + self._waiting or "".join(self._refusal), self._keys)
+        return without_keys("".join(self._texts) + self._waiting or self._refusal, self._keys)
 
     @property
     def ended(self) -> AnswerEnd:
         """Why it ended."""
-        return AnswerEnd.REFUSED if any(self._refusal) else _ENDS.get(self._reason, AnswerEnd.STOP)
+        return AnswerEnd.REFUSED if self._refusal else self._end
 
     @property
     def reasoning(self) -> str:
