@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.notifications.digests.digest_items import ChangeNature, Item
@@ -28,7 +29,6 @@ _MOST_ALIKE = 5
 _LEFT_OUT_CHARS = 120
 # The characters around an entry: its number, the markers, a closing fence.
 AROUND_CHARS = len(enclose("x", _LABEL)) + len("[1000000]\n\n\n````````````\n")
-_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _TICKS = re.compile(r"`{3,}")
 # A fence that is closed must not take more than is set aside for it.
 _LONG_FENCE = re.compile(r"`{9,}|~{9,}")
@@ -103,20 +103,6 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
         text = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
         shown.append(Article(number, f"[{number}]\n{enclose(text, _LABEL)}", tuple(body.sources(entry.body))))
     return Articles(tuple(shown), filled.left_out)
-
-
-def with_closed_fence(text: str) -> str:
-    """The text with an end to a fence of code that has none."""
-    fence = ""
-    for line in text.split("\n"):
-        found = _FENCE.fullmatch(line)
-        if found is None:
-            continue
-        if not fence:
-            fence = found[1]
-        elif found[1].startswith(fence) and not found[2].strip():
-            fence = ""
-    return f"{text}\n{fence}" if fence else text
 
 
 def _head(item: Item) -> str:

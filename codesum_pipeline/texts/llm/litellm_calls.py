@@ -219,7 +219,10 @@ class LiteLlmCalls:
             with self._failing(model, f"{timeout_s:g} s"):
                 async with asyncio.timeout(timeout_s):
                     chunks = await litellm_client().acompletion(
-                        **arguments, **self._sending(model, timeout_s), stream=True, stream_options={"include_usage": True}
+                        **arguments,
+                        **self._sending(model, timeout_s),
+                        stream=True,
+                        stream_options={"include_usage": True},
                     )
                     _watch(chunks.completion_stream, heard)
                     async for chunk in chunks:

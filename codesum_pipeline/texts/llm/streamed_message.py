@@ -46,7 +46,7 @@ class StreamedMessage:
         for choice in (chunk.choices or ())[:1]:
             delta = choice.delta
             if self._end is AnswerEnd.STOP:
-                self._end = _ENDS.get(getattr(choice, "finish_reason", None), AnswerEnd.STOP)
+                self._end = _ENDS.get(str(getattr(choice, "finish_reason", None)), AnswerEnd.STOP)
             self._waiting += str(getattr(delta, "content", None) or "")
             if found := _LAST_SPACE.search(self._waiting):
                 self._hand_on(found.end())
@@ -55,16 +55,15 @@ class StreamedMessage:
                 self._hear_call(call)
 
     def hear_raw(self, event: Mapping[str, Any]) -> None:
-        """Take in an event as its provider sent it: LiteLLM passes on neither the words of a refusal nor that the reason
-        of an end is a refusal or an error."""
+        """Take in an event as its provider sent it: LiteLLM passes on neither a refusal's words, nor that a message was
+        ended by a refusal or an error."""
         if error := event.get("error"):
             self.error = str(error.get("message") or json.dumps(error)) if isinstance(error, Mapping) else str(error)
-        for choice in (event.get("choices") or ())[:1]:
-            self._refusal += str((choice.get("delta") or {}).get("refusal") or "")
-            self._end = _RAW_ENDS.get(choice.get("finish_reason"), self._end)
-        # In Anthropic's format.
-        if event.get("type") == "message_delta":
-            self._end = _RAW_ENDS.get((event.get("delta") or {}).get("stop_reason"), self._end)
+        # One message in OpenAI's format; in Anthropic's its end is an event of its own.
+        choices = event.get("choices") or [{"delta": {}, "finish_reason": _of(event.get("delta")).get("stop_reason")}]
+        choice = _of(choices[0] if isinstance(choices, list) else None)
+        self._refusal += str(_of(choice.get("delta")).get("refusal") or "")
+        self._end = _RAW_ENDS.get(str(choice.get("finish_reason")), self._end)
 
     def end(self) -> None:
         """Pass on what still waits: the message has ended."""
@@ -111,6 +110,11 @@ class StreamedMessage:
         # Some repeat the name in every piece.
         call["name"] += "" if call["name"] == name else name
         call["arguments"] += str(delta.function.arguments or "")
+
+
+def _of(value: Any) -> Mapping[str, Any]:
+    """The object that a provider should have sent; an empty one in place of anything else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:

@@ -6,6 +6,7 @@ A message is checked while it is written: each block is passed on once it is com
 
 import re
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -98,6 +100,7 @@ _CITATION = re.compile(
     r"(?<![\w/.:@-])(?:\./)?(?P<path>(?:[\w.@+~\-]{1,255}+/)*+[\w.@+~\-]{1,255}+):L?(?P<first>\d{1,9})(?:[-\u2013]L?(?P<last>\d{1,9}))?(?![\w/])"
 )
 _DROPPED = "\0"
+_OPENING = " \t\n([`"
 
 
 class CheckedText(Struct, frozen=True):
@@ -122,6 +125,14 @@ def check_citations(text: str, sources: RepositoryFiles) -> CheckedText:
 
     checked = _CITATION.sub(judged, text)
     return CheckedText(_without_dropped(checked) if dropped else text, kept, dropped)
+
+
+def end_of_cut(text: str) -> str:
+    """A text that was cut: without a citation that its end may have cut in two, and with its fence of code closed."""
+    last = deque(_CITATION.finditer(text), maxlen=1)
+    if last and last[0].end() == len(text):
+        text = text[: last[0].start()].rstrip(_OPENING)
+    return with_closed_fence(text.rstrip())
 
 
 def _resolves(match: re.Match[str], sources: RepositoryFiles) -> bool | None:
@@ -162,9 +173,11 @@ class MessageBlocks:
         for line in whole:
             self._take(line)
 
-    def end(self) -> None:
-        """End the message."""
+    def end(self, *, is_cut: bool = False) -> None:
+        """End the message, which may have been cut."""
         self._take(self._waiting)
+        if is_cut:
+            self._lines = end_of_cut("\n".join(self._lines)).split("\n")
         self._hand_on()
         self._waiting = ""
 

@@ -24,8 +24,9 @@ from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.budgets import cut_to_fit
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse
+from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, predict_tokens
+from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, read_final
 from codesum_pipeline.ways_in.question_answering.calls import CapturedCall
 from codesum_pipeline.ways_in.question_answering.citations import FileRef, MessageBlocks, RepositoryFiles
 from codesum_pipeline.ways_in.question_answering.question_store import (
@@ -215,17 +216,18 @@ class Synthesiser(Struct, frozen=True):
     on_event: OnEvent
     earlier: Sequence[Exchange] = ()
 
-    async def write(self, question: str, overview: CapturedCall) -> str | None:
+    async def write(self, question: str, overview: CapturedCall) -> FinalText | None:
         """The answer, or None if the synthesis fails; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Speaker.ASSISTANT)
-        failed = "error"
+        failed, why = "error", ""
         try:
             async with asyncio.timeout(self.payer.ask.synthesis_timeout_s):
                 response, material = await self._write(question, overview)
-            if response.text.strip():
-                self._keep(message, overview, response, material)
-                return response.text
-            failed = "empty"
+            final = await asyncio.to_thread(read_final, response, self.sources, self.payer.ask)
+            self._keep(message, overview, response, material)
+            return final
+        except NoAnswer as error:
+            failed, why = error.reason, f": {error.detail}"
         except TimeoutError:
             failed = TIMEOUT
         except asyncio.CancelledError:
@@ -243,8 +245,10 @@ class Synthesiser(Struct, frozen=True):
         finally:
             # This does not change a message that is complete already.
             self.notebook.end(message, failed=failed)
-        _log.warning("synthesis %s of %s failed (%s): the turn goes on without it", message, overview.call.name, failed)
-        self.on_event(TextVoided(f"the overview was not written up: {failed}"))
+        _log.warning(
+            "synthesis %s of %s failed (%s%s): the turn goes on without it", message, overview.call.name, failed, why
+        )
+        self.on_event(TextVoided(f"the overview was not written up: {failed}{why}"))
         return None
 
     async def _write(self, question: str, overview: CapturedCall) -> tuple[ChatResponse, Material]:
@@ -270,7 +274,7 @@ class Synthesiser(Struct, frozen=True):
             retries=0,
             on_discard=lambda: blocks.void("asking the next model"),
         )
-        blocks.end()
+        blocks.end(is_cut=response.ended is AnswerEnd.LENGTH)
         return response, material
 
     def _request(self, prompt: str) -> Callable[[str], ChatRequest]:

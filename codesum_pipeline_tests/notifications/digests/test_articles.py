@@ -6,13 +6,13 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.notifications.digests.articles import (
     AROUND_CHARS,
     Articles,
     fill_articles,
     first_entry_chars,
-    with_closed_fence,
 )
 from codesum_pipeline.notifications.digests.digest_items import Item
 from codesum_pipeline.texts.llm.budgets import CUT_MARK
