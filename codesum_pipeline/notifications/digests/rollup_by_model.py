@@ -31,10 +31,9 @@ from codesum_pipeline.notifications.digests.digest_by_model import (
     DigestTemplates,
     ask_model,
     check_gates,
-    room_for,
-    room_of_prompt,
 )
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft, DigestRow
+from codesum_pipeline.notifications.digests.prompt_room import room_for, room_of_prompt
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.budgets import LEAST_SHOWN, cut_to_fit, prompt_chars
 from codesum_pipeline.texts.llm.marking import enclose, without_invisible

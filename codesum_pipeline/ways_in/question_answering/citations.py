@@ -38,7 +38,7 @@ class FileRef(Struct, frozen=True):
     path: str
 
 
-class FileFacts(Struct, frozen=True):
+class FileStanding(Struct, frozen=True):
     """What an index knows of a file: how important it is, how much it defines, and whether a build made it from other
     files."""
 
@@ -95,9 +95,9 @@ class RepositoryFiles(Struct, eq=False):
         tops = [index.ids[row] for row in index.rows_at(Level.MODULE) if index.arrays["parent_row"][row] < 0]
         return f"{tops[0]}/" if tops and tops[0] != ROOT_MODULE else ""
 
-    def indexed_files(self) -> dict[FileRef, FileFacts]:
+    def indexed_files(self) -> dict[FileRef, FileStanding]:
         """The indexed files, without tests and copies of others' code."""
-        found: dict[FileRef, FileFacts] = {}
+        found: dict[FileRef, FileStanding] = {}
         for index in self.indexes:
             importance, of_file = index.arrays["importance"], index.arrays["file_row"]
             definitions = np.bincount(of_file[of_file >= 0], minlength=len(index))
@@ -105,7 +105,7 @@ class RepositoryFiles(Struct, eq=False):
             for row in _files(index):
                 if not left_out[row]:
                     path = index.ids[row]
-                    found[FileRef(index.repo, path)] = FileFacts(
+                    found[FileRef(index.repo, path)] = FileStanding(
                         float(importance[row]), int(definitions[row]), is_bundled(path)
                     )
         return found

@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from codesum_pipeline.ways_in.question_answering.citations import FileFacts, FileRef, ProgramStart
+from codesum_pipeline.ways_in.question_answering.citations import FileRef, FileStanding, ProgramStart
 
 _WORD = re.compile(r"[\w.@+\-/\[\]()]+")
 # As `DocumentRow.line` and `FrameworkEntry.line` write them.
@@ -24,7 +24,7 @@ _DIGITS = 9
 
 def rank_mentioned(
     text: str,
-    known: Mapping[FileRef, FileFacts],
+    known: Mapping[FileRef, FileStanding],
     *,
     fitting: Sequence[FileRef] = (),
     starts: Collection[FileRef] = (),

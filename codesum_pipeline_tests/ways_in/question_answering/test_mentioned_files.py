@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.overview_tool import OverviewArguments, overview
-from codesum_pipeline.ways_in.question_answering.citations import FileFacts, FileRef, ProgramStart, RepositoryFiles
+from codesum_pipeline.ways_in.question_answering.citations import FileRef, FileStanding, ProgramStart, RepositoryFiles
 from codesum_pipeline.ways_in.question_answering.mentioned_files import count_mentions, files_started, rank_mentioned
 from codesum_pipeline.ways_in.question_answering.synthesis import MAX_FILES
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -17,9 +17,9 @@ def ref(path: str) -> FileRef:
     return FileRef("a", path)
 
 
-def known(*paths: str) -> dict[FileRef, FileFacts]:
+def known(*paths: str) -> dict[FileRef, FileStanding]:
     """Files that are all as important."""
-    return {ref(path): FileFacts(0.5) for path in paths}
+    return {ref(path): FileStanding(0.5) for path in paths}
 
 
 def paths(files: list[FileRef]) -> list[str]:
@@ -27,13 +27,13 @@ def paths(files: list[FileRef]) -> list[str]:
 
 
 def test_what_is_mentioned_more_often_comes_first_however_important_others_are() -> None:
-    files = {ref("aa.py"): FileFacts(0.9), ref("zz.py"): FileFacts(0.1)}
+    files = {ref("aa.py"): FileStanding(0.9), ref("zz.py"): FileStanding(0.1)}
 
     assert paths(rank_mentioned("aa.py, zz.py and zz.py", files)) == ["zz.py", "aa.py"]
 
 
 def test_of_files_mentioned_as_often_the_more_important_comes_first_and_no_alphabet_counts() -> None:
-    files = {ref("aa.py"): FileFacts(0.1), ref("dir/zz.py"): FileFacts(0.9), ref("mm.py"): FileFacts(0.5)}
+    files = {ref("aa.py"): FileStanding(0.1), ref("dir/zz.py"): FileStanding(0.9), ref("mm.py"): FileStanding(0.5)}
 
     assert paths(rank_mentioned("see `aa.py`, (dir/zz.py:3-9) and ./mm.py. Not other.py", files)) == [
         "dir/zz.py",
@@ -43,7 +43,7 @@ def test_of_files_mentioned_as_often_the_more_important_comes_first_and_no_alpha
 
 
 def test_of_as_important_ones_entry_points_then_what_fits_then_what_defines_more_comes_first() -> None:
-    files = known("aa.py", "bb.py", "cc.py", "dd.py") | {ref("ee.py"): FileFacts(0.5, definitions=9)}
+    files = known("aa.py", "bb.py", "cc.py", "dd.py") | {ref("ee.py"): FileStanding(0.5, definitions=9)}
 
     found = rank_mentioned(
         "aa.py bb.py cc.py dd.py ee.py", files, fitting=[ref("cc.py"), ref("bb.py")], starts=[ref("dd.py")]
@@ -62,13 +62,13 @@ def test_files_that_tie_in_everything_are_in_an_order_that_is_no_alphabet_and_th
 
 
 def test_sums_that_differ_in_their_last_digits_tie() -> None:
-    files = {ref("aa.py"): FileFacts(0.1 + 0.2), ref("zz.py"): FileFacts(0.3, definitions=2)}
+    files = {ref("aa.py"): FileStanding(0.1 + 0.2), ref("zz.py"): FileStanding(0.3, definitions=2)}
 
     assert paths(rank_mentioned("aa.py zz.py", files)) == ["zz.py", "aa.py"]
 
 
 def test_a_bundle_of_a_build_comes_after_its_sources_however_often_it_is_mentioned() -> None:
-    files = {ref("dist/x.js"): FileFacts(0.9, is_bundled=True), ref("lib/x.js"): FileFacts(0.1)}
+    files = {ref("dist/x.js"): FileStanding(0.9, is_bundled=True), ref("lib/x.js"): FileStanding(0.1)}
 
     assert paths(rank_mentioned("dist/x.js dist/x.js lib/x.js", files)) == ["lib/x.js", "dist/x.js"]
 
