@@ -7,6 +7,7 @@ refused, so the same question is not paid for twice.
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import chain
@@ -60,6 +61,8 @@ LEDGER_LEVEL = "digest"
 # A build waits, or a schedule: a provider that is still busy after three calls is given up until the next tick.
 MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
+# What a complaint tells a model to do, at its end.
+_ORDER = re.compile(r"\s*Answer again[^.]*\.$")
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 _log = logging.getLogger(__name__)
@@ -296,8 +299,8 @@ class _DigestAnswers(Struct):
         llm = self.job.settings.llm
         firsts = (self.first_request(model).request_hash for model in (llm.model, *llm.fallback_models))
         until = max((self.kept[each].kept_until for each in firsts if each in self.kept), default="")
-        when = f". {self.job.again.explain(until)}" if until else ""
-        return UnusableAnswers(f"{str(unusable).removeprefix(f'{unusable.discriminator}: ')}{when}")
+        found = _ORDER.sub("", str(unusable).removeprefix(f"{unusable.discriminator}: "))
+        return UnusableAnswers(f"{found.rstrip('.')}. {self.job.again.explain(until)}" if until else found)
 
 
 class _DigestRequester(Struct):
