@@ -224,7 +224,7 @@ class LiteLlmCalls:
                         stream=True,
                         stream_options={"include_usage": True},
                     )
-                    _watch(chunks.completion_stream, heard)
+                    _watch(getattr(chunks, "completion_stream", None), heard)
                     async for chunk in chunks:
                         heard.hear(chunk)
         except SummaryCallFailed as failed:

@@ -94,14 +94,20 @@ class _FileNames:
 
 def files_started(starts: Iterable[ProgramStart], known: Collection[FileRef]) -> set[FileRef]:
     """The known files at which programs start: those that a manifest leads to, or that say so themselves."""
+    by_repo: defaultdict[str, list[FileRef]] = defaultdict(list)
+    for file in known:
+        by_repo[file.repo].append(file)
+    names = {repo: _FileNames(files) for repo, files in by_repo.items()}
     found: set[FileRef] = set()
     for start in starts:
-        inside = [file for file in known if file.repo == start.said_in.repo]
-        folder = posixpath.dirname(start.said_in.path)
-        places = [posixpath.normpath(posixpath.join(folder, word)) for word in _WORD.findall(start.target)]
-        found.update(count_mentions(f"{start.target} {' '.join(places)}", inside))
-        if not start.target:
-            found.add(start.said_in)
+        said_in = start.said_in
+        if start.target and said_in.repo in names:
+            words = _WORD.findall(start.target)
+            # As it is written, and as seen from the manifest's folder.
+            places = [posixpath.normpath(posixpath.join(posixpath.dirname(said_in.path), word)) for word in words]
+            found.update(*map(names[said_in.repo].files_named, (*words, *places)))
+        elif not start.target:
+            found.add(said_in)
     return found & set(known)
 
 
