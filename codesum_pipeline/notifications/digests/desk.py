@@ -144,7 +144,7 @@ _WORDS = {
     ),
     TickFailure.ANSWER: _FailureWords(
         "the model's answers cannot be used",
-        "Until then its answers are read again, and not paid for.",
+        "Its answers are kept, and not paid for again until it is asked again.",
         (UnusableAnswers,),
     ),
     TickFailure.MODEL: _FailureWords(

@@ -11,7 +11,7 @@ once: after the system prompt and after the tool. LiteLLM drops the marks for pr
 import asyncio
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -142,6 +142,12 @@ CONNECTIONS = LoopConnections()
 # the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
 _LONGEST_ERROR = 300
+# By the type of an error inside an answer; LiteLLM reads a code alone.
+_KINDS_IN_ANSWERS = {
+    "authentication_error": CallFailure.CREDENTIALS,
+    "rate_limit_error": CallFailure.RATE_LIMIT,
+    "invalid_request_error": CallFailure.REFUSED,
+}
 
 
 class LiteLlmCalls:
@@ -240,11 +246,12 @@ class LiteLlmCalls:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
 
     def _error_in(self, heard: StreamedMessage, model: str, failure: CallFailure) -> SummaryCallFailed:
-        """The error that a provider sent inside an answer, of the kind that its own code says."""
+        """The error that a provider sent inside an answer, of the kind that its code or its type says."""
+        kind = _KINDS_IN_ANSWERS.get(heard.error_type, CallFailure.IN_ANSWER)
         words = " ".join(without_secrets(heard.error, self._named_key()).split())[:_LONGEST_ERROR]
         return SummaryCallFailed(
             f"{model}: its provider sent an error instead of the answer: {words}",
-            failure=CallFailure.IN_ANSWER if failure is CallFailure.SERVER else failure,
+            failure=kind if failure is CallFailure.SERVER else failure,
         )
 
     @contextmanager
@@ -298,7 +305,7 @@ class LiteLlmCalls:
 
 
 def _watch(stream: Any, heard: StreamedMessage) -> None:
-    """Have a message hear what its provider sends before LiteLLM reads it, where LiteLLM reads events one by one."""
+    """Have a message hear what its provider sends before LiteLLM reads it, where LiteLLM reads it bit by bit."""
     if parse := getattr(stream, "chunk_parser", None):
 
         def parse_heard(*args: Any, **named: Any) -> Any:
@@ -308,6 +315,16 @@ def _watch(stream: Any, heard: StreamedMessage) -> None:
             return parse(*args, **named)
 
         stream.chunk_parser = parse_heard
+    if hasattr(lines := getattr(stream, "streaming_response", None), "__aiter__"):
+        stream.streaming_response = _hear_lines(lines, heard)
+
+
+async def _hear_lines(lines: Any, heard: StreamedMessage) -> AsyncIterator[Any]:
+    """The lines of a stream. One that is an object is an error in place of a stream, and LiteLLM may skip it."""
+    async for line in lines:
+        if isinstance(line, str) and (found := parse_json_object(line)):
+            heard.hear_raw(found)
+        yield line
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:

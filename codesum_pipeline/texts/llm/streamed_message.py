@@ -35,6 +35,7 @@ class StreamedMessage:
         self.counted: Any = None
         # The provider's words where it sent an error in place of the rest.
         self.error = ""
+        self.error_type = ""
 
     def hear(self, chunk: Any) -> None:
         """Take in the next piece, in LiteLLM's form."""
@@ -58,7 +59,8 @@ class StreamedMessage:
         """Take in an event as its provider sent it: LiteLLM passes on neither a refusal's words, nor that a message was
         ended by a refusal or an error."""
         if error := event.get("error"):
-            self.error = str(error.get("message") or json.dumps(error)) if isinstance(error, Mapping) else str(error)
+            self.error = str(_of(error).get("message") or (json.dumps(error) if _of(error) else error))
+            self.error_type = str(_of(error).get("type") or "")
         # One message in OpenAI's format; in Anthropic's its end is an event of its own.
         choices = event.get("choices") or [{"delta": {}, "finish_reason": _of(event.get("delta")).get("stop_reason")}]
         choice = _of(choices[0] if isinstance(choices, list) else None)

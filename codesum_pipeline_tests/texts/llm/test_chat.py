@@ -191,8 +191,11 @@ def test_an_error_inside_a_stream_is_an_outcome_of_its_own_with_the_providers_wo
         pytest.param('{"error": {"code": "x"}}', '{"code": "x"}', id="an object without a message"),
     ],
 )
-def test_an_error_in_a_body_of_status_200_is_the_same_outcome(server: ScriptedServer, body: str, words: str) -> None:
-    message, _ = chat(server, Sends(body))
+@BOTH_FORMATS
+def test_an_error_in_a_body_of_status_200_is_the_same_outcome(
+    server: ScriptedServer, body: str, words: str, model: str
+) -> None:
+    message = chat_in(server, model, Sends(body))
 
     assert isinstance(message, SummaryCallFailed)
     assert message.failure is CallFailure.IN_ANSWER
@@ -206,6 +209,24 @@ def test_an_error_inside_a_stream_with_a_code_is_what_its_code_says(
     server: ScriptedServer, code: int, failure: CallFailure
 ) -> None:
     message, _ = chat(server, Streams("A shop", error={"message": "no", "code": code}))
+
+    assert message.failure is failure
+
+
+@BOTH_FORMATS
+@pytest.mark.parametrize(
+    ("type_", "failure"),
+    [
+        ("authentication_error", CallFailure.CREDENTIALS),
+        ("rate_limit_error", CallFailure.RATE_LIMIT),
+        ("invalid_request_error", CallFailure.REFUSED),
+        ("overloaded_error", CallFailure.IN_ANSWER),
+    ],
+)
+def test_an_error_inside_a_stream_without_a_code_is_what_its_type_says(
+    server: ScriptedServer, model: str, type_: str, failure: CallFailure
+) -> None:
+    message = chat_in(server, model, Streams("A shop", error={"message": "no", "type": type_}))
 
     assert message.failure is failure
 
