@@ -41,7 +41,8 @@ from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
-from codesum_pipeline.texts.llm.ledger import UNUSABLE, KeptAnswer, Ledger, unusable_answers
+from codesum_pipeline.texts.llm.kept_answers import KeptAnswer, unusable_answers
+from codesum_pipeline.texts.llm.ledger import UNUSABLE, Ledger
 from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd

@@ -92,24 +92,6 @@ class AttemptResult(Struct, frozen=True):
     model_echoed: str | None = None
 
 
-class KeptAnswer(Struct, frozen=True):
-    """An answer that is paid for and cannot be used, what it is about, and what is wrong with it. Rows of earlier
-    versions have no `model_echoed`."""
-
-    about: str
-    answer: str
-    has_tool_call: bool
-    model_echoed: str | None
-    failure: str
-    error: str
-    started_at: str
-
-    @property
-    def kept_until(self) -> str:
-        """The moment from which on its request is sent again."""
-        return iso_moment(datetime.fromisoformat(self.started_at) + timedelta(days=KEEP_DAYS))
-
-
 class Caps(Struct, frozen=True):
     """What a run may still do; `usd_left` of None: as many dollars as it takes."""
 
@@ -330,21 +312,6 @@ def calls_since(state: Path, since: str) -> tuple[int, float]:
             f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
         ).fetchone()
         return int(counted), float(spent)
-
-
-def unusable_answers(state: Path, *, now: datetime) -> dict[str, KeptAnswer]:
-    """By the hash of the request, the last unusable answer of the last days, empty ones and those of another model
-    included; for readers."""
-    with open_for_reading(state, _TABLE) as connection:
-        if connection is None:
-            return {}
-        rows = connection.execute(
-            "SELECT request_hash, id, coalesce(answer, ''), has_tool_call, model_echoed, coalesce(failure, ''), "
-            "coalesce(error, ''), started_at FROM llm_attempts WHERE outcome = 'invalid' AND started_at > ? "
-            "ORDER BY sequence",
-            (iso_moment(now - timedelta(days=KEEP_DAYS)),),
-        )
-        return {key: KeptAnswer(about, answer, bool(called), *rest) for key, about, answer, called, *rest in rows}
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
