@@ -35,8 +35,14 @@ from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
 from codesum_pipeline.texts.llm.call_bounds import turns_upper
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask, reading_of_problem
-from codesum_pipeline.texts.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
+from codesum_pipeline.texts.llm.conversation import (
+    AnswerReading,
+    UnexpectedFailure,
+    WritingTask,
+    mark_ignored,
+    reading_of_problem,
+)
+from codesum_pipeline.texts.llm.ledger import FORM_IGNORED, UNUSABLE, AttemptResult, CallAttempt, Ledger, RefusedBefore
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_retries
@@ -180,7 +186,7 @@ _KINDS: dict[type[SummaryError], str] = {
     ModelNotInAllowlist: "model-not-allowed",
     PromptTemplateMismatch: "template-mismatch",
     RefusedAnswer: "refused-answer",
-    FormIgnored: UNUSABLE,
+    FormIgnored: FORM_IGNORED,
     AnotherModel: ANOTHER_MODEL,
     UnexpectedFailure: UNFORESEEN,
 }
@@ -196,7 +202,7 @@ class Desk(Struct, frozen=True):
 
     backend: SummaryBackend
     books: Books
-    refused_answers: Mapping[str, SummaryResponse]
+    refused_answers: Mapping[str, RefusedBefore]
     forms: AnswerForms
     now: Callable[[], str]
     admission: Admission
@@ -236,7 +242,7 @@ class TextRequester:
             return self._read(request, await self._summarize(request))
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
-            return replace(self._read(request, before), is_remembered=True)
+            return replace(self._read(request, before.response), ignores_form=before.ignores_form)
         return await with_retries(
             lambda _: self._attempt(request),
             attempts=self._desk.max_retries + 1,
@@ -271,10 +277,10 @@ class TextRequester:
                     if not (isinstance(error, UnexpectedFailure) or desk.ends_calls(error, model)):
                         desk.on_heard()
                     raise
-            answered = self._read(request, response)
+            answered = mark_ignored(desk.forms, request, self._read(request, response))
             if response.usage is None and worst:
                 desk.on_uncounted(model)
-            if answered.content or not desk.forms.is_ignored(request, response):
+            if not answered.ignores_form:
                 desk.on_heard()
             settled = result_of_reading(answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.content, model)
@@ -356,6 +362,8 @@ def result_of_reading(answered: AnswerReading[Any], latency_s: float) -> Attempt
     if answered.response.ended is not AnswerEnd.STOP:
         failure = FAILURES_BY_END[answered.response.ended]
         return replace(good, outcome=AttemptOutcome.INVALID, failure=failure, error=answered.complaint)
+    if answered.ignores_form:
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=FORM_IGNORED, error=answered.complaint)
     why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
 

@@ -191,7 +191,10 @@ class ChatRequest(Struct, frozen=True):
 
 
 class ChatResponse(Struct, frozen=True):
-    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known."""
+    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known.
+
+    The text of a refusal are its words.
+    """
 
     text: str
     reasoning: str
@@ -199,6 +202,7 @@ class ChatResponse(Struct, frozen=True):
     usage: TokenUsage | None
     model_name_echoed: str
     cost_usd: float | None = None
+    ended: AnswerEnd = AnswerEnd.STOP
 
 
 OnText = Callable[[str], None]

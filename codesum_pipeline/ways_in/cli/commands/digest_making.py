@@ -1,5 +1,6 @@
 """`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and the roll-up of a period."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -7,12 +8,14 @@ from typing import Annotated, Any
 
 import typer
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
@@ -46,6 +49,10 @@ from codesum_pipeline.ways_in.cli.render import (
     show_parts,
     write_note,
 )
+
+AgainOption = Annotated[
+    bool, switch("--again", "Ask a model again, and pay again, whose answers to the same question could not be used.")
+]
 
 
 def preview_digest(
@@ -93,6 +100,7 @@ def run_digests(
             autocompletion=complete_intents,
         ),
     ] = None,
+    again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Have the digests that are due and the roll-ups of the month before, and send what waits: for a cron job where the
@@ -105,7 +113,7 @@ def run_digests(
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
     names = [survey.named(name).name for name in intent or ()]
-    desk = home.digest_desk()
+    desk = replace(home.digest_desk(), asks_again=again)
     rows = run_now(desk, names) if names else run_due(desk)
     rolled_up = [] if names else run_monthly(desk)
     for each in rolled_up:
@@ -132,6 +140,7 @@ def aggregate(
     intent: IntentArgument,
     since: SinceOption = None,
     until: UntilOption = None,
+    again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the digests of a while in one, as [bold]codesum digest send[/] would send it. Nothing is sent.
@@ -141,7 +150,7 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until) as rollup:
+    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
         if rollup.plan.problem and as_json:
             nothing = {
                 "summary": "",
@@ -165,13 +174,14 @@ def send(
     intent: IntentArgument,
     since: SinceOption = None,
     until: UntilOption = None,
+    again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send the digests of a while in one to the intent's channels: each such roll-up once.
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until) as rollup:
+    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
         if not rollup.intent.channels:
             raise ConfigurationError(f"intent {rollup.intent.name!r} has no channels: it can be sent to nobody")
         _tell_price(rollup.plan)
@@ -207,13 +217,16 @@ class _RollupRequest(Struct, frozen=True):
 
 @contextmanager
 def _open_rollup(
-    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None
+    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None, *, asks_again: bool
 ) -> Iterator[_RollupRequest]:
     home = invocation_of(ctx).home
-    desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
+    desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
+    days = [f"{name} {day:%Y-%m-%d}" for name, day in (("--since", since), ("--until", until)) if day]
+    command = " ".join([f"codesum digest {ctx.info_name} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
-        yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, span))
+        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", command, is_scheduled=False))
+        yield _RollupRequest(desk, store, wanted, plan)
 
 
 def _tell_price(plan: RollupPlan) -> None:
