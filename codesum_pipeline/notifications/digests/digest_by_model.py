@@ -203,9 +203,8 @@ def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[Checked
     answers = _DigestAnswers.of(job, request)
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        return await _DigestRequester(job, request, backend, ledger, answers, AnswerForms(job.settings.llm)).draft(
-            compose
-        )
+        forms = AnswerForms(job.settings.llm)
+        return await _DigestRequester(job, request, backend, ledger, answers, forms).draft(compose)
 
     try:
         draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
