@@ -284,7 +284,9 @@ class _DigestRequester(Struct):
     def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
         try:
             found = check_response(request, response, self.job.settings.llm)
-            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
+            shown = (self.digest.template.system, self.digest.prompt)
+            claims = read_claims(found, request.parameters.form, self.digest.articles, shown=shown)
+            return AnswerReading(found, claims)
         except AnswerProblem as problem:
             return AnswerReading(response, None, str(problem))
 

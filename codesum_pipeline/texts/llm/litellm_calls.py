@@ -22,7 +22,6 @@ from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
 from codesum_pipeline.texts.llm.litellm_door import failure_of, keys_in_use, litellm_client, without_keys
 from codesum_pipeline.texts.llm.pins import (
-    CALL_OF,
     AnswerForm,
     ChatRequest,
     ChatResponse,
@@ -35,6 +34,7 @@ from codesum_pipeline.texts.llm.pins import (
 from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of
 
 # Anthropic's format takes no empty turn.
 _NOTHING = "(no answer)"
@@ -151,7 +151,9 @@ class LiteLlmCalls:
         template = self._templates[request.level]
         tool = template.tool or answer_tool(request.level)
         await self._turn()
-        answer = await self._complete(arguments_of(request, template, tool))
+        # A strict request takes an answer in the form that its provider documents, or none.
+        raw = None if request.is_strict else RawAnswer()
+        answer = await self._complete(arguments_of(request, template, tool), raw)
         return self._read(request, tool, answer)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
@@ -196,13 +198,20 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(self, arguments: dict[str, Any]) -> Any:
-        """LiteLLM's answer; raises `SummaryCallFailed`."""
+    async def _complete(self, arguments: dict[str, Any], raw: RawAnswer | None) -> Any:
+        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
-        with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
-            # LiteLLM's own time-out is one of silence: an answer that drips would never end.
-            async with asyncio.timeout(timeout_s):
-                return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
+        noted = {"logger_fn": raw.note} if raw else {}
+        try:
+            with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
+                # LiteLLM's own time-out is one of silence: an answer that drips would never end.
+                async with asyncio.timeout(timeout_s):
+                    return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s), **noted)
+        except SummaryCallFailed as failure:
+            answer = raw.read() if raw and failure.failure is CallFailure.UNREADABLE else None
+            if answer is None:
+                raise
+            return answer
 
     async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
@@ -251,7 +260,7 @@ class LiteLlmCalls:
 
     def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
         """LiteLLM's answer in our words, without any key."""
-        claim, has_tool_call = _claim_of(answer, tool, request.parameters.form)
+        claim, has_tool_call = claim_of(answer, tool, request.parameters.form)
         usage, written = _usage_of(answer)
         keys = keys_in_use(self._named_key())
         return SummaryResponse(
@@ -268,20 +277,6 @@ class LiteLlmCalls:
         except ConfigurationError:
             return None
         return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
-
-
-def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
-    """What was answered, and whether by a call of the tool; empty if nothing was."""
-    message = answer.choices[0].message if answer.choices else None
-    if message is None:
-        return "", False
-    calls = [call.function for call in message.tool_calls or ()]
-    wanted = [call for call in calls if call.name == tool.name]
-    if wanted:
-        return str(wanted[0].arguments or ""), True
-    if calls and (form is AnswerForm.TOOL or not message.content):
-        return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
-    return str(message.content or getattr(message, "refusal", None) or ""), False
 
 
 def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:

@@ -1,0 +1,207 @@
+"""The object that a model meant as its answer, in what it wrote.
+
+Models and servers wrap the object that was asked for. Every object in an answer is tried, as it stands, and none is
+completed or guessed:
+
+| an answer | is read as |
+|---|---|
+| JSON, with raw line ends and tabs in its strings, or a comma behind the last entry | the object |
+| a fence, a tag or prose around it; a `}` or other text behind it | the object inside |
+| JSON in a string, up to three times, with or without the outer quotes | the object in the string |
+| `{"arguments": …}`, `{"name": …, "parameters": …}`, a list, any object around it | the object inside |
+| `<tool_call>`, `[TOOL_CALLS]`, `<function=NAME>`, `<|python_tag|>` and JSON | the object inside |
+| `<function=NAME><parameter=FIELD>…</parameter></function>` and the like, closed | an object of these fields |
+| reasoning, then its closing tag | what follows the tag |
+| a call that names another tool | nothing |
+| JSON that ends too early | only what is complete in it |
+| a key twice with different values, NaN, Infinity | nothing |
+
+An object is the answer if it passes the check, and if no other one passes with another content. One that stands in what
+the model was shown never is: code may hold one that was put there to be taken for an answer, and small models repeat
+the worked examples of a prompt.
+
+The search takes time in proportion to the length of the text, whatever is in it.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from codesum_pipeline.texts.llm.tool_names import find_tool
+
+Visit = Callable[[dict[str, Any]], bool]
+
+# A string in an object in a string: no server was seen to encode an answer more often.
+_MOST_LAYERS = 4
+# A brace at which no object can be read costs what was read until that was seen.
+_READS_OF_A_CHARACTER = 32
+_LINES_FASTER_BY = 64
+_REASONING_ENDS = re.compile(
+    r"</(?:\w+:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad)\s*+>"
+    r"|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|channel\|>\s*+final\s*+<\|message\|>",
+    re.IGNORECASE,
+)
+_ENCODED = r"\{(?=(?:\s|\\+[nrt])*+\\+\")"
+_OBJECT = re.compile(rf"\{{(?=\s*+[\"}}])|(?P<encoded>{_ENCODED})")
+_ENCODED_AGAIN = re.compile(_ENCODED)
+_IN_A_STRING = re.compile(r"(?:[^\"\\]|\\.)*+", re.DOTALL)
+_COMMA_TOO_MUCH = re.compile(r"(\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z))|,(?=\s*+[}\]])", re.DOTALL)
+_NAME_KEYS = ("name", "tool_name", "function_name", "recipient_name", "tool", "function")
+_ARGUMENT_KEYS = frozenset(("arguments", "parameters", "args", "input", "kwargs"))
+_LONGEST_NAME = 120
+_NAME_BEFORE = re.compile(r"(?:<function=|<invoke name=\"|\[TOOL_CALLS\]\s*|to=)([\w.:/-]+)[^\w{]*(?:ARGS\]\s*)?$")
+_CALL_TAG = re.compile(r"<(?P<tag>function|invoke|tool_call)(?:=|\s+name=|>\s*+)[\"']?(?P<name>[\w.:/-]{1,100})")
+_FIELD_TAG = re.compile(
+    r"<(?P<tag>parameter|param)(?:=|\s+name=)[\"']?(?P<name>[\w.-]{1,100})[^<>]{0,100}>"
+    r"|<arg_key>\s*+(?P<key>[\w.-]{1,100})\s*+</arg_key>\s*+<(?P<value>arg_value)>"
+)
+
+
+def visit_objects(claim: str, tool: str, visit: Visit) -> None:
+    """Show `visit` each object of an answer, the outer one before those in it. It returns whether the object is the
+    answer: then nothing inside of it is looked at. Raises `RecursionError` where braces are nested too deeply."""
+    search = _Search(tool, visit, _READS_OF_A_CHARACTER * len(claim))
+    search.look_into_text(claim, 0)
+    if not search.has_found and (mended := _COMMA_TOO_MUCH.sub(lambda found: found[1] or "", claim)) != claim:
+        search.look_into_text(mended, 0)
+
+
+def decode_json(text: str) -> Any:
+    """The value of a text that is JSON as a whole; raises `ValueError` and `RecursionError`."""
+    return _DECODER.decode(text)
+
+
+class _Search:
+    def __init__(self, tool: str, visit: Visit, work: int) -> None:
+        self.has_found = False
+        self._tool = tool
+        self._visit = visit
+        self._work = work
+
+    def look_into_text(self, text: str, layer: int) -> None:
+        waiting = list(self._values_in(text))[::-1]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, list):
+                waiting += reversed(value)
+            elif isinstance(value, str):
+                if "{" in value and layer < _MOST_LAYERS:
+                    self.look_into_text(value, layer + 1)
+            elif isinstance(value, dict) and not self._calls_another(value):
+                if self._visit(value):
+                    self.has_found = True
+                else:
+                    waiting += reversed(value.values())
+
+    def _calls_another(self, value: Mapping[str, Any]) -> bool:
+        """Whether an object is a call of another tool."""
+        name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
+        return name is not None and not value.keys().isdisjoint(_ARGUMENT_KEYS) and not self._is_tool(name)
+
+    def _is_tool(self, name: str) -> bool:
+        return find_tool(name, (self._tool,)) is not None
+
+    def _values_in(self, text: str) -> Iterator[Any]:
+        """The whole text as JSON; else each object in it that is in no other one, behind all reasoning."""
+        try:
+            yield decode_json(text)
+        except ValueError:
+            spans = sorted([*self._spans(text), *self._tagged(text)], key=lambda span: span[:2])
+            reasoning = _end_of_reasoning(text, spans)
+            yield from (value for start, _, value in spans if start >= reasoning)
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int, Any]]:
+        """Each complete object in a text, with its place; where it is written as in a string, that string."""
+        begin = _OBJECT.search(text)
+        while begin and self._work > 0:
+            start = begin.start()
+            found = self._encoded_at(text, start) if begin["encoded"] else self._object_at(text, start)
+            if found and self._is_called(text, start):
+                yield start, *found
+            begin = _OBJECT.search(text, found[0] if found else start + 1)
+
+    def _object_at(self, text: str, start: int) -> tuple[int, Any] | None:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            # Python counts the lines up to its place.
+            self._work -= error.pos - start + error.pos // _LINES_FASTER_BY
+        except ValueError:
+            # Such an error does not say where it is.
+            self._work -= len(text) - start
+        else:
+            return end, value
+        return None
+
+    def _encoded_at(self, text: str, start: int) -> tuple[int, Any] | None:
+        """What is written as in a string of JSON from here on, if that begins with a complete object."""
+        found = _IN_A_STRING.match(text, start)
+        end = found.end() if found else start
+        self._work -= end - start
+        try:
+            decoded: str = json.loads(f'"{text[start:end]}"', strict=False)
+            if not _ENCODED_AGAIN.match(decoded):
+                _DECODER.raw_decode(decoded)
+        except ValueError:
+            return None
+        return end, decoded
+
+    def _is_called(self, text: str, start: int) -> bool:
+        """Whether no other tool is named right before a place."""
+        named = _NAME_BEFORE.search(text, max(0, start - _LONGEST_NAME), start)
+        return named is None or self._is_tool(named[1])
+
+    def _tagged(self, text: str) -> Iterator[tuple[int, int, Any]]:
+        """Each call of the tool that has a tag for every field. Without its last tag it may lack fields."""
+        begin = _CALL_TAG.search(text)
+        while begin:
+            end = text.find(f"</{begin['tag']}>", begin.end())
+            if end < 0:
+                return
+            fields = _fields_in(text[begin.end() : end])
+            if fields and self._is_tool(begin["name"]):
+                yield begin.start(), end, fields
+            begin = _CALL_TAG.search(text, end)
+
+
+def _end_of_reasoning(text: str, spans: list[tuple[int, int, Any]]) -> int:
+    """The end of the last tag that closes reasoning and is not part of an object."""
+    starts = [start for start, _, _ in spans]
+    last = 0
+    for tag in _REASONING_ENDS.finditer(text):
+        place = bisect_right(starts, tag.start()) - 1
+        if place < 0 or spans[place][1] <= tag.start():
+            last = tag.end()
+    return last
+
+
+def _fields_in(text: str) -> dict[str, str]:
+    """The fields that have a tag each; none where one has two values."""
+    fields: dict[str, str] = {}
+    begin = _FIELD_TAG.search(text)
+    while begin:
+        name, end = begin["name"] or begin["key"], text.find(f"</{begin['tag'] or begin['value']}>", begin.end())
+        value = text[begin.end() : end].strip()
+        if end < 0 or fields.setdefault(name, value) != value:
+            return {}
+        begin = _FIELD_TAG.search(text, end)
+    return fields
+
+
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        for key, one in pairs:
+            if value[key] != one:
+                raise ValueError(f"the key {key[:80]!r} has two values")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+# Not strict: line ends and tabs may stand in strings as they are.
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant, object_pairs_hook=_with_each_key_once)
