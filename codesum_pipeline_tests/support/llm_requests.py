@@ -75,11 +75,12 @@ def ask(settings: LlmSettings, *requests: SummaryRequest) -> list[SummaryRespons
 def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | SummaryError:
     """What a conversation of at most three answers ends with, or raises, that begins with a request."""
     backend = LiteLlmBackend(settings, templates())
+    bounds = replace(SHOWN, shown=(templates()[request.level].system, request.sources[0]))
 
     async def ask_once(request: SummaryRequest) -> AnswerReading[WrittenText]:
         response = await backend.summarize(request)
         try:
-            return AnswerReading(response, read_answer(response, request.parameters.form, SHOWN))
+            return AnswerReading(response, read_answer(response, request.parameters.form, bounds))
         except AnswerProblem as problem:
             return AnswerReading(response, None, str(problem))
 

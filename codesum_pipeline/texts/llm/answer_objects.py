@@ -27,8 +27,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
+from codesum_pipeline.texts.llm.pins import refuse_constant
 from codesum_pipeline.texts.llm.tool_names import find_tool
 
 Visit = Callable[[dict[str, Any]], bool]
@@ -62,10 +63,11 @@ _FIELD_TAG = re.compile(
 def visit_objects(claim: str, tool: str, visit: Visit) -> None:
     """Show `visit` each object of an answer, the outer one before those in it. It returns whether the object is the
     answer: then nothing inside of it is looked at. Raises `RecursionError` where braces are nested too deeply."""
-    search = _Search(tool, visit, _READS_OF_A_CHARACTER * len(claim))
-    search.look_into_text(claim, 0)
-    if not search.has_found and (mended := _COMMA_TOO_MUCH.sub(lambda found: found[1] or "", claim)) != claim:
-        search.look_into_text(mended, 0)
+    for drops_commas in (False, True):
+        search = _Search(tool, visit, _READS_OF_A_CHARACTER * len(claim), drops_commas=drops_commas)
+        search.look_into_text(claim, 0)
+        if search.has_found:
+            return
 
 
 def decode_json(text: str) -> Any:
@@ -73,9 +75,16 @@ def decode_json(text: str) -> Any:
     return _DECODER.decode(text)
 
 
+def is_empty_call(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a call of a tool without any arguments."""
+    given = [part for key, part in value.items() if key in _ARGUMENT_KEYS]
+    return given in ([{}], ["{}"], [""], [None]) and value.keys() <= {*_ARGUMENT_KEYS, *_NAME_KEYS, "id", "type"}
+
+
 class _Search:
-    def __init__(self, tool: str, visit: Visit, work: int) -> None:
+    def __init__(self, tool: str, visit: Visit, work: int, *, drops_commas: bool) -> None:
         self.has_found = False
+        self._drops_commas = drops_commas
         self._tool = tool
         self._visit = visit
         self._work = work
@@ -95,6 +104,9 @@ class _Search:
                 else:
                     waiting += reversed(value.values())
 
+    def _mended(self, text: str) -> str:
+        return _COMMA_TOO_MUCH.sub(lambda found: found[1] or "", text) if self._drops_commas else text
+
     def _calls_another(self, value: Mapping[str, Any]) -> bool:
         """Whether an object is a call of another tool."""
         name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
@@ -108,6 +120,7 @@ class _Search:
         try:
             yield decode_json(text)
         except ValueError:
+            text = self._mended(text)
             spans = sorted([*self._spans(text), *self._tagged(text)], key=lambda span: span[:2])
             reasoning = _end_of_reasoning(text, spans)
             yield from (value for start, _, value in spans if start >= reasoning)
@@ -143,7 +156,7 @@ class _Search:
         try:
             decoded: str = json.loads(f'"{text[start:end]}"', strict=False)
             if not _ENCODED_AGAIN.match(decoded):
-                _DECODER.raw_decode(decoded)
+                _DECODER.raw_decode(self._mended(decoded))
         except ValueError:
             return None
         return end, decoded
@@ -199,9 +212,5 @@ def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
 # Not strict: line ends and tabs may stand in strings as they are.
-_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant, object_pairs_hook=_with_each_key_once)
+_DECODER = json.JSONDecoder(strict=False, parse_constant=refuse_constant, object_pairs_hook=_with_each_key_once)

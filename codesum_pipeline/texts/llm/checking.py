@@ -10,7 +10,7 @@ do not praise) a program cannot judge: a good text may speak of a fast event or 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NoReturn, TypeVar
 
 from msgspec import Struct
@@ -99,8 +99,8 @@ _MAX_COMPLAINTS = 12
 # An answer has one. Each is checked, and a check takes longer than reading.
 _MOST_OBJECTS = 32
 _COPIED = (
-    "The answer cannot be taken: it stands in what you were shown, as an example or as part of the material. Write your "
-    "own answer, with every field."
+    "The answer cannot be taken: it stands in what you were shown, as an example or as part of the material. Write "
+    "your own answer, with every field."
 )
 _Answer = TypeVar("_Answer", bound=BaseModel)
 Content = TypeVar("Content")
@@ -190,11 +190,12 @@ def read_object(
             "once, and write nothing else."
         )
     is_text = form is AnswerForm.TOOL and not response.has_tool_call
-    if reading.problem and (reading.has_fields or not is_text):
+    fault = _fault_of(response.claim)
+    if reading.problem and (reading.has_fields or not (is_text or fault)):
         raise reading.problem
     if is_text:
         raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
-    raise AnswerProblem(f"The answer is {_fault_of(response.claim)}. Answer again, with every field.")
+    raise AnswerProblem(f"The answer is {fault or 'a call of another tool'}. Answer again, with every field.")
 
 
 class _Reading(Generic[Content]):
@@ -221,15 +222,16 @@ class _Reading(Generic[Content]):
         if (self._seen and not fields) or value in self._seen:
             return False
         if len(self._seen) == _MOST_OBJECTS:
-            raise AnswerProblem(f"Your answer holds more than {_MOST_OBJECTS} objects. Answer with one, with every field.")
+            raise AnswerProblem(
+                f"Your answer holds more than {_MOST_OBJECTS} objects. Answer with one, with every field."
+            )
         self._seen.append(value)
         repaired = repair_value(value, self._tool.schema)
-        is_copy = False
+        is_copy = stands_in(repaired, self._shown)
         try:
-            found = self._check(repaired)
-            is_copy = stands_in(repaired, self._shown)
             if is_copy:
                 raise AnswerProblem(_COPIED)
+            found = self._check(repaired)
         except AnswerProblem as problem:
             # Of several the last: models correct themselves.
             if (fields, not is_copy) >= self._nearest:
@@ -262,12 +264,12 @@ def raise_complaints(complaints: list[str]) -> NoReturn:
 
 
 def _fault_of(claim: str) -> str:
-    """Why there is no object in an answer."""
+    """Why an answer is no JSON object; empty if it is one."""
     try:
-        decode_json(claim)
+        value = decode_json(claim)
     except ValueError as error:
         return f"not valid JSON ({error})"
-    return "not a JSON object of the form that was asked for"
+    return "" if isinstance(value, dict) else "not a JSON object"
 
 
 def _function_complaints(answer: FunctionAnswer, bounds: AnswerBounds) -> list[str]:

@@ -1,8 +1,8 @@
 """Whether an object stands in a text that a model was shown, however it is written there.
 
-Compared are letters and digits alone: white space, line numbers, comment marks, quotes and escapes do not count, nor the
-order of fields. The object stands there if each longer text of it does, behind its field's name. Numbers and short words
-do not count, so a copy with other line numbers is a copy.
+Only letters and digits are compared: white space, line numbers, comment marks, quotes and escapes do not count, nor
+does the order of fields. The object stands there if each longer text of it does, behind its field's name. Numbers and
+short words do not count, so a copy that cites other lines is still a copy.
 """
 
 import re
@@ -23,11 +23,11 @@ def stands_in(value: Any, shown: Sequence[str]) -> bool:
     pairs = [pair for pair in _long_texts(value) if len(pair[1]) >= _LONG_CHARS]
     if not pairs:
         return False
-    names = {name for name, _ in pairs}
     wanted = {f"{_bare(name)}:{_bare(text)}" for name, text in pairs}
-    # Hardly any prompt has the names of all fields, and to read it whole takes long.
+    # To reduce a prompt to its letters takes long, and hardly any has the names of all fields.
     return any(
-        all(name in text for name in names) and all(pair in _bare_shown(text) for pair in wanted) for text in shown
+        ("\\u" in text or all(name in text for name, _ in pairs)) and all(pair in _bare_shown(text) for pair in wanted)
+        for text in shown
     )
 
 

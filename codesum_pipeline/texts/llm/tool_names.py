@@ -1,4 +1,4 @@
-"""Which tool a model means where it writes the name in another way: `Functions.Search`, `default_api:search`, `search `."""
+"""The tool that a model means where it writes its name in another way: `Functions.Search`, `default_api:search`."""
 
 import re
 from collections.abc import Collection

@@ -1,8 +1,8 @@
 """What a provider sent as an answer: the text or the call's arguments in it, and bodies that LiteLLM does not read.
 
 LiteLLM reads a body in the form that its provider documents. Servers in between send others, and LiteLLM raises: a list
-as content, arguments that are an object, a call without `function` or without arguments, one call in place of a list. Of
-such a body the same is made in the documented form. What has no answer in it stays unread.
+as content, a list as arguments, a call without `function`, one call in place of a list. The same content is then read
+from the body itself. A body without any answer stays unread.
 """
 
 import json
@@ -14,6 +14,8 @@ from codesum_pipeline.texts.llm.litellm_door import litellm_client
 from codesum_pipeline.texts.llm.pins import CALL_OF, AnswerForm, parse_json_object
 from codesum_pipeline.texts.llm.tool_names import find_tool
 
+# Arguments that say nothing. The answer may then be in the text beside the call.
+_NOTHING = ("", "{}", "null", '""')
 # Parts of a content that are no answer.
 _REASONING = ("thinking", "reasoning", "redacted_thinking", "reasoning_content")
 
@@ -21,7 +23,8 @@ _REASONING = ("thinking", "reasoning", "redacted_thinking", "reasoning_content")
 def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
     """What was answered, and whether by a call of the tool; empty if nothing was.
 
-    The arguments of several calls of the tool stand below each other, those that are equal once.
+    The arguments of several calls of the tool stand below each other, equal ones once. Where they are empty, the text
+    beside the call is the answer.
     """
     message = answer.choices[0].message if answer.choices else None
     if message is None:
@@ -30,8 +33,9 @@ def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool
     calls = [call.function for call in message.tool_calls or ()] or ([legacy] if legacy else [])
     wanted = [call for call in calls if find_tool(call.name or "", (tool.name,))]
     if wanted:
-        given = "\n".join(dict.fromkeys(call.arguments for call in wanted if call.arguments))
-        return given or str(message.content or ""), True
+        arguments = dict.fromkeys(call.arguments or "" for call in wanted)
+        given = [each for each in arguments if each.strip() not in _NOTHING]
+        return "\n".join(given) or str(message.content or "") or next(iter(arguments)), True
     if calls and (form is AnswerForm.TOOL or not message.content):
         return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
     return str(message.content or getattr(message, "refusal", None) or ""), False
@@ -72,8 +76,12 @@ def _message_of(choice: Any) -> dict[str, Any] | None:
     if not isinstance(message, dict):
         return None
     parts = _parts_of(message.get("content"))
-    calls = message.get("tool_calls") or message.get("function_call") or [p for p in parts if p.get("type") == "tool_use"]
-    texts = (part.get("text", part.get("content")) for part in parts if part.get("type") not in (*_REASONING, "tool_use"))
+    calls = (
+        message.get("tool_calls") or message.get("function_call") or [p for p in parts if p.get("type") == "tool_use"]
+    )
+    texts = (
+        part.get("text", part.get("content")) for part in parts if part.get("type") not in (*_REASONING, "tool_use")
+    )
     refusal = message.get("refusal")
     return {
         "role": "assistant",

@@ -18,8 +18,10 @@ from codesum_pipeline.foundation.data_model.cancellation import wanted_until
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.source.masking.secrets import mask_secrets
+from codesum_pipeline.texts.llm.answer_objects import is_empty_call, visit_objects
 from codesum_pipeline.texts.llm.marking import without_invisible
 from codesum_pipeline.texts.llm.pins import ToolCall
+from codesum_pipeline.texts.llm.tool_names import find_tool
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Arguments, explain_invalid
 from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
@@ -72,6 +74,45 @@ def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
     except ValidationError as error:
         message = f"{explain_invalid(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
         raise InvalidArguments(message) from error
+
+
+def mend_calls(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -> list[ToolCall]:
+    """The calls with the names and arguments that were meant, where models and servers write them in another way; what
+    is right or cannot be understood stays as it was written."""
+    return [
+        call if name is None else ToolCall(call.id, name, _meant_arguments(tools[name], call.arguments))
+        for call in calls
+        for name in [find_tool(call.name, tools)]
+    ]
+
+
+def _meant_arguments(tool: ModelTool, written: str) -> str:
+    found: list[dict[str, Any]] = []
+
+    def take(value: dict[str, Any]) -> bool:
+        meant = {} if is_empty_call(value) else value
+        # An empty object inside of others can be anything.
+        if (not meant and meant is value) or not _takes(tool, json.dumps(meant)):
+            return False
+        if meant not in found:
+            found.append(meant)
+        return True
+
+    if _takes(tool, written):
+        return written
+    try:
+        visit_objects(written, tool.name, take)
+    except RecursionError:
+        return written
+    return json.dumps(found[0], ensure_ascii=False) if len(found) == 1 else written
+
+
+def _takes(tool: ModelTool, written: str) -> bool:
+    try:
+        read_arguments(tool.arguments, written)
+    except InvalidArguments:
+        return False
+    return True
 
 
 # The tools that describe a repository as a whole; the model uses the results of others itself.

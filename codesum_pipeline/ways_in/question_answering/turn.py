@@ -24,7 +24,13 @@ from codesum_pipeline.texts.llm.marking import enclose
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, parse_json_object
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
-from codesum_pipeline.ways_in.question_answering.calls import CapturedCall, ModelTool, first_overview, run_calls
+from codesum_pipeline.ways_in.question_answering.calls import (
+    CapturedCall,
+    ModelTool,
+    first_overview,
+    mend_calls,
+    run_calls,
+)
 from codesum_pipeline.ways_in.question_answering.citations import MessageBlocks, RepositoryFiles, check_citations
 from codesum_pipeline.ways_in.question_answering.question_store import (
     CANCELLED,
@@ -193,7 +199,7 @@ class Turn(Struct):
     async def _call_tools(self, response: ChatResponse) -> str | None:
         """Carry out the calls of a message; the synthesis where they give an overview."""
         self.on_event(MessageEnded(is_answer=False))
-        calls = _with_own_ids(response.calls, self.steps)
+        calls = _with_own_ids(mend_calls(response.calls, self.tools), self.steps)
         for call in calls:
             self.on_event(ToolCalled(call.name, call.arguments))
         entries = await run_calls(calls, self.tools)
