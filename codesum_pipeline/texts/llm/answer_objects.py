@@ -20,13 +20,14 @@ An object is the answer if it passes the check, and if no other one passes with 
 the model was shown never is: code may hold one that was put there to be taken for an answer, and small models repeat
 the worked examples of a prompt.
 
-The search takes time in proportion to the length of the text, whatever is in it.
+The time of a search is bounded, whatever the text is: one that is made to be slow is given up.
 """
 
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from codesum_pipeline.texts.llm.pins import refuse_constant
@@ -36,8 +37,8 @@ Visit = Callable[[dict[str, Any]], bool]
 
 # A string in an object in a string: no server was seen to encode an answer more often.
 _MOST_LAYERS = 4
-# A brace at which no object can be read costs what was read until that was seen.
-_READS_OF_A_CHARACTER = 32
+# Characters that are read in vain: from each brace up to the place where it turns out to begin no object.
+_MOST_READ_IN_VAIN = 2_000_000
 _LINES_FASTER_BY = 64
 _REASONING_ENDS = re.compile(
     r"</(?:\w+:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad)\s*+>"
@@ -49,6 +50,7 @@ _OBJECT = re.compile(rf"\{{(?=\s*+[\"}}])|(?P<encoded>{_ENCODED})")
 _ENCODED_AGAIN = re.compile(_ENCODED)
 _IN_A_STRING = re.compile(r"(?:[^\"\\]|\\.)*+", re.DOTALL)
 _COMMA_TOO_MUCH = re.compile(r"(\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z))|,(?=\s*+[}\]])", re.DOTALL)
+_COMMA_AT_AN_END = re.compile(r",(?:\s|\\+[nrt])*+[}\]]")
 _NAME_KEYS = ("name", "tool_name", "function_name", "recipient_name", "tool", "function")
 _ARGUMENT_KEYS = frozenset(("arguments", "parameters", "args", "input", "kwargs"))
 _LONGEST_NAME = 120
@@ -63,8 +65,8 @@ _FIELD_TAG = re.compile(
 def visit_objects(claim: str, tool: str, visit: Visit) -> None:
     """Show `visit` each object of an answer, the outer one before those in it. It returns whether the object is the
     answer: then nothing inside of it is looked at. Raises `RecursionError` where braces are nested too deeply."""
-    for drops_commas in (False, True):
-        search = _Search(tool, visit, _READS_OF_A_CHARACTER * len(claim), drops_commas=drops_commas)
+    for drops_commas in (False, True) if _COMMA_AT_AN_END.search(claim) else (False,):
+        search = _Search(tool, visit, drops_commas=drops_commas)
         search.look_into_text(claim, 0)
         if search.has_found:
             return
@@ -82,12 +84,12 @@ def is_empty_call(value: Mapping[str, Any]) -> bool:
 
 
 class _Search:
-    def __init__(self, tool: str, visit: Visit, work: int, *, drops_commas: bool) -> None:
+    def __init__(self, tool: str, visit: Visit, *, drops_commas: bool) -> None:
         self.has_found = False
         self._drops_commas = drops_commas
         self._tool = tool
         self._visit = visit
-        self._work = work
+        self._left = _MOST_READ_IN_VAIN
 
     def look_into_text(self, text: str, layer: int) -> None:
         waiting = list(self._values_in(text))[::-1]
@@ -128,7 +130,7 @@ class _Search:
     def _spans(self, text: str) -> Iterator[tuple[int, int, Any]]:
         """Each complete object in a text, with its place; where it is written as in a string, that string."""
         begin = _OBJECT.search(text)
-        while begin and self._work > 0:
+        while begin and self._left > 0:
             start = begin.start()
             found = self._encoded_at(text, start) if begin["encoded"] else self._object_at(text, start)
             if found and self._is_called(text, start):
@@ -140,10 +142,10 @@ class _Search:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             # Python counts the lines up to its place.
-            self._work -= error.pos - start + error.pos // _LINES_FASTER_BY
+            self._left -= error.pos - start + error.pos // _LINES_FASTER_BY
         except ValueError:
             # Such an error does not say where it is.
-            self._work -= len(text) - start
+            self._left -= len(text) - start
         else:
             return end, value
         return None
@@ -152,7 +154,7 @@ class _Search:
         """What is written as in a string of JSON from here on, if that begins with a complete object."""
         found = _IN_A_STRING.match(text, start)
         end = found.end() if found else start
-        self._work -= end - start
+        self._left -= end - start
         try:
             decoded: str = json.loads(f'"{text[start:end]}"', strict=False)
             if not _ENCODED_AGAIN.match(decoded):
@@ -182,12 +184,10 @@ class _Search:
 def _end_of_reasoning(text: str, spans: list[tuple[int, int, Any]]) -> int:
     """The end of the last tag that closes reasoning and is not part of an object."""
     starts = [start for start, _, _ in spans]
-    last = 0
-    for tag in _REASONING_ENDS.finditer(text):
-        place = bisect_right(starts, tag.start()) - 1
-        if place < 0 or spans[place][1] <= tag.start():
-            last = tag.end()
-    return last
+    # The furthest end of all that begins before a place.
+    ends = [0, *accumulate((end for _, end, _ in spans), max)]
+    free = (tag for tag in _REASONING_ENDS.finditer(text) if ends[bisect_right(starts, tag.start())] <= tag.start())
+    return max((tag.end() for tag in free), default=0)
 
 
 def _fields_in(text: str) -> dict[str, str]:
