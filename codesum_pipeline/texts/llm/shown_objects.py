@@ -1,8 +1,8 @@
 """Whether an object stands in a text that a model was shown, however it is written there.
 
-Only letters and digits are compared: white space, line numbers, comment marks, quotes and escapes do not count, nor
-does the order of fields. The object stands there if each longer text of it does, behind its field's name. Numbers and
-short words do not count, so a copy that cites other lines is still a copy.
+Only letters, digits, colons and quotes are compared: white space, line numbers, comment marks and escapes do not count,
+nor do the kind of quotes and the order of fields. The object stands there if each longer text of it does, in quotes and
+behind its field's name. Numbers and short words do not count, so a copy that cites other lines is still a copy.
 """
 
 import re
@@ -15,7 +15,8 @@ _LONG_CHARS = 20
 _MOST_ESCAPES = 3
 _LINE_HEAD = re.compile(r"^[ \t]*+(?:\d++\|)?[ \t]*+(?:#++|//++|\*++|--++|;++|>++)?", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
-_NOT_COMPARED = re.compile(r"[^\w:]+|_+")
+_QUOTE = re.compile("[`'\u2018\u2019\u201c\u201d]")
+_NOT_COMPARED = re.compile(r"[^\w:\"]+|_+")
 
 
 def stands_in(value: Any, shown: Sequence[str]) -> bool:
@@ -23,7 +24,7 @@ def stands_in(value: Any, shown: Sequence[str]) -> bool:
     pairs = [pair for pair in _long_texts(value) if len(pair[1]) >= _LONG_CHARS]
     if not pairs:
         return False
-    wanted = {f"{_bare(name)}:{_bare(text)}" for name, text in pairs}
+    wanted = {_bare(f'"{name}":"{text}"') for name, text in pairs}
     # To reduce a prompt to its letters takes long, and hardly any has the names of all fields.
     return any(
         ("\\u" in text or all(name in text for name, _ in pairs)) and all(pair in _bare_shown(text) for pair in wanted)
@@ -54,7 +55,7 @@ def _bare(text: str) -> str:
         if "\\" not in text:
             break
         text = _ESCAPE.sub(_unescaped, text)
-    return _NOT_COMPARED.sub("", text)
+    return _NOT_COMPARED.sub("", _QUOTE.sub('"', text))
 
 
 def _unescaped(found: re.Match[str]) -> str:
