@@ -51,6 +51,11 @@ _ENCODED_AGAIN = re.compile(_ENCODED)
 _IN_A_STRING = re.compile(r"(?:[^\"\\]|\\.)*+", re.DOTALL)
 _COMMA_TOO_MUCH = re.compile(r"(\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z))|,(?=\s*+[}\]])", re.DOTALL)
 _COMMA_AT_AN_END = re.compile(r",(?:\s|\\+[nrt])*+[}\]]")
+_CALL_BEGINS = re.compile(
+    r"\s*+(?:<tool_call>|<function(?:=|_calls>)|<invoke\s|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"|(?:```\w*\s*+)?\[?\s*+\{\s*+\"(?:name|type|function|tool)\"\s*+:(?=.*?\"(?:arguments|parameters)\"\s*+:))",
+    re.DOTALL,
+)
 _NAME_KEYS = ("name", "tool_name", "function_name", "recipient_name", "tool", "function")
 _ARGUMENT_KEYS = frozenset(("arguments", "parameters", "args", "input", "kwargs"))
 _LONGEST_NAME = 120
@@ -75,6 +80,12 @@ def visit_objects(claim: str, tool: str, visit: Visit) -> None:
 def decode_json(text: str) -> Any:
     """The value of a text that is JSON as a whole; raises `ValueError` and `RecursionError`."""
     return _DECODER.decode(text)
+
+
+def begins_with_call(text: str) -> bool:
+    """Whether a text, behind its reasoning, begins like a call of a tool that a server did not read."""
+    reasoning = max((tag.end() for tag in _REASONING_ENDS.finditer(text)), default=0)
+    return _CALL_BEGINS.match(text, reasoning) is not None
 
 
 def is_empty_call(value: Mapping[str, Any]) -> bool:

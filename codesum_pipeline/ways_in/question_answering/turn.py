@@ -29,6 +29,7 @@ from codesum_pipeline.ways_in.question_answering.calls import (
     ModelTool,
     first_overview,
     mend_calls,
+    read_written_calls,
     run_calls,
 )
 from codesum_pipeline.ways_in.question_answering.citations import MessageBlocks, RepositoryFiles, check_citations
@@ -167,6 +168,9 @@ class Turn(Struct):
                 timeout_s=self.payer.llm.timeout_s,
                 on_discard=lambda: blocks.void("asking again"),
             )
+            if not response.calls and (calls := read_written_calls(response.text, self.tools)):
+                response = replace(response, text="", calls=tuple(calls))
+                blocks.void("the model calls a tool")
             blocks.end()
             failed = None
             self._note(message, response)
