@@ -5,7 +5,8 @@ completed or guessed:
 
 | an answer | is read as |
 |---|---|
-| JSON, with raw line ends and tabs in its strings, or a comma behind the last entry | the object |
+| JSON, with raw line ends and tabs in its strings | the object |
+| a comma behind the last entry; `None`, `True` and `False` as Python writes them | the object |
 | a fence, a tag or prose around it; a `}` or other text behind it | the object inside |
 | JSON in a string, up to three times, with or without the outer quotes | the object in the string |
 | `{"arguments": …}`, `{"name": …, "parameters": …}`, a list, any object around it | the object inside |
@@ -27,6 +28,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
@@ -40,6 +42,7 @@ _MOST_LAYERS = 4
 # Characters that are read in vain: from each brace up to the place where it turns out to begin no object.
 _MOST_READ_IN_VAIN = 2_000_000
 _LINES_FASTER_BY = 64
+_SCANNED_SLOWER_BY = 8
 _REASONING_ENDS = re.compile(
     r"</(?:\w+:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad)\s*+>"
     r"|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|channel\|>\s*+final\s*+<\|message\|>",
@@ -49,8 +52,11 @@ _ENCODED = r"\{(?=(?:\s|\\+[nrt])*+\\+\")"
 _OBJECT = re.compile(rf"\{{(?=\s*+[\"}}])|(?P<encoded>{_ENCODED})")
 _ENCODED_AGAIN = re.compile(_ENCODED)
 _IN_A_STRING = re.compile(r"(?:[^\"\\]|\\.)*+", re.DOTALL)
-_COMMA_TOO_MUCH = re.compile(r"(\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z))|,(?=\s*+[}\]])", re.DOTALL)
-_COMMA_AT_AN_END = re.compile(r",(?:\s|\\+[nrt])*+[}\]]")
+# Outside of strings: a comma behind the last entry, and Python's words.
+_NOT_QUITE_JSON = re.compile(r"(?P<text>\"(?:[^\"\\]|\\.)*+\")|,(?=\s*+[}\]])|\b(?P<word>None|True|False)\b", re.DOTALL)
+_STRING_OR_BRACE = re.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)|[{}]", re.DOTALL)
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+_MAY_BE_NOT_QUITE = re.compile(r",(?:\s|\\+[nrt])*+[}\]]|None|True|False")
 _CALL_BEGINS = re.compile(
     r"\s*+(?:<tool_call>|<function(?:=|_calls>)|<invoke\s|\[TOOL_CALLS\]|<\|python_tag\|>"
     r"|(?:```\w*\s*+)?\[?\s*+\{\s*+\"(?:name|type|function|tool)\"\s*+:(?=.*?\"(?:arguments|parameters)\"\s*+:))",
@@ -70,8 +76,8 @@ _FIELD_TAG = re.compile(
 def visit_objects(claim: str, tool: str, visit: Visit) -> None:
     """Show `visit` each object of an answer, the outer one before those in it. It returns whether the object is the
     answer: then nothing inside of it is looked at. Raises `RecursionError` where braces are nested too deeply."""
-    for drops_commas in (False, True) if _COMMA_AT_AN_END.search(claim) else (False,):
-        search = _Search(tool, visit, drops_commas=drops_commas)
+    for is_lenient in (False, True) if _MAY_BE_NOT_QUITE.search(claim) else (False,):
+        search = _Search(tool, visit, is_lenient=is_lenient)
         search.look_into_text(claim, 0)
         if search.has_found:
             return
@@ -95,9 +101,9 @@ def is_empty_call(value: Mapping[str, Any]) -> bool:
 
 
 class _Search:
-    def __init__(self, tool: str, visit: Visit, *, drops_commas: bool) -> None:
+    def __init__(self, tool: str, visit: Visit, *, is_lenient: bool) -> None:
         self.has_found = False
-        self._drops_commas = drops_commas
+        self._is_lenient = is_lenient
         self._tool = tool
         self._visit = visit
         self._left = _MOST_READ_IN_VAIN
@@ -117,9 +123,6 @@ class _Search:
                 else:
                     waiting += reversed(value.values())
 
-    def _mended(self, text: str) -> str:
-        return _COMMA_TOO_MUCH.sub(lambda found: found[1] or "", text) if self._drops_commas else text
-
     def _calls_another(self, value: Mapping[str, Any]) -> bool:
         """Whether an object is a call of another tool."""
         name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
@@ -133,7 +136,6 @@ class _Search:
         try:
             yield decode_json(text)
         except ValueError:
-            text = self._mended(text)
             spans = sorted([*self._spans(text), *self._tagged(text)], key=lambda span: span[:2])
             reasoning = _end_of_reasoning(text, spans)
             yield from (value for start, _, value in spans if start >= reasoning)
@@ -159,6 +161,15 @@ class _Search:
             self._left -= len(text) - start
         else:
             return end, value
+        return self._almost_object_at(text, start) if self._is_lenient else None
+
+    def _almost_object_at(self, text: str, start: int) -> tuple[int, Any] | None:
+        """An object that is complete and only almost JSON. Strings are told apart from its own beginning on, so that
+        nothing inside of them is changed."""
+        end = _end_of_braces(text, start)
+        self._left -= _SCANNED_SLOWER_BY * ((end or len(text)) - start)
+        with suppress(ValueError):
+            return (end, decode_json(_NOT_QUITE_JSON.sub(_mended_part, text[start:end]))) if end else None
         return None
 
     def _encoded_at(self, text: str, start: int) -> tuple[int, Any] | None:
@@ -168,11 +179,10 @@ class _Search:
         self._left -= end - start
         try:
             decoded: str = json.loads(f'"{text[start:end]}"', strict=False)
-            if not _ENCODED_AGAIN.match(decoded):
-                _DECODER.raw_decode(self._mended(decoded))
         except ValueError:
             return None
-        return end, decoded
+        begins = _ENCODED_AGAIN.match(decoded) or self._object_at(decoded, 0)
+        return (end, decoded) if begins else None
 
     def _is_called(self, text: str, start: int) -> bool:
         """Whether no other tool is named right before a place."""
@@ -190,6 +200,20 @@ class _Search:
             if fields and self._is_tool(begin["name"]):
                 yield begin.start(), end, fields
             begin = _CALL_TAG.search(text, end)
+
+
+def _end_of_braces(text: str, start: int) -> int | None:
+    """Where the brace that opens at a place is closed."""
+    depth = 0
+    for found in _STRING_OR_BRACE.finditer(text, start):
+        depth += (found[0] == "{") - (found[0] == "}")
+        if not depth:
+            return found.end()
+    return None
+
+
+def _mended_part(found: re.Match[str]) -> str:
+    return found["text"] or _WORDS.get(found["word"], "")
 
 
 def _end_of_reasoning(text: str, spans: list[tuple[int, int, Any]]) -> int:

@@ -18,14 +18,16 @@
 | anything else that is not of the schema | | refused |
 """
 
-import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.texts.llm.answer_objects import decode_json
 
 _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
+_MOST_ENCODINGS = 3
 _SAYS_NULL = ("", "null", "none")
 
 
@@ -75,10 +77,9 @@ def _list(value: Any, schema: Mapping[str, Any]) -> Any:
 
 def _from_text(value: Any, wanted: type) -> Any:
     """A list or object that was given as JSON in a string."""
-    if not isinstance(value, str):
-        return value
-    try:
-        read = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    read = value
+    with suppress(ValueError, RecursionError):
+        for _ in range(_MOST_ENCODINGS):
+            if isinstance(read, str):
+                read = decode_json(read)
     return read if isinstance(read, wanted) else value

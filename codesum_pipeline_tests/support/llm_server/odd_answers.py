@@ -110,6 +110,7 @@ SHAPES: Mapping[str, Callable[[str], str]] = {
     "an end mark": lambda text: f"{text}<|im_end|>",
     "raw line ends": _with_raw_line_ends,
     "a comma too much": lambda text: f"{text[:-1]},}}",
+    "words of Python": lambda text: text.replace(": null", ": None"),
     "in arguments": lambda text: f'{{"arguments": {text}}}',
     "a string in arguments": lambda text: json.dumps({"arguments": text}),
     "a broken string in arguments": lambda text: json.dumps({"arguments": f"{text}}}"}),

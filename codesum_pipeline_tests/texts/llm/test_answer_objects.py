@@ -131,6 +131,22 @@ def test_what_an_answer_says_about_tags_and_braces_stays_as_it_is() -> None:
             assert read(shape(text)) == read(text, is_call=True), name
 
 
+def test_nothing_inside_of_a_string_is_mended() -> None:
+    answer = function_answer(
+        business_intent="Reads None, True and [1, 2,] or {3,} of a text.",
+        returns={
+            "type": "Callable[[], None]",
+            "type_summary": "a function, or None",
+            "details": "It gives {None,}. Always.",
+        },
+    )
+    text = json.dumps(answer)
+
+    # A quote that is never closed is no reason to take strings for what is between them.
+    assert read(f'Here it is, as "asked: {text[:-1]},}}') == read(text, is_call=True)
+    assert read(f'{{"name": "emit_symbol_summary", "arguments": {text}') == read(text, is_call=True)
+
+
 LENGTH = MAX_OUTPUT_BYTES
 
 

@@ -93,6 +93,18 @@ def test_a_good_answer_of_an_upper_level_names_its_parts() -> None:
             id="a list of objects in a string is read",
         ),
         pytest.param(
+            function_answer(citations=json.dumps(json.dumps(function_answer()["citations"]))),
+            function_answer(),
+            id="a list that was encoded twice is read",
+        ),
+        pytest.param(
+            function_answer(
+                returns=json.dumps(function_answer()["returns"]).replace("in cents", "in\n cents"),
+            ),
+            function_answer(),
+            id="an object in a string is read, with raw line ends in it",
+        ),
+        pytest.param(
             function_answer(purpose=" Adds \x1b[31mup\x1b[0m the\n\n prices\u202e of\x00 an\u200b order, all. "),
             function_answer(purpose="Adds up the prices of an order, all."),
             id="escape sequences, invisible characters and line feeds go",
