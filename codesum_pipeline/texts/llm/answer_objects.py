@@ -12,7 +12,8 @@ completed or guessed:
 | `{"arguments": …}`, `{"name": …, "parameters": …}`, a list, any object around it | the object inside |
 | `<tool_call>`, `[TOOL_CALLS]`, `<function=NAME>`, `<|python_tag|>` and JSON | the object inside |
 | `<function=NAME><parameter=FIELD>…</parameter></function>` and the like, closed | an object of these fields |
-| reasoning, then its closing tag | what follows the tag |
+| reasoning and its closing tag | what follows the tag |
+| reasoning without a closing tag | the object, if it is the last word |
 | a call that names another tool | nothing |
 | JSON that ends too early | only what is complete in it |
 | a key twice with different values, NaN, Infinity | nothing |
@@ -43,11 +44,16 @@ _MOST_LAYERS = 4
 _MOST_READ_IN_VAIN = 2_000_000
 _LINES_FASTER_BY = 64
 _SCANNED_SLOWER_BY = 8
+_REASONING = "(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad)"
+_REASONING_BEGINS = re.compile(
+    rf"<(?:\w+:)?{_REASONING}\s*+>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>", re.IGNORECASE
+)
 _REASONING_ENDS = re.compile(
-    r"</(?:\w+:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad)\s*+>"
+    rf"</(?:\w+:)?{_REASONING}\s*+>"
     r"|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|channel\|>\s*+final\s*+<\|message\|>",
     re.IGNORECASE,
 )
+_WORDS_OUTSIDE_OF_TAGS = re.compile(r"<[^<>]*+>|(?P<word>\w)")
 _ENCODED = r"\{(?=(?:\s|\\+[nrt])*+\\+\")"
 _OBJECT = re.compile(rf"\{{(?=\s*+[\"}}])|(?P<encoded>{_ENCODED})")
 _ENCODED_AGAIN = re.compile(_ENCODED)
@@ -137,7 +143,10 @@ class _Search:
             yield decode_json(text)
         except ValueError:
             spans = sorted([*self._spans(text), *self._tagged(text)], key=lambda span: span[:2])
-            reasoning = _end_of_reasoning(text, spans)
+            free = _Outside(spans)
+            reasoning = free.last_end(_REASONING_ENDS, text, 0)
+            if free.last_end(_REASONING_BEGINS, text, reasoning) and _goes_on(text, max(free.ends)):
+                return
             yield from (value for start, _, value in spans if start >= reasoning)
 
     def _spans(self, text: str) -> Iterator[tuple[int, int, Any]]:
@@ -216,13 +225,24 @@ def _mended_part(found: re.Match[str]) -> str:
     return found["text"] or _WORDS.get(found["word"], "")
 
 
-def _end_of_reasoning(text: str, spans: list[tuple[int, int, Any]]) -> int:
-    """The end of the last tag that closes reasoning and is not part of an object."""
-    starts = [start for start, _, _ in spans]
-    # The furthest end of all that begins before a place.
-    ends = [0, *accumulate((end for _, end, _ in spans), max)]
-    free = (tag for tag in _REASONING_ENDS.finditer(text) if ends[bisect_right(starts, tag.start())] <= tag.start())
-    return max((tag.end() for tag in free), default=0)
+class _Outside:
+    """The places of a text that are part of none of these objects."""
+
+    def __init__(self, spans: list[tuple[int, int, Any]]) -> None:
+        self._starts = [start for start, _, _ in spans]
+        # The furthest end of all that begins before a place.
+        self.ends = [0, *accumulate((end for _, end, _ in spans), max)]
+
+    def last_end(self, tags: re.Pattern[str], text: str, since: int) -> int:
+        """The end of the last tag that is part of no object; 0 if there is none."""
+        places = ((tag.start(), tag.end()) for tag in tags.finditer(text, since))
+        free = (end for start, end in places if self.ends[bisect_right(self._starts, start)] <= start)
+        return max(free, default=0)
+
+
+def _goes_on(text: str, place: int) -> bool:
+    """Whether words follow: the last object in reasoning that is not closed was no answer, then."""
+    return any(found["word"] for found in _WORDS_OUTSIDE_OF_TAGS.finditer(text, place))
 
 
 def _fields_in(text: str) -> dict[str, str]:

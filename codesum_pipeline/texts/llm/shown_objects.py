@@ -21,7 +21,8 @@ _NOT_COMPARED = re.compile(r"[^\w:\"]+|_+")
 
 def stands_in(value: Any, shown: Sequence[str]) -> bool:
     """Whether an object stands in one of these texts."""
-    pairs = [pair for pair in _long_texts(value) if len(pair[1]) >= _LONG_CHARS]
+    every = [*_texts_of(value)]
+    pairs = [pair for pair in every if len(pair[1]) >= _LONG_CHARS] or every
     if not pairs:
         return False
     wanted = {_bare(f'"{name}":"{text}"') for name, text in pairs}
@@ -32,7 +33,7 @@ def stands_in(value: Any, shown: Sequence[str]) -> bool:
     )
 
 
-def _long_texts(value: Any) -> Iterator[tuple[str, str]]:
+def _texts_of(value: Any) -> Iterator[tuple[str, str]]:
     """The texts of an object, each with the name of its field."""
     waiting = [value]
     while waiting:

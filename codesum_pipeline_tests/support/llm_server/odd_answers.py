@@ -280,6 +280,9 @@ NO_ANSWERS: Mapping[str, Odd | Quotes] = {
         }
     ),
     "only reasoning": Odd(lambda answer: {"content": f"<think>It is {json.dumps(answer)}</think>"}),
+    "reasoning that is cut off": Odd(
+        lambda answer: {"content": f"<think>It could be {json.dumps(answer)}. But is that"}
+    ),
     "reasoning and words": Odd(lambda answer: {"content": f"<think>{json.dumps(answer)}</think> I am done."}),
     "NaN": Odd(lambda answer: _called(json.dumps({**answer, "mood": float("nan")}))),
     "a field with two values": Odd(

@@ -270,3 +270,4 @@ def test_an_object_stands_in_a_text_only_with_all_its_longer_texts_behind_their_
     assert stands_in(value, ["nothing", json.dumps(value | {"n": 4}, indent=3)])
     assert not stands_in(value, [json.dumps(other), f"{value['purpose']} {value['business_intent']}", ""])
     assert not stands_in({"claims": []}, ['{"claims": []}'])
+    assert stands_in({"claims": [{"text": "It ends.", "quote": "end = 8"}]}, ['{"quote":"end = 8","text":"It ends."}'])
