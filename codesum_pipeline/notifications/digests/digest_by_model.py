@@ -299,7 +299,9 @@ class _DigestAnswers(Struct):
         """The claims of an answer that hold, or what is wrong with it; raises what `check_response` does."""
         try:
             found = check_response(request, response, self.job.settings.llm)
-            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
+            shown = (self.digest.template.system, self.digest.prompt)
+            claims = read_claims(found, request.parameters.form, self.digest.articles, shown=shown)
+            return AnswerReading(found, claims)
         except AnswerProblem as problem:
             return reading_of_problem(request, response, problem, setting="digests.max_tokens")
 
