@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.store.atomic import read_json, write_json_atomi
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import GraphReport
-from codesum_pipeline.texts.llm.ledger import spent_today
+from codesum_pipeline.texts.llm.ledger_readings import spent_today
 
 if TYPE_CHECKING:
     pass

@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.object_storage.bucket_record import spending_of_all
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.schemas import texts_table
-from codesum_pipeline.texts.llm.ledger import spent_today
+from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 
 # A tick's line is read in a small box; the first names show if one repository or a whole server fails.

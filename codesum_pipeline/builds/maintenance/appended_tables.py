@@ -29,7 +29,7 @@ from codesum_pipeline.foundation.settings.operation_settings import MaintenanceS
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.llm.ledger import rows_of_unfinished_builds
+from codesum_pipeline.texts.llm.ledger_readings import rows_of_unfinished_builds
 
 _MONTH, _DAY = len("2026-01"), len("2026-01-01")
 # What of the rows of the meter is added up.

@@ -23,7 +23,7 @@ from codesum_pipeline.indexes.file_formats.version_folder import read_version
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE, NDCG
 from codesum_pipeline.search.evaluation.lift import lift_markdown
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY, last_lift
-from codesum_pipeline.texts.llm.ledger import rows_of_unfinished_builds
+from codesum_pipeline.texts.llm.ledger_readings import rows_of_unfinished_builds
 
 if TYPE_CHECKING:
     import duckdb

@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, IntentMatch
 from codesum_pipeline.foundation.store.sqlite_tables import SqliteFile, column_definitions, to_storable
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, KeptMatch, TickRow, is_undone
-from codesum_pipeline.texts.llm.ledger import calls_about
+from codesum_pipeline.texts.llm.ledger_readings import calls_about
 
 # A digest has the citations of its matches for ever; what they held besides, and ticks, are for finding faults.
 DETAILS_KEPT = timedelta(days=90)

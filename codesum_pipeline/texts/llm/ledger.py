@@ -13,7 +13,6 @@ The tables are in the file of the repository's lease. Whoever opens the ledger t
 write must hold the lease, so an open attempt is one of a dead run.
 """
 
-import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -30,12 +29,12 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Le
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
-from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, open_for_reading
+from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, AnswerForm, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 
-_TABLE = "llm_attempts"
+ATTEMPTS = "llm_attempts"
 _OUTBOX = "llm_outbox"
 # For so long the same request is not sent again after an unusable answer.
 KEEP_DAYS = 7
@@ -69,7 +68,7 @@ _INTERRUPT = (
     "error = 'the run ended before the answer came' WHERE outcome IS NULL"
 )
 # An open attempt counts with the most that it can cost.
-_SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
+SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
 
 
 class CallAttempt(Struct, frozen=True):
@@ -255,12 +254,12 @@ class Ledger:
 
     def spent(self, run_id: str | None = None) -> float:
         """US dollars of a run (default: this one), open attempts with the most that they can cost."""
-        return float(self._connection.execute(f"{_SPENT} WHERE run_id = ?", (run_id or self._run_id,)).fetchone()[0])
+        return float(self._connection.execute(f"{SPENT} WHERE run_id = ?", (run_id or self._run_id,)).fetchone()[0])
 
     def spent_today(self) -> float:
         """US dollars since midnight, UTC."""
-        midnight = iso_moment(_midnight(self._now()))
-        return float(self._connection.execute(f"{_SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
+        midnight = iso_moment(midnight_of(self._now()))
+        return float(self._connection.execute(f"{SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
 
     def has_answers(self) -> bool:
         """Whether a model answered in this run."""
@@ -270,14 +269,14 @@ class Ledger:
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
         which = "outcome IS NOT NULL AND coalesce(?, run_id) = run_id"
-        return _rows(self._connection, which, run_id)
+        return select_rows(self._connection, which, run_id)
 
     def compact(self, tables: TableStore, repo: str) -> int:
         """Bring the warehouse's table up to date, and delete old rows here; returns how many rows were added.
 
         After a kill rows can be in both; the next time knows them by run and sequence.
         """
-        waiting = _rows(self._connection, "outcome IS NOT NULL AND is_in_table = 0")
+        waiting = select_rows(self._connection, "outcome IS NOT NULL AND is_in_table = 0")
         before = tables.read_rows_or_empty("ledger", repo, LedgerRow)
         known = {(row.run_id, row.sequence) for row in before}
         # An accepted answer is left out: its text is kept in the cache.
@@ -344,70 +343,9 @@ def erase_ledger(state: Path) -> None:
             connection.executescript("DROP TABLE IF EXISTS llm_attempts; DROP TABLE IF EXISTS llm_outbox")
 
 
-def spent_today(state: Path, *, now: datetime) -> float:
-    """US dollars of a repository since midnight, UTC, for readers without its lease; 0 if no call was made."""
-    return calls_since(state, iso_moment(_midnight(now)))[1]
-
-
-def calls_since(state: Path, since: str) -> tuple[int, float]:
-    """How many attempts were begun since a moment, and their US dollars, for readers; a `since` of "" counts all."""
-    with open_for_reading(state, _TABLE) as connection:
-        if connection is None:
-            return 0, 0.0
-        counted, spent = connection.execute(
-            f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
-        ).fetchone()
-        return int(counted), float(spent)
-
-
-def last_form(state: Path, model: str) -> tuple[str, str] | None:
-    """When a model last gave a text (ISO 8601) that is still in the file, and in which form, for readers."""
-    with open_for_reading(state, _TABLE) as connection:
-        if connection is None:
-            return None
-        known = {name for _, name, *_ in connection.execute(f"PRAGMA table_info({_TABLE})")}
-        if "form" not in known:
-            return None
-        found: tuple[str, str] | None = connection.execute(
-            "SELECT started_at, form FROM llm_attempts WHERE model = ? AND outcome = 'good' AND form IS NOT NULL "
-            "ORDER BY sequence DESC LIMIT 1",
-            (model,),
-        ).fetchone()
-        return found
-
-
-def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:
-    """The attempts that are not in the warehouse's table yet, for readers without the repository's lease."""
-    with open_for_reading(state, _TABLE) as connection:
-        return [] if connection is None else _rows(connection, "is_in_table = 0")
-
-
-def calls_about(books: Path, *, subjects: str, table: str, since: str) -> list[tuple[tuple[str, ...], LedgerRow]]:
-    """The calls in the books of questions or digests that were begun since a moment (ISO 8601; "": all), in their
-    order, each with the repositories that it was about; none if that is not known.
-
-    `subjects` is a query for the repositories (a JSON list) of each run, in a file that has `table`. Raises
-    `BrokenStore`.
-    """
-    rows = [row for row in rows_of_unfinished_builds(books) if row.started_at >= since]
-    with open_for_reading(books, table) as connection:
-        found = dict(connection.execute(subjects).fetchall()) if connection and rows else {}
-    return [(tuple(json.loads(found.get(row.run_id, "[]"))), row) for row in rows]
-
-
-def every_attempt(tables: TableStore, state: Path, repo: str) -> list[LedgerRow]:
-    """All attempts for a repository: the rows of its table, and those of builds that are under way or ended before
-    they wrote it."""
-    # A build that ends between the two readings brings its rows from the file into the table.
-    unfinished = rows_of_unfinished_builds(state)
-    rows = tables.read_rows_or_empty("ledger", repo, LedgerRow)
-    known = {(row.run_id, row.sequence) for row in rows}
-    return [*rows, *(row for row in unfinished if (row.run_id, row.sequence) not in known)]
-
-
-def _rows(connection: sqlite3.Connection, which: str, *values: object) -> list[LedgerRow]:
+def select_rows(connection: sqlite3.Connection, which: str, *values: object) -> list[LedgerRow]:
     """Attempts in order. One without an answer so far counts with the most that it can cost."""
-    rows = _dicts(connection, _TABLE, f"{which} ORDER BY sequence", values)
+    rows = _dicts(connection, ATTEMPTS, f"{which} ORDER BY sequence", values)
     for row in rows:
         if row["outcome"] is None:
             row |= {"outcome": AttemptOutcome.INTERRUPTED, "failure": NO_ANSWER_YET, "is_estimated": True}
@@ -425,16 +363,16 @@ def _dicts(
 
 def _journal_entry(connection: sqlite3.Connection, sequences: Collection[int]) -> Entry:
     """The present rows of these attempts, and every text that waits for the cache."""
-    attempts = _dicts(connection, _TABLE, f"sequence IN ({', '.join(map(str, sorted(sequences)))})")
-    return {_TABLE: attempts, _OUTBOX: _dicts(connection, _OUTBOX, "TRUE")}
+    attempts = _dicts(connection, ATTEMPTS, f"sequence IN ({', '.join(map(str, sorted(sequences)))})")
+    return {ATTEMPTS: attempts, _OUTBOX: _dicts(connection, _OUTBOX, "TRUE")}
 
 
 def _replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
     """Write into the ledger what a killed worker had written into its own and no commit has kept."""
     for entry in entries:
-        for table in (_TABLE, _OUTBOX):
+        for table in (ATTEMPTS, _OUTBOX):
             for entry_row in entry[table]:
-                row = {**entry_row, "sequence": _number(connection, entry_row)} if table == _TABLE else entry_row
+                row = {**entry_row, "sequence": _number(connection, entry_row)} if table == ATTEMPTS else entry_row
                 connection.execute(
                     f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
                     list(row.values()),
@@ -444,15 +382,15 @@ def _replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 def _number(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
     """The attempt's own number; where two workers used one number, the second gets a new one."""
     known = connection.execute(
-        f"SELECT sequence FROM {_TABLE} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
+        f"SELECT sequence FROM {ATTEMPTS} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
         "AND started_at = ?",
         [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")],
     ).fetchone()
     if known:
         return int(known[0])
-    is_used = connection.execute(f"SELECT 1 FROM {_TABLE} WHERE sequence = ?", (row["sequence"],)).fetchone()
+    is_used = connection.execute(f"SELECT 1 FROM {ATTEMPTS} WHERE sequence = ?", (row["sequence"],)).fetchone()
     return None if is_used else int(row["sequence"])
 
 
-def _midnight(moment: datetime) -> datetime:
+def midnight_of(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.sqlite_tables import has_table, open_for_reading, read_row
-from codesum_pipeline.texts.llm.ledger import calls_about
+from codesum_pipeline.texts.llm.ledger_readings import calls_about
 from codesum_pipeline.ways_in.question_answering.question_store import (
     ABANDONED,
     ABANDONED_AFTER,

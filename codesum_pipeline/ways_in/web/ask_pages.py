@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.texts.llm.ledger import spent_today
+from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.audit_log import current_request

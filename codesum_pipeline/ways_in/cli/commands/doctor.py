@@ -268,7 +268,7 @@ def _model(home: Home) -> Iterator[Problem]:
 def _describe_forms(home: Home) -> str:
     """In which form each model gave its last text."""
     from codesum_pipeline.texts.llm.answer_forms import first_form
-    from codesum_pipeline.texts.llm.ledger import last_form
+    from codesum_pipeline.texts.llm.ledger_readings import last_form
 
     llm, states = home.settings.llm, [home.layout.state(entry.key) for entry in home.registry.entries()]
     lines = []

@@ -24,7 +24,7 @@ from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.texts.llm.ledger import spent_today
+from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
