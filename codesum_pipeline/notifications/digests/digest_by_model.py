@@ -38,6 +38,7 @@ from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_fallbacks
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.templates import (
     HISTORY,
     ResolvedTemplate,
@@ -242,7 +243,7 @@ class _DigestRequester(Struct):
             model_name=model,
             prompt_template_blake3=template.digest,
             schema_blake3=digest_tool().schema_blake3,
-            parameters=Parameters(max_tokens=most_tokens, form=form_of(llm, model)),
+            parameters=Parameters(max_tokens=most_tokens, form=form_of(llm, model), changes=changes_of(llm, model)),
             sources=(self.digest.prompt,),
             max_output_bytes=MAX_OUTPUT_BYTES,
         )

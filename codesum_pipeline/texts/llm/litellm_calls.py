@@ -33,6 +33,7 @@ from codesum_pipeline.texts.llm.pins import (
     parse_json_object,
 )
 from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
+from codesum_pipeline.texts.llm.sent_parameters import with_changes
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 
@@ -47,7 +48,7 @@ def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: Answ
     system = template.system
     if form is AnswerForm.JSON_TEXT:
         system += f"\n\nThe schema of the JSON object that you answer with:\n\n{tool.schema_bytes.decode()}"
-    return {
+    arguments = {
         "model": request.model_name,
         "messages": [
             {"role": "system", "content": [{"type": "text", "text": system, **_MARK}]},
@@ -57,6 +58,7 @@ def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: Answ
         "max_tokens": request.parameters.max_tokens,
         **_form(form, tool),
     }
+    return with_changes(arguments, request.parameters.changes)
 
 
 def chat_arguments(request: ChatRequest) -> dict[str, Any]:
@@ -68,11 +70,13 @@ def chat_arguments(request: ChatRequest) -> dict[str, Any]:
         "messages": [system, *map(dict, others)],
         "temperature": request.temperature,
         "max_tokens": request.max_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
     }
     if request.tools:
         *tools, last = map(dict, request.tools)
         arguments |= {"tools": [*tools, {**last, **_MARK}], "tool_choice": request.tool_choice.value}
-    return arguments
+    return with_changes(arguments, request.changes)
 
 
 def _form(form: AnswerForm, tool: AnswerTool) -> dict[str, Any]:
@@ -209,9 +213,7 @@ class LiteLlmCalls:
         model = arguments["model"]
         with self._failing(model, f"{timeout_s:g} s"):
             async with asyncio.timeout(timeout_s):
-                chunks = await litellm_client().acompletion(
-                    **arguments, **self._sending(model, timeout_s), stream=True, stream_options={"include_usage": True}
-                )
+                chunks = await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
                 async for chunk in chunks:
                     heard.hear(chunk)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills

@@ -35,12 +35,17 @@ class AnswerForm(StrEnum):
     TEXT = "text"
 
 
+# The name of a parameter, and the one under which it is sent; empty: it is left out.
+Changes = tuple[tuple[str, str], ...]
+
+
 class Parameters(Struct, frozen=True):
-    """What a request says to a model besides its messages."""
+    """What a request says to a model besides its messages. `changes` are of the setting `llm.parameters`."""
 
     temperature: float = 0.0
     max_tokens: int = 2048
     form: AnswerForm = AnswerForm.TOOL
+    changes: Changes = ()
 
 
 class SummaryRequest(Struct, frozen=True):
@@ -78,7 +83,7 @@ class SummaryRequest(Struct, frozen=True):
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
         fields = asdict(self) | asdict(self.parameters) | {"domain": _DOMAIN}
         del fields["parameters"]
-        return blake3_of(canonical_json(fields))
+        return _hash_of(fields)
 
 
 class TokenUsage(Struct, frozen=True):
@@ -107,6 +112,11 @@ class SummaryResponse(Struct, frozen=True):
 def blake3_of(text: str) -> str:
     """`blake3:` and the lowercase hex digest of the UTF-8 bytes."""
     return f"blake3:{blake3(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _hash_of(fields: dict[str, Any]) -> str:
+    """A hash of a request's fields; where nothing is changed it is that of the versions that had no changes."""
+    return blake3_of(canonical_json({name: value for name, value in fields.items() if name != "changes" or value}))
 
 
 def parse_json_object(text: str) -> dict[str, Any] | None:
@@ -145,6 +155,7 @@ class ChatRequest(Struct, frozen=True):
     tool_choice: ToolChoice = ToolChoice.AUTO
     max_tokens: int = 4096
     temperature: float = 0.0
+    changes: Changes = ()
 
     # An echo with a date is the pinned model, as when indexing.
     is_strict = False
@@ -152,7 +163,7 @@ class ChatRequest(Struct, frozen=True):
     @property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
-        return blake3_of(canonical_json(asdict(self) | {"domain": _CHAT_DOMAIN}))
+        return _hash_of(asdict(self) | {"domain": _CHAT_DOMAIN})
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.marking import enclose
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, parse_json_object
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.question_answering.calls import CapturedCall, ModelTool, first_overview, run_calls
 from codesum_pipeline.ways_in.question_answering.citations import MessageBlocks, RepositoryFiles, check_citations
@@ -259,6 +260,7 @@ class Turn(Struct):
             tools=tuple(tool.schema() for tool in self.tools.values()),
             tool_choice=choice,
             max_tokens=self.payer.ask.max_tokens,
+            changes=changes_of(self.payer.llm, model),
         )
 
     async def _touch(self) -> None:
