@@ -160,7 +160,7 @@ class Admission:
 ANOTHER_MODEL = "another-model"
 # The failure of a document on which our own code failed.
 UNFORESEEN = "unforeseen-error"
-_MAX_ERROR_CHARS = 500
+_MAX_ERROR_CHARS = 1000
 # A role mark, a wrapper and the like, per turn: more than any provider adds.
 _TOKENS_PER_TURN = 100
 # Complaints about an answer that was not accepted.

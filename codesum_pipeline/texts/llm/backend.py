@@ -122,7 +122,7 @@ def describe_mismatch(request: SummaryRequest | ChatRequest, echoed: str, settin
 
 def _taking(pinned: str, echoed: str, settings: LlmSettings) -> str:
     """What to set to ask the model that answered; empty for what is no model's name."""
-    if len(echoed) > _LONGEST_MODEL_NAME:
+    if len(echoed) > _LONGEST_MODEL_NAME or not echoed.isprintable():
         return ""
     provider, slash, _ = pinned.partition("/")
     model = f"{provider}{slash}{echoed}" if slash else echoed

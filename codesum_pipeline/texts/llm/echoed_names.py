@@ -84,12 +84,15 @@ def is_same_model(pinned: str, echoed: str) -> bool:
     return _ends_with(before, folders) or _ends_with(folders, own)
 
 
-def shown_name(echoed: str) -> str:
-    """An echoed name as messages and `llm.echoed_names` have it: never empty, never longer than a line or two."""
-    name = _SURROGATE.sub("\ufffd", echoed)
-    if not name.strip():
-        return NO_NAME
+def bounded_name(echoed: str) -> str:
+    """An echoed name as it is kept: without half characters, and never longer than a line or two."""
+    name = _SURROGATE.sub("\ufffd", echoed[: _LONGEST_NAME + 1])
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+def shown_name(echoed: str) -> str:
+    """An echoed name as messages and `llm.echoed_names` have it: never empty."""
+    return bounded_name(echoed) if echoed.strip() else NO_NAME
 
 
 def _parts(name: str) -> list[str]:

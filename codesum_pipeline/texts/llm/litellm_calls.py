@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,7 @@ from codesum_pipeline.foundation.data_model.errors import CallFailure, Configura
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
+from codesum_pipeline.texts.llm.echoed_names import bounded_name
 from codesum_pipeline.texts.llm.litellm_door import failure_of, keys_in_use, litellm_client, without_keys
 from codesum_pipeline.texts.llm.pins import (
     CALL_OF,
@@ -34,6 +36,7 @@ from codesum_pipeline.texts.llm.pins import (
 )
 from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
 from codesum_pipeline.texts.llm.sent_parameters import with_changes
+from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 
@@ -155,13 +158,16 @@ class LiteLlmCalls:
         template = self._templates[request.level]
         tool = template.tool or answer_tool(request.level)
         await self._turn()
-        answer = await self._complete(arguments_of(request, template, tool))
+        limit = "digests.max_tokens" if template.tool else "llm.max_tokens"
+        refused = self._refused(request.model_name, limit, request.max_tokens)
+        answer = await self._complete(arguments_of(request, template, tool), refused)
         return self._read(request, tool, answer)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         """The next message of a conversation, without any key; raises `SummaryCallFailed`."""
         heard = StreamedMessage(keys_in_use(self._named_key()), on_text)
-        await self._stream(chat_arguments(request), heard, timeout_s)
+        refused = self._refused(request.model_name, "ask.max_tokens", request.max_tokens)
+        await self._stream(chat_arguments(request), heard, timeout_s, refused)
         heard.end()
         usage, written = _usage_of(heard.counted)
         return ChatResponse(
@@ -169,7 +175,10 @@ class LiteLlmCalls:
             reasoning=heard.reasoning,
             calls=heard.calls,
             usage=usage,
-            model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
+            # LiteLLM does not pass on the name in all formats.
+            model_name_echoed=bounded_name(
+                without_keys(heard.model or request.model_name, keys_in_use(self._named_key()))
+            ),
             cost_usd=self._cost(request.model_name, usage, written),
         )
 
@@ -200,18 +209,20 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(self, arguments: dict[str, Any]) -> Any:
+    async def _complete(self, arguments: dict[str, Any], refused: RefusedCall) -> Any:
         """LiteLLM's answer; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
-        with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
+        with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
             # LiteLLM's own time-out is one of silence: an answer that drips would never end.
             async with asyncio.timeout(timeout_s):
                 return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
 
-    async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
+    async def _stream(
+        self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float, refused: RefusedCall
+    ) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model = arguments["model"]
-        with self._failing(model, f"{timeout_s:g} s"):
+        with self._failing(model, f"{timeout_s:g} s", refused):
             async with asyncio.timeout(timeout_s):
                 chunks = await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
                 async for chunk in chunks:
@@ -223,7 +234,7 @@ class LiteLlmCalls:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
 
     @contextmanager
-    def _failing(self, model: str, patience: str) -> Iterator[None]:
+    def _failing(self, model: str, patience: str, refused: RefusedCall) -> Iterator[None]:
         """Errors of LiteLLM as `SummaryCallFailed`, without their cause: a provider's words may repeat a key."""
         try:
             yield
@@ -231,7 +242,13 @@ class LiteLlmCalls:
             raise SummaryCallFailed(f"{model}: no whole answer in {patience}", failure=CallFailure.TIMEOUT) from None
         except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
             missing = self.missing_key(model)
-            raise failure_of(error, model, key=self._named_key(), missing_key=missing) from None
+            hint_for = partial(find_hint, call=refused)
+            raise failure_of(error, model, key=self._named_key(), missing_key=missing, hint_for=hint_for) from None
+
+    def _refused(self, model: str, limit: str, max_tokens: int) -> RefusedCall:
+        """What hints after a refusal depend on."""
+        is_main = _provider_of(model) == self._provider
+        return RefusedCall(model, limit, max_tokens, self._settings.api_base if is_main else None)
 
     def _sending(self, model: str, timeout_s: float) -> dict[str, Any]:
         """How a call is sent: where to, and once. For providers other than the main model's LiteLLM knows address and
@@ -260,7 +277,7 @@ class LiteLlmCalls:
             claim=without_keys(claim, keys),
             has_tool_call=has_tool_call,
             usage=usage,
-            model_name_echoed=without_keys(str(answer.model or ""), keys),
+            model_name_echoed=bounded_name(without_keys(str(answer.model or ""), keys)),
             cost_usd=self._cost(request.model_name, usage, written),
         )
 

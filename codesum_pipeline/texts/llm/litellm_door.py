@@ -12,7 +12,7 @@ import json
 import os
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -114,6 +114,8 @@ def litellm_client() -> Any:
 
 _LONGEST_MESSAGE = 300
 _LONGEST_CHAIN = 10
+# Failures that a setting may end.
+_BY_SETTINGS = (CallFailure.REFUSED, CallFailure.SERVER, CallFailure.UNREADABLE, CallFailure.RATE_LIMIT)
 # HTTP: the caller is not known, has not paid, or has no permission.
 _NO_ENTRY = (401, 402, 403)
 _TIMED_OUT = (408, 504)
@@ -129,10 +131,13 @@ _SPEAKS_OF_A_KEY = re.compile(
 _NOT_THE_MATTER = re.compile(r" ssl:<[^<>]*>| ssl:default|Traceback \(most recent call last\).*", re.DOTALL)
 
 
-def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> SummaryCallFailed:
+def failure_of(
+    error: Exception, model: str, *, key: str, missing_key: str, hint_for: Callable[[str], str] = lambda _words: ""
+) -> SummaryCallFailed:
     """The error as one of ours: its kind, how long to wait, and a provider's words without any key.
 
-    `missing_key` names the variables where a key is looked for and is not.
+    `missing_key` names the variables where a key is looked for and is not; `hint_for` says what helps after a refusal
+    in a provider's words, or nothing.
     """
     import httpx
 
@@ -143,6 +148,9 @@ def failure_of(error: Exception, model: str, *, key: str, missing_key: str) -> S
     raw = _NOT_THE_MATTER.sub("", str(transport or error))
     failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
     words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
+    if failure in _BY_SETTINGS and (hint := hint_for(raw)):
+        # Some servers call a wrong request an error of their own; again it would end the same way.
+        words, failure = f"{words}; way out: {hint}", CallFailure.REFUSED
     if is_key_missing and failure is CallFailure.CREDENTIALS:
         words = (
             f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "
