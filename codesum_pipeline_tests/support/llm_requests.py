@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level, WrittenText
 from codesum_pipeline.foundation.data_model.errors import SummaryError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
@@ -85,7 +86,11 @@ def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | Summar
 
     async def converse_and_close() -> WrittenText | SummaryError:
         try:
-            return (await converse(request, ask_once, about="a.py::total", max_attempts=3))[0]
+            forms = AnswerForms(settings)
+            found, _ = await converse(
+                request, ask_once, about="a.py::total", max_attempts=3, forms=forms, setting="llm.max_tokens"
+            )
+            return found
         except SummaryError as error:
             return error
         finally:

@@ -239,6 +239,7 @@ class Compactor(Struct, frozen=True):
                 read=lambda known: check_response(request, known, llm),
                 settled=result_of_good,
                 retries=llm.max_retries,
+                longest_provider_wait_s=llm.longest_wait_s,
             )
 
         return run_job(pay, backend, self.home / LEDGER_FILE, job_id=job, now=self.now)

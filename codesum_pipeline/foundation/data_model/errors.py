@@ -221,7 +221,8 @@ class PromptTemplateMismatch(SummaryError):
 
 
 class CallFailure(StrEnum):
-    """What went wrong with a call."""
+    """What went wrong with a call. `FILTERED`: the provider does not let what was sent reach the model. `FORM`: the
+    server cannot do the form in which an answer was asked for."""
 
     CREDENTIALS = "credentials"
     RATE_LIMIT = "rate-limit"
@@ -229,6 +230,8 @@ class CallFailure(StrEnum):
     CONNECTION = "connection"
     SERVER = "server"
     REFUSED = "refused"
+    FILTERED = "filtered"
+    FORM = "form-refused"
     UNREADABLE = "unreadable"
 
 

@@ -122,6 +122,18 @@ class LlmSettings(SettingsGroup):
     )
     max_retries: int = setting(4, "A call is repeated up to N times after a transient failure.", NOTHING, ge=0, le=20)
     max_tokens: int = setting(2048, "One answer has at most N tokens.", _TEXTS, ge=256)
+    longest_wait_s: float = setting(
+        600.0,
+        "A run waits at most N seconds where a provider asks it to; it ends where it should wait longer.",
+        NOTHING,
+        ge=0,
+    )
+    give_up_after: int = setting(
+        5,
+        "After N documents in a row for which a model gave no usable answer, a run makes no more calls.",
+        NOTHING,
+        ge=1,
+    )
     timeout_s: float = setting(60.0, "One call takes at most N seconds.", NOTHING, gt=0)
     # Its resulting value is among the versions, since it also depends on the models.
     max_prompt_chars: int | None = setting(
@@ -132,10 +144,10 @@ class LlmSettings(SettingsGroup):
         NOTHING,
         ge=1,
     )
-    form: Literal["auto", "tool", "json_schema", "json_text"] = setting(
+    form: Literal["auto", "tool", "required", "json_schema", "json_text"] = setting(
         "auto",
-        "How a model answers: by a forced tool call, a response format or JSON in its text; auto: the "
-        "first of these that it supports.",
+        "How a model answers: by a call of the tool that is named, by a call of any tool, in a response format or by "
+        "JSON in its text; auto: by the first of these that its server does not refuse or ignore.",
         _TEXTS,
     )
     trust: Trust = setting(

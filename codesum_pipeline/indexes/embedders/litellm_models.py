@@ -34,6 +34,8 @@ _BATCH_TEXTS = 96
 _BATCH_BYTES = 200_000
 # One request: each is paid for, and what is paid for is kept.
 _SAVE_EVERY = _BATCH_TEXTS
+# A provider that wants to be asked later than this is not waited for.
+_LONGEST_WAIT_S = 600.0
 _TIMEOUT_S = 60.0
 _ATTEMPTS = 5
 # HTTP: the caller is not known, or has no permission.
@@ -135,7 +137,9 @@ class LiteLlmEmbedder:
                 failure = self._failure(error)
                 if not failure.is_passing:
                     raise self._refusal(error) from None
-                wait_s = wait_before_retry(failure, attempt, first_wait_s=self._first_wait_s)
+                wait_s = wait_before_retry(
+                    failure, attempt, first_wait_s=self._first_wait_s, longest_provider_wait_s=_LONGEST_WAIT_S
+                )
                 if attempt == _ATTEMPTS or wait_s is None:
                     raise EmbedderUnavailable(
                         f"embedder 'litellm/{self._model}': {attempt} requests failed, the last with "
@@ -145,7 +149,7 @@ class LiteLlmEmbedder:
         raise AssertionError("the last attempt returns or raises")
 
     def _failure(self, error: Exception) -> SummaryCallFailed:
-        return failure_of(error, self._model, key="", missing_key=", ".join(self._missing_keys()))
+        return failure_of(error, self._model, key="", missing_key=", ".join(self._missing_keys()), was_sent=True)
 
     def _words(self, failure: SummaryCallFailed) -> str:
         """The provider's words, on one line and without secrets."""
@@ -155,8 +159,8 @@ class LiteLlmEmbedder:
         """What a person can do about an answer that will not change by itself."""
         litellm, name = litellm_client(), f"embedder 'litellm/{self._model}'"
         missing, failure = self._missing_keys(), self._failure(error)
-        is_about_key = failure.failure is CallFailure.CREDENTIALS
-        if is_about_key and (missing or getattr(error, "status_code", 0) in _NO_ENTRY):
+        is_about_key = missing and failure.failure is CallFailure.CREDENTIALS
+        if is_about_key or getattr(error, "status_code", 0) in _NO_ENTRY:
             keys = ", ".join(missing) or "the provider's variable"
             state = "is not set" if missing else "was not accepted"
             return ConfigurationError(f"{name}: its key {state}: put it into the environment ({keys})")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.document import Level
@@ -24,7 +25,8 @@ from codesum_pipeline.notifications.digests.articles import Article, fill_articl
 from codesum_pipeline.notifications.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.notifications.digests.digest_items import Item
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
-from codesum_pipeline.texts.llm.allowed_models import check_models, form_of, why_no_calls
+from codesum_pipeline.texts.llm.allowed_models import check_models, why_no_calls
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
 from codesum_pipeline.texts.llm.attempts import result_of_reading
 from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
@@ -192,7 +194,8 @@ def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[Checked
     backend = job.make_backend(job.settings.llm, {LEVEL: request.template})
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        return await _DigestRequester(job, request, backend, ledger, ledger.refused_answers()).draft(compose)
+        refused, forms = ledger.refused_answers(), AnswerForms(job.settings.llm)
+        return await _DigestRequester(job, request, backend, ledger, refused, forms).draft(compose)
 
     draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
     if draft.dropped_claims:
@@ -219,7 +222,8 @@ class _DigestRequester(Struct):
     digest: DigestRequest
     backend: SummaryBackend
     ledger: Ledger
-    refused: dict[str, tuple[str, bool]]
+    refused: dict[str, SummaryResponse]
+    forms: AnswerForms
     calls: int = 0
 
     async def draft(self, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
@@ -243,18 +247,24 @@ class _DigestRequester(Struct):
             model_name=model,
             prompt_template_blake3=template.digest,
             schema_blake3=digest_tool().schema_blake3,
-            parameters=Parameters(max_tokens=most_tokens, form=form_of(llm, model), changes=changes_of(llm, model)),
+            parameters=Parameters(max_tokens=most_tokens, changes=changes_of(llm, model)),
             sources=(self.digest.prompt,),
             max_output_bytes=MAX_OUTPUT_BYTES,
         )
-        return await converse(request, self._answer, about=self.job.intent.name, max_attempts=llm.max_attempts)
+        return await converse(
+            request,
+            self._answer,
+            about=self.job.intent.name,
+            max_attempts=llm.max_attempts,
+            forms=self.forms,
+            setting="digests.max_tokens",
+        )
 
     async def _answer(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
         """The answer to a request; one that was refused before is read again."""
         llm, digests, ledger = self.job.settings.llm, self.job.settings.digests, self.ledger
         if request.request_hash in self.refused and not llm.asks_nobody:
-            claim, has_tool_call = self.refused[request.request_hash]
-            return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
+            return replace(self._read(request, self.refused[request.request_hash]), is_remembered=True)
         caps = (
             Cap("digests.max_cost_usd_per_digest", digests.max_cost_usd_per_digest, ledger.spent),
             Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),

@@ -1,9 +1,8 @@
-"""Which models the settings let a build call, why they let none, and the form in which each is made to answer."""
+"""Which models the settings let a build call, and why they let none."""
 
 from codesum_pipeline.foundation.data_model.errors import ModelNotInAllowlist
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.pins import AnswerForm
-from codesum_pipeline.texts.llm.prices import has_capability, price_of
+from codesum_pipeline.texts.llm.prices import price_of
 
 
 def check_allowed(model: str, settings: LlmSettings) -> None:
@@ -11,20 +10,6 @@ def check_allowed(model: str, settings: LlmSettings) -> None:
     allowed = settings.allowlist or (settings.model, *settings.fallback_models)
     if model not in allowed:
         raise ModelNotInAllowlist(f"{model!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
-
-
-def form_of(settings: LlmSettings, model: str) -> AnswerForm:
-    """How a model is made to answer: as `llm.form` says, or under `auto` by what LiteLLM's list declares of it.
-
-    A model that the list does not have is asked for JSON in its text, which every model can give.
-    """
-    if settings.form != "auto":
-        return AnswerForm(settings.form)
-    if has_capability(model, "supports_function_calling") and has_capability(model, "supports_tool_choice"):
-        return AnswerForm.TOOL
-    if has_capability(model, "supports_response_schema"):
-        return AnswerForm.JSON_SCHEMA
-    return AnswerForm.JSON_TEXT
 
 
 def why_no_calls(llm: LlmSettings, *, is_offline: bool) -> str | None:

@@ -31,13 +31,15 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
-from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
+from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask
 from codesum_pipeline.texts.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
-from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_retries
+from codesum_pipeline.texts.llm.sent_requests import watch_sending
 from codesum_pipeline.texts.llm.text_cache import KeptText
 
 Result = TypeVar("Result")
@@ -166,32 +168,56 @@ _TOKENS_PER_TURN = 100
 # Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
 # A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
-_UNBILLED = (CallFailure.CREDENTIALS, CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.REFUSED)
+_UNBILLED = (
+    CallFailure.CREDENTIALS,
+    CallFailure.RATE_LIMIT,
+    CallFailure.SERVER,
+    CallFailure.REFUSED,
+    CallFailure.FILTERED,
+    CallFailure.FORM,
+)
 _KINDS: dict[type[SummaryError], str] = {
     BackendNotConfigured: "no-backend",
     ModelNotInAllowlist: "model-not-allowed",
     PromptTemplateMismatch: "template-mismatch",
     RefusedAnswer: "refused-answer",
+    FormIgnored: UNUSABLE,
     AnotherModel: ANOTHER_MODEL,
     UnexpectedFailure: UNFORESEEN,
 }
 
 
 class Desk(Struct, frozen=True):
-    """What the calls of one run share. `on_heard` is called when a call ends in a way that does not end the run.
+    """What the calls of one run share.
 
-    Where `is_free`, the backend makes no calls: nothing is reserved, and nothing is written down.
+    `on_heard` is called when a call shows that others may be made; `check_open` raises where no more shall be made.
+    `on_uncounted` is called with the model of an answer whose server counted no tokens. Where `is_free`, the backend
+    makes no calls: nothing is reserved, and nothing is written down.
     """
 
     backend: SummaryBackend
     books: Books
-    refused_answers: Mapping[str, tuple[str, bool]]
+    refused_answers: Mapping[str, SummaryResponse]
+    forms: AnswerForms
     now: Callable[[], str]
     admission: Admission
     price_of: Callable[[str], Price]
     max_retries: int
     is_free: bool
-    on_heard: Callable[[], None] = lambda: None
+    longest_wait_s: float
+    on_heard: Callable[[], None]
+    check_open: Callable[[], None]
+    on_uncounted: Callable[[str], None]
+
+    def ends_calls(self, error: BaseException, model: str) -> bool:
+        """Whether the next call would fail the same way: the key is missing or refused, the quota is used up, the
+        server refuses the form of answers, the provider wants to be called later than the run waits, or another model
+        answers."""
+        if isinstance(error, SummaryCallFailed):
+            is_too_long = error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s
+            is_other_form = error.failure is CallFailure.FORM and not self.forms.has_followed(model)
+            return is_too_long or is_other_form or error.failure is CallFailure.CREDENTIALS
+        return isinstance(error, AnotherModel)
 
 
 class TextRequester:
@@ -211,32 +237,46 @@ class TextRequester:
             return self._read(request, await self._summarize(request))
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
-            claim, has_tool_call = before
-            return self._read(request, SummaryResponse(claim, has_tool_call, None, request.model_name, 0.0))
-        return await with_retries(lambda _: self._attempt(request), attempts=self._desk.max_retries + 1)
+            return replace(self._read(request, before), is_remembered=True)
+        return await with_retries(
+            lambda _: self._attempt(request),
+            attempts=self._desk.max_retries + 1,
+            longest_provider_wait_s=self._desk.longest_wait_s,
+        )
 
     async def _attempt(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
         desk, model = self._desk, request.model_name
+        desk.check_open()
         # No tokenizer makes more than one token of a byte.
         turns = sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in request.sources[1:])
         worst = worst_case_usd(desk.price_of(model), self._task.prompt_tokens_upper + turns, request.max_tokens)
         await desk.admission.enter(worst)
+        try:
+            # It may have waited for others.
+            desk.check_open()
+        except BaseException:
+            desk.admission.leave(worst, 0.0)
+            raise
         self.attempts += 1
         settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
         try:
             attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst)
             sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
             started = time.monotonic()
-            try:
-                response = await self._summarize(request)
-            except BaseException as error:
-                settled = result_of_error(error, time.monotonic() - started)
-                await self._settle(sequence, settled, worst)
-                if not ends_calls(error) and not isinstance(error, UnexpectedFailure):
-                    desk.on_heard()
-                raise
-            desk.on_heard()
+            with watch_sending() as sending:
+                try:
+                    response = await self._summarize(request)
+                except BaseException as error:
+                    settled = result_of_error(error, time.monotonic() - started, was_sent=sending.was_sent)
+                    await self._settle(sequence, settled, worst)
+                    if not (isinstance(error, UnexpectedFailure) or desk.ends_calls(error, model)):
+                        desk.on_heard()
+                    raise
             answered = self._read(request, response)
+            if response.usage is None and worst:
+                desk.on_uncounted(model)
+            if answered.content or not desk.forms.is_ignored(request, response):
+                desk.on_heard()
             settled = result_of_reading(answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.content, model)
             return answered
@@ -285,13 +325,9 @@ def failure_kind(error: SummaryError) -> str:
     """One word for why there is no text."""
     if isinstance(error, SummaryCallFailed):
         return error.failure.value
+    if isinstance(error, EndedEarly):
+        return error.response.ended.value
     return _KINDS.get(type(error), UNUSABLE)
-
-
-def ends_calls(error: BaseException) -> bool:
-    """Whether the next call would fail the same way: the key is missing or refused, or another model answers."""
-    is_shut_out = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.CREDENTIALS
-    return is_shut_out or isinstance(error, AnotherModel)
 
 
 def result_of_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
@@ -313,18 +349,23 @@ def result_of_reading(answered: AnswerReading[Any], latency_s: float) -> Attempt
     good = result_of_good(answered.response, latency_s)
     if answered.content:
         return good
+    if answered.response.ended is not AnswerEnd.STOP:
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=answered.response.ended.value)
     why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
 
 
-def result_of_error(error: BaseException, latency_s: float) -> AttemptResult:
-    """The result of an attempt without a readable answer."""
+def result_of_error(error: BaseException, latency_s: float, *, was_sent: bool) -> AttemptResult:
+    """The result of an attempt without a readable answer. `was_sent`: its request may have left; of our own errors and
+    of one that was stopped that decides what it can have cost."""
     message = str(error)[:_MAX_ERROR_CHARS] or None
     if isinstance(error, RefusedAnswer):
         good = result_of_good(error.response, latency_s)
         return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=message)
     outcome, cost_usd = AttemptOutcome.INTERRUPTED, None
-    if isinstance(error, SummaryCallFailed) and error.was_sent:
+    if not was_sent and (isinstance(error, UnexpectedFailure) or not isinstance(error, SummaryError)):
+        outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
+    elif isinstance(error, SummaryCallFailed) and error.was_sent:
         outcome, cost_usd = AttemptOutcome.FAILED, 0.0 if error.failure in _UNBILLED else None
     elif isinstance(error, SummaryError) and not isinstance(error, UnexpectedFailure):
         outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0

@@ -7,12 +7,23 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import PromptTemplateMismatch, SummaryOutputInvalid
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.echoed_names import NO_NAME, is_name_of, is_same_model, shown_name
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.pins import (
+    AnswerEnd,
+    ChatRequest,
+    ChatResponse,
+    OnText,
+    SummaryRequest,
+    SummaryResponse,
+)
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+
+# Of what an answer said before it ended too early.
+_MOST_WORDS = 300
 
 Templates = Mapping[Level, ResolvedTemplate]
 
@@ -62,6 +73,28 @@ class AnotherModel(RefusedAnswer):
     """An answer by another model than the pinned one; it would answer the next call too."""
 
 
+class EndedEarly(RefusedAnswer):
+    """A paid answer that is no text since it ended too early: the same request would end alike."""
+
+    def __init__(self, request: SummaryRequest, response: SummaryResponse, *, setting: str) -> None:
+        """`setting` is the one that bounds the tokens of such an answer."""
+        super().__init__(_describe_end(request, response, setting), response)
+
+
+def _describe_end(request: SummaryRequest, response: SummaryResponse, setting: str) -> str:
+    model, words = request.model_name, shorten_text(one_line(response.claim), _MOST_WORDS)
+    match response.ended:
+        case AnswerEnd.LENGTH:
+            spent = ", all of them spent on reasoning" if response.has_reasoning and not words else ""
+            return f"{model}: the answer was cut at {setting} = {request.max_tokens} tokens{spent}: raise {setting}"
+        case AnswerEnd.FILTERED:
+            return f"{model}: a filter of its provider ended the answer" + (f"; it had said: {words}" if words else "")
+        case AnswerEnd.REFUSED:
+            return f"{model} refused to answer" + (f": {words}" if words else "")
+        case _:
+            return f"{model}: its server broke off with an error" + (f": {words}" if words else "")
+
+
 def refuse_unpinned(request: SummaryRequest, settings: LlmSettings, templates: Templates) -> None:
     """Raise where the request names a model that is not allowed, or a template that would not be sent."""
     check_allowed(request.model_name, settings)
@@ -82,6 +115,8 @@ def check_response(request: SummaryRequest, response: SummaryResponse, settings:
     pinned = request.model_name
     if not is_by_pinned(request, response.model_name_echoed, settings):
         raise AnotherModel(describe_mismatch(request, response.model_name_echoed, settings), response)
+    if request.is_strict and response.ended is not AnswerEnd.STOP:
+        raise EndedEarly(request, response, setting="llm.max_tokens")
     if request.is_strict and not response.claim.strip():
         raise RefusedAnswer(f"{pinned!r} gave an empty answer", response)
     size, most = len(response.claim.encode("utf-8", "replace")), request.max_output_bytes

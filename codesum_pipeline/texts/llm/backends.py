@@ -31,6 +31,7 @@ from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.texts.llm.retrying import Rates
 from codesum_pipeline.texts.llm.sent_parameters import check_parameters
+from codesum_pipeline.texts.llm.sent_requests import note_unsent
 
 _CONNECT_TIMEOUT_S = 5.0
 
@@ -150,6 +151,7 @@ class LiteLlmBackend:
         limits = self._rates.setdefault(asyncio.get_running_loop(), {})
         rates = limits.get(model) or limits.setdefault(model, Rates(self._settings))
         system = self._templates[request.level].system
+        note_unsent()
         await rates.admit(predict_tokens(system, *request.sources) + request.parameters.max_tokens)
         try:
             response = await self._ask(request)

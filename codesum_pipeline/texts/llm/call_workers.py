@@ -30,6 +30,7 @@ from codesum_pipeline.texts.llm.backend import Templates
 from codesum_pipeline.texts.llm.litellm_calls import LiteLlmCalls
 from codesum_pipeline.texts.llm.litellm_door import litellm_client, without_secrets
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.sent_requests import note_sent
 
 # Below this share of a core one process reaches nine tenths of what is possible; above it, calls wait for each other.
 _BUSY = 0.6
@@ -151,6 +152,7 @@ class _CallProcess:
         answer: Future[SummaryResponse] = asyncio.get_running_loop().create_future()
         self._calls[number] = answer
         try:
+            note_sent()
             send_value(self._writer, (number, request))
             async with asyncio.timeout(self._timeout_s):
                 return await answer

@@ -38,7 +38,7 @@ from codesum_pipeline.foundation.data_model.document import Citation, InputSpec,
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
 from codesum_pipeline.texts.llm.leaks import leaked_names, looks_like_code, names_in
-from codesum_pipeline.texts.llm.pins import CALL_OF, AnswerForm, SummaryResponse
+from codesum_pipeline.texts.llm.pins import CALL_OF, CALLING_FORMS, AnswerForm, SummaryResponse
 
 _KINDS = {
     Level.FUNCTION: ("function", "method"),
@@ -221,13 +221,13 @@ def read_answer(response: SummaryResponse, form: AnswerForm, bounds: AnswerBound
 def read_object(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
     """The object of an answer in the tool's schema, repaired where that can be; raises `AnswerProblem`."""
     wanted = "Answer with a JSON object with every field."
-    if form is AnswerForm.TOOL:
+    if form in CALLING_FORMS:
         wanted = f"Call the tool {tool.name} with every field."
     if not response.claim.strip():
         raise AnswerProblem(f"Your answer was empty. {wanted}")
-    if form is AnswerForm.TOOL and response.claim.startswith(CALL_OF) and not response.has_tool_call:
+    if form in CALLING_FORMS and response.claim.startswith(CALL_OF) and not response.has_tool_call:
         raise AnswerProblem(f"You called another tool. {wanted}")
-    if form is AnswerForm.TOOL and not response.has_tool_call:
+    if form in CALLING_FORMS and not response.has_tool_call:
         raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
     return repair_value(_read_json(response.claim, form), tool.schema)
 

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level, TextContext
 from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
+from codesum_pipeline.texts.llm.backend import EndedEarly
 from codesum_pipeline.texts.llm.checking import AnswerBounds
-from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
 
 Content = TypeVar("Content")
 
@@ -40,12 +42,14 @@ class WritingTask(Struct, frozen=True):
 
 
 class AnswerReading(Struct, Generic[Content], frozen=True):
-    """An answer as it came, with its content, or what is wrong with it, or the error in reading it."""
+    """An answer as it came, with its content, or what is wrong with it, or the error in reading it. `is_remembered`: it
+    is of an earlier run, and no call was made for it."""
 
     response: SummaryResponse
     content: Content | None
     complaint: str = ""
     failure: Failure | None = None
+    is_remembered: bool = False
 
 
 class UnexpectedFailure(SummaryError):
@@ -64,18 +68,50 @@ async def converse(
     *,
     about: str,
     max_attempts: int,
+    forms: AnswerForms,
+    setting: str,
 ) -> tuple[Content, SummaryRequest]:
     """The content of the first usable answer, of at most `max_attempts`, and the request that it answers.
 
-    Raises what `ask` does, `UnexpectedFailure`, and `SummaryOutputInvalid` with the last complaint.
+    The request is sent in the form that `forms` has for its model; where a server refuses or ignores one, all begins
+    anew in the next. `setting` bounds the tokens of an answer. Raises what `ask` does, `UnexpectedFailure`,
+    `EndedEarly`, and `SummaryOutputInvalid` with the last complaint.
     """
+    form = forms.of(request.model_name)
+    while True:
+        formed = replace(request, parameters=replace(request.parameters, form=form))
+        try:
+            return await _converse_in_form(formed, ask, about, max_attempts, forms, setting)
+        except SummaryError as error:
+            following = forms.after(request.model_name, form, error)
+            if following is None:
+                raise
+            form = following
+
+
+async def _converse_in_form(
+    request: SummaryRequest,
+    ask: Callable[[SummaryRequest], Awaitable[AnswerReading[Content]]],
+    about: str,
+    max_attempts: int,
+    forms: AnswerForms,
+    setting: str,
+) -> tuple[Content, SummaryRequest]:
     complaint = ""
     for _ in range(max_attempts):
         answered = await ask(request)
+        response = answered.response
         if answered.content:
+            forms.note_followed(request.model_name)
             return answered.content, request
         if answered.failure:
             raise UnexpectedFailure(answered.failure)
+        if response.ended is not AnswerEnd.STOP:
+            raise EndedEarly(request, response, setting=setting)
+        if not answered.is_remembered and forms.is_ignored(request, response):
+            raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")
+        if not answered.is_remembered:
+            forms.note_followed(request.model_name)
         complaint = answered.complaint
-        request = replace(request, sources=(*request.sources, answered.response.claim, complaint))
+        request = replace(request, sources=(*request.sources, response.claim, complaint))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

@@ -32,7 +32,7 @@ from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, open_for_reading
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.llm.pins import SummaryResponse, TokenUsage
+from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 
 _TABLE = "llm_attempts"
@@ -41,6 +41,8 @@ _OUTBOX = "llm_outbox"
 KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
 UNUSABLE = "unusable-answer"
+# The failures of attempts whose answer would end alike if it were asked for again.
+_ENDS = {end.value: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
@@ -175,15 +177,39 @@ class Ledger:
                     "INSERT OR REPLACE INTO llm_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept.row()
                 )
 
-    def refused_answers(self) -> dict[str, tuple[str, bool]]:
-        """By the hash of the request, the unusable answers of the last days, each with whether it was a tool call. An
-        empty answer says nothing about the next: its request is sent again."""
+    def refused_answers(self) -> dict[str, SummaryResponse]:
+        """By the hash of the request, the answers of the last days that could not be taken, at no cost. What of them
+        says nothing about the next answer is left out, so that the request is sent again: an empty one, and one that an
+        error of the server ended."""
         rows = self._connection.execute(
-            "SELECT request_hash, answer, has_tool_call FROM llm_attempts WHERE outcome = 'invalid' AND failure = ? "
-            "AND trim(answer) <> '' AND started_at >= ? ORDER BY sequence",
-            (UNUSABLE, iso_moment(self._now() - timedelta(days=KEEP_DAYS))),
+            "SELECT request_hash, model, answer, has_tool_call, failure FROM llm_attempts WHERE outcome = 'invalid' "
+            "AND answer IS NOT NULL AND started_at >= ? ORDER BY sequence",
+            (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
         )
-        return {request_hash: (answer, bool(has_tool_call)) for request_hash, answer, has_tool_call in rows}
+        return {
+            request_hash: SummaryResponse(
+                answer, bool(has_tool_call), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)
+            )
+            for request_hash, model, answer, has_tool_call, failure in rows
+            if failure in _ENDS or (failure == UNUSABLE and answer.strip())
+        }
+
+    def failed_in_a_row(self) -> int:
+        """How many documents of this run were last called for since one got a text, and got none."""
+        failed: set[str] = set()
+        for row in reversed(self.rows(self._run_id)):
+            if row.outcome is AttemptOutcome.GOOD:
+                break
+            if row.outcome in (AttemptOutcome.INVALID, AttemptOutcome.FAILED):
+                failed.add(row.id)
+        return len(failed)
+
+    def has_uncounted(self) -> bool:
+        """Whether a server answered in this run without counting tokens."""
+        found = (
+            "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome IN ('good', 'invalid') AND is_estimated LIMIT 1"
+        )
+        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
 
     def good_answer(self, request_hash: str) -> SummaryResponse | None:
         """The accepted answer to a request, which is paid for and need not be sent again; None without one."""

@@ -4,14 +4,15 @@ LiteLLM's own retries are off: the caller retries, and writes each attempt down.
 A key is read from the environment when it is used; it is never kept, shown,
 logged or given to another process.
 
-What is the same in all requests comes first and ends in a mark, so that a provider that caches prefixes bills them
-once: after the system prompt and after the tool. LiteLLM drops the marks for providers that do not know them.
+What is the same in all requests comes first. For models whose provider caches what ends in a mark, it ends in one:
+after the system prompt and after the tool. All others get none, and their system prompt as a plain string: LiteLLM
+hands marks on to servers that do not know them, and some refuse them, or a list in place of a string.
 """
 
 import asyncio
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -22,9 +23,17 @@ from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
 from codesum_pipeline.texts.llm.echoed_names import bounded_name
-from codesum_pipeline.texts.llm.litellm_door import failure_of, keys_in_use, litellm_client, without_keys
+from codesum_pipeline.texts.llm.litellm_door import (
+    failure_of,
+    keys_in_use,
+    litellm_client,
+    sends_unwatched,
+    without_keys,
+)
 from codesum_pipeline.texts.llm.pins import (
     CALL_OF,
+    CALLING_FORMS,
+    AnswerEnd,
     AnswerForm,
     ChatRequest,
     ChatResponse,
@@ -36,6 +45,7 @@ from codesum_pipeline.texts.llm.pins import (
 )
 from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
 from codesum_pipeline.texts.llm.sent_parameters import with_changes
+from codesum_pipeline.texts.llm.sent_requests import note_unsent, watch_sending
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
@@ -43,6 +53,9 @@ from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 # Anthropic's format takes no empty turn.
 _NOTHING = "(no answer)"
 _MARK = {"cache_control": {"type": "ephemeral"}}
+# Through these, models of Anthropic are reached that know its marks; of Amazon's own models these do.
+_OF_CLAUDE = ("anthropic", "bedrock", "bedrock_converse", "vertex_ai", "azure_ai", "openrouter", "databricks")
+_OF_NOVA = ("bedrock", "bedrock_converse")
 
 
 def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: AnswerTool) -> dict[str, Any]:
@@ -53,13 +66,10 @@ def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: Answ
         system += f"\n\nThe schema of the JSON object that you answer with:\n\n{tool.schema_bytes.decode()}"
     arguments = {
         "model": request.model_name,
-        "messages": [
-            {"role": "system", "content": [{"type": "text", "text": system, **_MARK}]},
-            *_conversation(request, tool),
-        ],
+        "messages": [_system_turn(request.model_name, system), *_conversation(request, tool)],
         "temperature": request.parameters.temperature,
         "max_tokens": request.parameters.max_tokens,
-        **_form(form, tool),
+        **_form(form, tool, _mark_of(request.model_name)),
     }
     return with_changes(arguments, request.parameters.changes)
 
@@ -67,10 +77,9 @@ def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: Answ
 def chat_arguments(request: ChatRequest) -> dict[str, Any]:
     """The named arguments of a conversation's next message."""
     first, *others = request.messages
-    system = {"role": first["role"], "content": [{"type": "text", "text": first["content"], **_MARK}]}
     arguments: dict[str, Any] = {
         "model": request.model_name,
-        "messages": [system, *map(dict, others)],
+        "messages": [_system_turn(request.model_name, first["content"]), *map(dict, others)],
         "temperature": request.temperature,
         "max_tokens": request.max_tokens,
         "stream": True,
@@ -78,16 +87,30 @@ def chat_arguments(request: ChatRequest) -> dict[str, Any]:
     }
     if request.tools:
         *tools, last = map(dict, request.tools)
-        arguments |= {"tools": [*tools, {**last, **_MARK}], "tool_choice": request.tool_choice.value}
+        marked = {**last, **_mark_of(request.model_name)}
+        arguments |= {"tools": [*tools, marked], "tool_choice": request.tool_choice.value}
     return with_changes(arguments, request.changes)
 
 
-def _form(form: AnswerForm, tool: AnswerTool) -> dict[str, Any]:
-    if form is AnswerForm.TOOL:
+def _mark_of(model: str) -> dict[str, Any]:
+    """The mark at the end of what a model's provider is to cache; empty for one that knows no marks."""
+    name, provider = model.lower(), _provider_of(model)
+    is_known = provider == "anthropic" or ("claude" in name and provider in _OF_CLAUDE)
+    return _MARK if is_known or ("nova" in name and provider in _OF_NOVA) else {}
+
+
+def _system_turn(model: str, text: str) -> dict[str, Any]:
+    mark = _mark_of(model)
+    return {"role": "system", "content": [{"type": "text", "text": text, **mark}] if mark else text}
+
+
+def _form(form: AnswerForm, tool: AnswerTool, mark: Mapping[str, Any]) -> dict[str, Any]:
+    if form in CALLING_FORMS:
         function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+        named = {"type": "function", "function": {"name": tool.name}}
         return {
-            "tools": [{"type": "function", "function": function, **_MARK}],
-            "tool_choice": {"type": "function", "function": {"name": tool.name}},
+            "tools": [{"type": "function", "function": function, **mark}],
+            "tool_choice": named if form is AnswerForm.TOOL else form.value,
         }
     if form is AnswerForm.JSON_SCHEMA:
         # Not strict: OpenAI's strict mode refuses bounds on lengths, which the schema has.
@@ -102,7 +125,7 @@ def _conversation(request: SummaryRequest, tool: AnswerTool) -> list[dict[str, A
     messages: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
     for number, (answer, complaint) in enumerate(zip(turns[::2], turns[1::2], strict=True), start=1):
         # In Anthropic's format the arguments of a call are always an object.
-        if request.parameters.form is AnswerForm.TOOL and parse_json_object(answer) is not None:
+        if request.parameters.form in CALLING_FORMS and parse_json_object(answer) is not None:
             id_ = f"call_{number}"
             call = {"id": id_, "type": "function", "function": {"name": tool.name, "arguments": answer}}
             # OpenAI's format has no field for a failed call, and LiteLLM passes none on to others: the text says it.
@@ -169,7 +192,7 @@ class LiteLlmCalls:
         refused = self._refused(request.model_name, "ask.max_tokens", request.max_tokens)
         await self._stream(chat_arguments(request), heard, timeout_s, refused)
         heard.end()
-        usage, written = _usage_of(heard.counted)
+        usage, written = _usage_of(heard.counted, is_empty=not (heard.text or heard.reasoning or heard.calls))
         return ChatResponse(
             text=heard.text,
             reasoning=heard.reasoning,
@@ -212,19 +235,20 @@ class LiteLlmCalls:
     async def _complete(self, arguments: dict[str, Any], refused: RefusedCall) -> Any:
         """LiteLLM's answer; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
+        client = litellm_client()
         with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
             # LiteLLM's own time-out is one of silence: an answer that drips would never end.
             async with asyncio.timeout(timeout_s):
-                return await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
+                return await client.acompletion(**arguments, **self._sending(model, timeout_s))
 
     async def _stream(
         self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float, refused: RefusedCall
     ) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
-        model = arguments["model"]
+        model, client = arguments["model"], litellm_client()
         with self._failing(model, f"{timeout_s:g} s", refused):
             async with asyncio.timeout(timeout_s):
-                chunks = await litellm_client().acompletion(**arguments, **self._sending(model, timeout_s))
+                chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
                 async for chunk in chunks:
                     heard.hear(chunk)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
@@ -236,14 +260,26 @@ class LiteLlmCalls:
     @contextmanager
     def _failing(self, model: str, patience: str, refused: RefusedCall) -> Iterator[None]:
         """Errors of LiteLLM as `SummaryCallFailed`, without their cause: a provider's words may repeat a key."""
-        try:
-            yield
-        except TimeoutError:
-            raise SummaryCallFailed(f"{model}: no whole answer in {patience}", failure=CallFailure.TIMEOUT) from None
-        except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
-            missing = self.missing_key(model)
-            hint_for = partial(find_hint, call=refused)
-            raise failure_of(error, model, key=self._named_key(), missing_key=missing, hint_for=hint_for) from None
+        with watch_sending() as sending:
+            if not sends_unwatched():
+                note_unsent()
+            try:
+                yield
+            except TimeoutError:
+                what = "no whole answer" if sending.was_sent else "the request was not sent"
+                raise SummaryCallFailed(
+                    f"{model}: {what} in {patience}", failure=CallFailure.TIMEOUT, was_sent=sending.was_sent
+                ) from None
+            except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
+                missing, key = self.missing_key(model), self._named_key()
+                raise failure_of(
+                    error,
+                    model,
+                    key=key,
+                    missing_key=missing,
+                    was_sent=sending.was_sent,
+                    hint_for=partial(find_hint, call=refused),
+                ) from None
 
     def _refused(self, model: str, limit: str, max_tokens: int) -> RefusedCall:
         """What hints after a refusal depend on."""
@@ -271,7 +307,9 @@ class LiteLlmCalls:
     def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
         """LiteLLM's answer in our words, without any key."""
         claim, has_tool_call = _claim_of(answer, tool, request.parameters.form)
-        usage, written = _usage_of(answer)
+        ended, words, has_reasoning = _end_of(answer)
+        usage, written = _usage_of(answer, is_empty=not (claim or words or has_reasoning))
+        claim = claim if claim.strip() else words
         keys = keys_in_use(self._named_key())
         return SummaryResponse(
             claim=without_keys(claim, keys),
@@ -279,6 +317,8 @@ class LiteLlmCalls:
             usage=usage,
             model_name_echoed=bounded_name(without_keys(str(answer.model or ""), keys)),
             cost_usd=self._cost(request.model_name, usage, written),
+            ended=ended,
+            has_reasoning=has_reasoning,
         )
 
     def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
@@ -298,20 +338,55 @@ def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, boo
     wanted = [call for call in calls if call.name == tool.name]
     if wanted:
         return str(wanted[0].arguments or ""), True
-    if calls and (form is AnswerForm.TOOL or not message.content):
+    if calls and (form in CALLING_FORMS or not message.content):
         return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
     return str(message.content or getattr(message, "refusal", None) or ""), False
 
 
-def _usage_of(answer: Any) -> tuple[TokenUsage | None, int]:
-    """What was counted, and how many of the prompt's tokens were written to a cache."""
+# LiteLLM's words for why an answer ended.
+_ENDS = {
+    "length": AnswerEnd.LENGTH,
+    "content_filter": AnswerEnd.FILTERED,
+}
+
+
+def _end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
+    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning."""
+    if not answer.choices:
+        return AnswerEnd.STOP, "", False
+    choice = answer.choices[0]
+    ended, words, message = _ENDS.get(str(choice.finish_reason), AnswerEnd.STOP), "", choice.message
+    # What LiteLLM has no field for; it makes a "stop" of an error.
+    of_message, of_choice = (getattr(each, "provider_specific_fields", None) or {} for each in (message, choice))
+    if refusal := getattr(message, "refusal", None) or of_message.get("refusal"):
+        ended, words = AnswerEnd.REFUSED, str(refusal)
+    elif error := of_choice.get("error"):
+        ended, words = AnswerEnd.ERROR, str(error.get("message", error) if isinstance(error, dict) else error)
+    elif of_choice.get("native_finish_reason") == "error":
+        ended = AnswerEnd.ERROR
+    elif ended is AnswerEnd.FILTERED and message.content:
+        # Anthropic's models say why they refuse.
+        ended = AnswerEnd.REFUSED
+    return ended, words, bool(getattr(message, "reasoning_content", None))
+
+
+def _usage_of(answer: Any, *, is_empty: bool) -> tuple[TokenUsage | None, int]:
+    """What was counted, and how many of the prompt's tokens were written to a cache; None where the server counted
+    nothing: LiteLLM writes zeros for that, and a prompt is never empty. `is_empty`: the answer has no tokens."""
     usage = getattr(answer, "usage", None)
-    if usage is None:
+    prompt, completion = (_count_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    if not prompt or not (completion or is_empty):
         return None, 0
     details = getattr(usage, "prompt_tokens_details", None)
-    cached = int(getattr(details, "cached_tokens", 0) or 0)
-    written = getattr(usage, "cache_creation_input_tokens", 0) or getattr(details, "cache_write_tokens", 0) or 0
-    return TokenUsage(int(usage.prompt_tokens), int(usage.completion_tokens), cached), int(written)
+    cached = min(_count_of(details, "cached_tokens"), prompt)
+    written = _count_of(usage, "cache_creation_input_tokens") or _count_of(details, "cache_write_tokens")
+    return TokenUsage(prompt, completion, cached), min(written, prompt - cached)
+
+
+def _count_of(usage: Any, name: str) -> int:
+    """A count of tokens; 0 for what is none."""
+    value = getattr(usage, name, None)
+    return int(value) if isinstance(value, int | float) and value > 0 else 0
 
 
 def _provider_of(model: str) -> str:

@@ -11,13 +11,16 @@ import inspect
 import json
 import os
 import re
+import time
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
+from codesum_pipeline.texts.llm.sent_requests import note_sent, refuse_repetition
 
 REMOVED = "…"
 _SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
@@ -109,62 +112,158 @@ def litellm_client() -> Any:
     litellm.telemetry = False
     # It takes a request's `max_retries=0` for "nothing said".
     litellm.DEFAULT_MAX_RETRIES = 0
+    _watch_requests()
     return litellm
+
+
+def _watch_requests() -> None:
+    """Have LiteLLM's connections note what is sent, and tell a connection that broke from one that never was.
+
+    It takes both for the second, and sends the request again.
+    """
+    import aiohttp
+    import httpx
+    from litellm.llms.custom_httpx import aiohttp_transport
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_start.append(_begin)
+    trace.on_request_headers_sent.append(_note)
+    trace.freeze()
+
+    class WatchedTransport(aiohttp_transport.LiteLLMAiohttpTransport):  # type: ignore[misc]
+        def get_valid_client_session(self) -> aiohttp.ClientSession:
+            session: aiohttp.ClientSession = super().get_valid_client_session()
+            if trace not in session.trace_configs:
+                session.trace_configs.append(trace)
+            return session
+
+    aiohttp_transport.LiteLLMAiohttpTransport = WatchedTransport
+    aiohttp_transport.AIOHTTP_EXC_MAP[aiohttp.ClientOSError] = httpx.WriteError
+
+
+async def _begin(_session: Any, _context: Any, request: Any) -> None:
+    refuse_repetition(str(request.url))
+
+
+async def _note(_session: Any, _context: Any, request: Any) -> None:
+    note_sent(str(request.url) if request.method == "POST" else "")
+
+
+def sends_unwatched() -> bool:
+    """Whether the environment makes LiteLLM send through httpx, which notes nothing."""
+    litellm_client()
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    return not AsyncHTTPHandler.should_use_aiohttp_transport()
 
 
 _LONGEST_MESSAGE = 300
 _LONGEST_CHAIN = 10
-# Failures that a setting may end.
-_BY_SETTINGS = (CallFailure.REFUSED, CallFailure.SERVER, CallFailure.UNREADABLE, CallFailure.RATE_LIMIT)
-# HTTP: the caller is not known, has not paid, or has no permission.
-_NO_ENTRY = (401, 402, 403)
+# Failures that a setting may end. Some servers call a wrong request an error of their own, or too many of them.
+_BY_SETTINGS = (
+    CallFailure.REFUSED,
+    CallFailure.FORM,
+    CallFailure.SERVER,
+    CallFailure.UNREADABLE,
+    CallFailure.RATE_LIMIT,
+)
+# HTTP: the caller is not known, or has not paid.
+_NO_ENTRY = (401, 402)
+_FORBIDDEN = 403
 _TIMED_OUT = (408, 504)
 _TOO_MUCH = 429
 _SERVER = 500
 # Providers answer with the same status where a quota is used up and where a model is too busy.
-_USED_UP = re.compile(r"insufficient_quota|exceeded your current quota|credit balance", re.IGNORECASE)
+_USED_UP = re.compile(
+    r"insufficient[_ ]quota|exceeded your current quota|credit balance|insufficient (balance|credits|funds)|"
+    r"out of credits|billing.hard.limit|payment required|spend(ing)? limit|used up",
+    re.IGNORECASE,
+)
 _SPEAKS_OF_A_KEY = re.compile(
     r"api.?key|credentials|security token|token (has |is )?(included in the request is )?expired|ExpiredToken",
     re.IGNORECASE,
 )
+# What a status of "forbidden" is about where it is about the caller: else it is about what was sent.
+_SPEAKS_OF_THE_CALLER = re.compile(
+    r"api.?key|credentials|permission|not authori[sz]ed|unauthori[sz]ed|authenticat|access|account|billing|"
+    r"subscri|organi[sz]ation|project|region|country|territory|not supported|not enabled|not allowed to|quota|"
+    r"IP address",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_CONTENT = re.compile(
+    r"moderation|flagged|content.?(policy|filter|management)|safety|guardrail|harmful|prohibited|inappropriate|"
+    r"policy violation|violates? |blocked",
+    re.IGNORECASE,
+)
+# A form of answers that the server does not know, or does not take.
+_SPEAKS_OF_A_FORM = re.compile(
+    r"tool|function.?call|response_format|json_schema|json schema|structured output|guided|grammar|jinja",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_LENGTH = re.compile(r"context|too long|too large|maximum|max_(completion_)?tokens|exceed", re.IGNORECASE)
 # Addresses in memory, and where in LiteLLM it was.
-_NOT_THE_MATTER = re.compile(r" ssl:<[^<>]*>| ssl:default|Traceback \(most recent call last\).*", re.DOTALL)
+_NOT_THE_MATTER = re.compile(
+    # And LiteLLM's own names of what it takes for the kind of an error.
+    r" ssl:<[^<>]*>| ssl:default|litellm\.\w{1,60}: |\b\w{1,60}(Error|Exception)( -|:) |"
+    r"Traceback \(most recent call last\).*",
+    re.DOTALL,
+)
+_SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
+_MILLISECONDS = 1000
 
 
 def failure_of(
-    error: Exception, model: str, *, key: str, missing_key: str, hint_for: Callable[[str], str] = lambda _words: ""
+    error: Exception,
+    model: str,
+    *,
+    key: str,
+    missing_key: str,
+    was_sent: bool,
+    hint_for: Callable[[str], str] = lambda _words: "",
 ) -> SummaryCallFailed:
     """The error as one of ours: its kind, how long to wait, and a provider's words without any key.
 
-    `missing_key` names the variables where a key is looked for and is not; `hint_for` says what helps after a refusal
-    in a provider's words, or nothing.
+    `missing_key` names the variables where a key is looked for and is not; `was_sent`: the request may have left;
+    `hint_for` says what helps after a refusal in a provider's words, or nothing.
     """
     import httpx
 
     is_key_missing, chain = bool(missing_key), _chain(error)
     transport = next((each for each in chain if isinstance(each, (httpx.TransportError, ConnectionError))), None)
-    # Such a request has not been sent.
-    unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, ConnectionRefusedError)
     raw = _NOT_THE_MATTER.sub("", str(transport or error))
     failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
     words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
     if failure in _BY_SETTINGS and (hint := hint_for(raw)):
-        # Some servers call a wrong request an error of their own; again it would end the same way.
-        words, failure = f"{words}; way out: {hint}", CallFailure.REFUSED
+        # Again it would end the same way.
+        failure = failure if failure is CallFailure.FORM else CallFailure.REFUSED
+        words = f"{words}; way out: {hint}"
     if is_key_missing and failure is CallFailure.CREDENTIALS:
         words = (
             f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "
             "of up to seven letters will do"
         )
-    # How long the provider asks to wait, where it says so in seconds.
-    retry_after = str((getattr(error, "litellm_response_headers", None) or {}).get("retry-after", ""))
     is_busy = failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER)
+    headers = getattr(error, "litellm_response_headers", None) or {}
     return SummaryCallFailed(
         f"{model}: {words}",
         failure=failure,
-        retry_after_s=float(retry_after) if is_busy and re.fullmatch(r"\d+(\.\d+)?", retry_after) else None,
-        was_sent=not (is_key_missing and failure is CallFailure.CREDENTIALS) and not isinstance(transport, unsent),
+        retry_after_s=read_retry_after(headers, now=time.time()) if is_busy else None,
+        was_sent=was_sent and not (is_key_missing and failure is CallFailure.CREDENTIALS),
     )
+
+
+def read_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
+    """How many seconds a provider asks to wait, which it says in seconds, in milliseconds or by a date; None if it says
+    nothing. `now` are seconds since 1970."""
+    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(milliseconds):
+        return float(milliseconds) / _MILLISECONDS
+    if _SECONDS.fullmatch(value):
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _chain(error: BaseException) -> list[BaseException]:
@@ -187,6 +286,12 @@ def _kind_of(
     # A missing key is, with some providers, a failure of the server or of the connection.
     if status in _NO_ENTRY or _USED_UP.search(words) or (is_key_missing and _SPEAKS_OF_A_KEY.search(words)):
         return CallFailure.CREDENTIALS
+    if isinstance(error, litellm.ContentPolicyViolationError):
+        return CallFailure.FILTERED
+    if status == _FORBIDDEN:
+        if _SPEAKS_OF_CONTENT.search(words):
+            return CallFailure.FILTERED
+        return CallFailure.CREDENTIALS if _SPEAKS_OF_THE_CALLER.search(words) else CallFailure.REFUSED
     if isinstance(error, litellm.Timeout) or isinstance(transport, httpx.TimeoutException) or status in _TIMED_OUT:
         return CallFailure.TIMEOUT
     if transport is not None:
@@ -194,6 +299,9 @@ def _kind_of(
     if isinstance(error, litellm.RateLimitError) or status == _TOO_MUCH:
         return CallFailure.RATE_LIMIT
     unread = (litellm.APIConnectionError, litellm.APIError, litellm.APIResponseValidationError)
-    if isinstance(error, unread) and not any(isinstance(each, httpx.HTTPStatusError) for each in chain):
+    is_of_server = any(isinstance(each, httpx.HTTPStatusError) for each in chain)
+    if isinstance(error, unread) and not is_of_server:
         return CallFailure.UNREADABLE
+    if _SPEAKS_OF_A_FORM.search(words) and not _SPEAKS_OF_LENGTH.search(words):
+        return CallFailure.FORM
     return CallFailure.SERVER if status >= _SERVER else CallFailure.REFUSED

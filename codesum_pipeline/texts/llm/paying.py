@@ -20,7 +20,8 @@ from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
-from codesum_pipeline.texts.llm.retrying import LONGEST_PROVIDER_WAIT_S, with_retries
+from codesum_pipeline.texts.llm.retrying import with_retries
+from codesum_pipeline.texts.llm.sent_requests import watch_sending
 
 Answer = TypeVar("Answer")
 
@@ -70,11 +71,13 @@ class Till(Struct, frozen=True):
                 self._check(cap, worst)
             sequence = self.ledger.reserve(attempt)
         started = time.monotonic()
-        try:
-            answer = await call()
-        except BaseException as error:
-            self.ledger.settle(sequence, result_of_error(error, time.monotonic() - started))
-            raise
+        with watch_sending() as sending:
+            try:
+                answer = await call()
+            except BaseException as error:
+                result = result_of_error(error, time.monotonic() - started, was_sent=sending.was_sent)
+                self.ledger.settle(sequence, result)
+                raise
         self.ledger.settle(sequence, settled(answer, time.monotonic() - started))
         return answer
 
@@ -121,7 +124,7 @@ async def pay_once(
     read: Callable[[SummaryResponse], Answer],
     settled: Callable[[Answer, float], AttemptResult],
     retries: int,
-    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
+    longest_provider_wait_s: float,
 ) -> Answer:
     """The answer to a request. One that a killed process paid for is taken from the ledger, and `read`.
 

@@ -24,15 +24,32 @@ CALL_OF = "[call of "
 
 
 class AnswerForm(StrEnum):
-    """How a model is made to answer in the schema: a forced tool call, a response format, or JSON in its text.
+    """How a model is made to answer in the schema: a call of the tool that is named, a call of any tool (there is one),
+    a response format, or JSON in its text.
 
     `TEXT` has no schema: the answer is the text as it comes.
     """
 
     TOOL = "tool"
+    REQUIRED = "required"
     JSON_SCHEMA = "json_schema"
     JSON_TEXT = "json_text"
     TEXT = "text"
+
+
+# Forms in which the answer is a call of a tool.
+CALLING_FORMS = (AnswerForm.TOOL, AnswerForm.REQUIRED)
+
+
+class AnswerEnd(StrEnum):
+    """Why an answer ended: it was complete, at its most tokens, stopped by a filter of its provider, refused by the
+    model, or by an error of the server."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    FILTERED = "filtered"
+    REFUSED = "refused"
+    ERROR = "error"
 
 
 # The name of a parameter, and the one under which it is sent; empty: it is left out.
@@ -99,7 +116,9 @@ class SummaryResponse(Struct, frozen=True):
 
     `has_tool_call` says which; a call of another tool is written as text.
     `model_name_echoed` is the name under which the provider says it answered.
-    `cost_usd` is None if neither LiteLLM's list nor the settings have a price.
+    `cost_usd` is None if neither LiteLLM's list nor the settings have a price, or the server counted no tokens.
+    `ended` says why it ended; of a refusal the claim has the words. `has_reasoning`: the model wrote down how it
+    thought.
     """
 
     claim: str
@@ -107,6 +126,8 @@ class SummaryResponse(Struct, frozen=True):
     usage: TokenUsage | None
     model_name_echoed: str
     cost_usd: float | None = None
+    ended: AnswerEnd = AnswerEnd.STOP
+    has_reasoning: bool = False
 
 
 def blake3_of(text: str) -> str:

@@ -16,8 +16,6 @@ from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
-# A run that has to wait longer stops; the next run continues.
-LONGEST_PROVIDER_WAIT_S = 600.0
 
 Answer = TypeVar("Answer")
 
@@ -26,8 +24,8 @@ async def with_retries(
     call: Callable[[int], Awaitable[Answer]],
     *,
     attempts: int,
+    longest_provider_wait_s: float,
     first_wait_s: float = FIRST_WAIT_S,
-    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
     on_retry: Callable[[], None] = lambda: None,
 ) -> Answer:
     """Return the first answer of at most `attempts` calls, each given its number, from 1; raises what the last one did.
@@ -70,7 +68,7 @@ def wait_before_retry(
     attempt: int,
     *,
     first_wait_s: float = FIRST_WAIT_S,
-    longest_provider_wait_s: float = LONGEST_PROVIDER_WAIT_S,
+    longest_provider_wait_s: float,
 ) -> float | None:
     """How long to wait after a failed attempt, counted from 1; None if another one makes no sense."""
     if not failure.is_passing:
@@ -92,6 +90,7 @@ class Rates:
         requests, tokens = llm.requests_per_minute, llm.tokens_per_minute
         self._requests = AsyncLimiter(requests, _MINUTE_S) if requests else None
         self._tokens = AsyncLimiter(tokens, _MINUTE_S) if tokens else None
+        self._longest_wait_s = llm.longest_wait_s
         self._open_at = 0.0
         self._refusals = 0
 
@@ -110,7 +109,7 @@ class Rates:
         wait_s = min(FIRST_WAIT_S * 2 ** min(self._refusals, _MOST_DOUBLINGS), LONGEST_WAIT_S)
         self._refusals += 1
         # A call that would have to wait longer gives up, and so shall the others: they do not wait for it here.
-        if retry_after_s is not None and retry_after_s <= LONGEST_PROVIDER_WAIT_S:
+        if retry_after_s is not None and retry_after_s <= self._longest_wait_s:
             wait_s = retry_after_s
         self._open_at = max(self._open_at, time.monotonic() + wait_s)
 

@@ -1,8 +1,9 @@
 """The texts of many documents: as many calls at once as allowed, in order of importance, within the caps.
 
-The first call of a run goes alone, so that what is wrong with all calls costs one. A call that does not fit what is
-left of the cap in dollars is skipped for a cheaper one. A failure that holds for all (the cap, lost credentials,
-another model's answer, many failures in a row) stops all tasks that have not begun; calls under way are finished.
+The first call of a run goes alone, so that what is wrong with all calls costs one; until a document got a text, no
+more are begun than may fail in a row. A call that does not fit what is left of the cap in dollars is skipped for a
+cheaper one. A failure that holds for all (the cap, lost credentials, another model's answer, many failures in a row)
+stops all further calls; those under way are finished.
 
 However a run ends, the next one continues it: paid texts are in the ledger or in the cache.
 """
@@ -19,11 +20,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Gate, TextContext, WrittenText
-from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, SummaryCallFailed, SummaryError
+from codesum_pipeline.foundation.data_model.errors import (
+    BackendNotConfigured,
+    CallFailure,
+    SummaryCallFailed,
+    SummaryError,
+)
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.allowed_models import form_of
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.attempts import (
     Admission,
@@ -31,10 +37,9 @@ from codesum_pipeline.texts.llm.attempts import (
     CapReached,
     Desk,
     TextRequester,
-    ends_calls,
     failure_kind,
 )
-from codesum_pipeline.texts.llm.backend import AnotherModel, SummaryBackend
+from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
@@ -83,12 +88,15 @@ def outcome_of_found(task: WritingTask, kept: KeptText) -> TaskOutcome:
     )  # fmt: skip
 
 
-# After so many failed documents in a row no more calls are made: the fault is not in these documents.
-GIVE_UP_AFTER = 10
+# The failure of documents that are not called for since too many in a row got no text: the fault is not in them.
 GAVE_UP = "gave-up"
 # Texts that wait in the ledger before the cache is given them.
 _DELIVER_AT = 50
 _log = logging.getLogger(__name__)
+
+
+class _CallsStopped(Exception):
+    """No more calls are made."""
 
 
 class _FinishedTask(Struct, frozen=True):
@@ -136,13 +144,22 @@ class WritingRun:
             now=ledger.moment,
             admission=Admission(caps.usd_left),
             price_of=price_of,
+            forms=AnswerForms(settings),
             max_retries=settings.max_retries,
             is_free=self._is_free,
+            longest_wait_s=settings.longest_wait_s,
             on_heard=self._is_heard.set,
+            check_open=self._check_open,
+            on_uncounted=self._note_uncounted,
         )
         self._models = (settings.model, *settings.fallback_models)
         self._stopped_by: tuple[Gate, str | None] | None = None
-        self._failed_in_a_row = 0
+        self._has_text = self._is_free or ledger.has_answers()
+        self._failed_in_a_row = 0 if self._is_free else ledger.failed_in_a_row()
+        self._begun = 0
+        self._ended = asyncio.Event()
+        self._has_uncounted = ledger.has_uncounted()
+        self._why_last = ""
         self._undelivered = 0
         self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
 
@@ -172,9 +189,36 @@ class WritingRun:
 
     async def _work(self) -> None:
         while self._queue:
+            if not await self._may_begin():
+                continue
             task = self._queue.popleft()
-            self.outcomes[task.id] = await self._write(task)
+            self._begun += 1
+            try:
+                self.outcomes[task.id] = await self._write(task)
+            finally:
+                self._begun -= 1
+                self._ended.set()
             self._progress("summaries by the model", len(self.outcomes), self._count)
+
+    async def _may_begin(self) -> bool:
+        """Whether one more document may be begun; else it was waited for one to end."""
+        most = self._settings.give_up_after
+        if self._has_text or self._stopped_by or self._begun + self._failed_in_a_row < most or not self._begun:
+            return True
+        self._ended.clear()
+        await self._ended.wait()
+        return False
+
+    def _check_open(self) -> None:
+        if self._stopped_by:
+            raise _CallsStopped
+
+    def _note_uncounted(self, model: str) -> None:
+        if not self._has_uncounted:
+            self._has_uncounted = True
+            _log.warning(
+                "%s does not say how many tokens it counted: its calls are booked at the most they can cost", model
+            )
 
     async def _write(self, task: WritingTask) -> TaskOutcome:
         """A document's text: that of the same body in this run if there is one, else a model's answer."""
@@ -222,29 +266,31 @@ class WritingRun:
                         model_name=model,
                         prompt_template_blake3=task.template_blake3,
                         schema_blake3=answer_tool(task.level).schema_blake3,
-                        parameters=Parameters(
-                            max_tokens=settings.max_tokens,
-                            form=form_of(settings, model),
-                            changes=changes_of(settings, model),
-                        ),
+                        parameters=Parameters(max_tokens=settings.max_tokens, changes=changes_of(settings, model)),
                         sources=(task.prompt,),
                         max_output_bytes=MAX_OUTPUT_BYTES,
                     ),
                     caller,
                     about=task.id,
                     max_attempts=settings.max_attempts,
+                    forms=self._desk.forms,
+                    setting="llm.max_tokens",
                 )
+            except _CallsStopped:
+                assert self._stopped_by is not None, "it is why"
+                gate, failure = self._stopped_by[0], self._stopped_by[1] or ""
+                break
             except CapReached:
                 _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
                 gate, failure = Gate.CAP, ""
                 break
             except SummaryError as error:
-                failure = failure_kind(error)
-                if ends_calls(error):
-                    gate = Gate.FAILED if isinstance(error, AnotherModel) else Gate.NO_CREDENTIALS
+                failure, self._why_last = failure_kind(error), str(error)
+                if self._desk.ends_calls(error, model):
+                    is_shut_out = failure == CallFailure.CREDENTIALS
+                    gate = Gate.NO_CREDENTIALS if is_shut_out else Gate.FAILED
                     # A missing key is reported at the end, once for all repositories.
-                    level = logging.WARNING if isinstance(error, AnotherModel) else logging.INFO
-                    self._stop(gate, failure, f"no more calls: {error}", level)
+                    self._stop(gate, failure, _why_over(error), logging.INFO if is_shut_out else logging.WARNING)
                     break
                 _log.warning("%s: no text by %s: %s", task.id, model, error)
                 unforeseen = error.failure if isinstance(error, UnexpectedFailure) else None
@@ -263,11 +309,11 @@ class WritingRun:
     def _look_at_failures(self, outcome: TaskOutcome, caller: TextRequester) -> None:
         """Count documents in a row that got no text though calls were made."""
         if outcome.text:
-            self._failed_in_a_row = 0
+            self._failed_in_a_row, self._has_text = 0, True
         elif caller.attempts and outcome.gate is Gate.FAILED:
             self._failed_in_a_row += 1
-        if self._failed_in_a_row == GIVE_UP_AFTER:
-            self._stop(Gate.FAILED, GAVE_UP, f"no more calls: {GIVE_UP_AFTER} documents in a row got no text")
+        if self._failed_in_a_row >= self._settings.give_up_after:
+            self._stop(Gate.FAILED, GAVE_UP, describe_giving_up(self._settings, self._why_last))
 
     def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
         if self._stopped_by is None:
@@ -301,6 +347,23 @@ class WritingRun:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
+
+
+def describe_giving_up(llm: LlmSettings, why_last: str) -> str:
+    """Why no more calls are made after too many documents without a text, and what can be set."""
+    return (
+        f"no more calls: {llm.give_up_after} documents in a row (llm.give_up_after) got no text of {llm.model}. "
+        f"The last: {why_last}. If the model cannot do it, set llm.model to another or llm.form to another form"
+    )
+
+
+def _why_over(error: SummaryError) -> str:
+    if isinstance(error, SummaryCallFailed) and error.retry_after_s is not None:
+        return (
+            f"no more calls: the provider asks to wait {error.retry_after_s:,.0f} s, longer than llm.longest_wait_s: "
+            f"the next run goes on: {error}"
+        )
+    return f"no more calls: {error}"
 
 
 def write_all(

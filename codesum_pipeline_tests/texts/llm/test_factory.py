@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.allowed_models import form_of
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend, build_backend
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates
@@ -79,4 +79,4 @@ def test_a_missing_key_is_said_by_the_first_request_and_names_its_variable(
 def test_the_form_is_that_of_the_settings_or_of_what_the_model_declares(
     model: str, form: str, expected: AnswerForm
 ) -> None:
-    assert form_of(LlmSettings(form=form), model) is expected
+    assert AnswerForms(LlmSettings(form=form)).of(model) is expected

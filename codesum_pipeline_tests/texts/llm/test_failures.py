@@ -42,7 +42,9 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         pytest.param(Fails(401), CallFailure.CREDENTIALS, id="401"),
         pytest.param(Fails(402), CallFailure.CREDENTIALS, id="402"),
-        pytest.param(Fails(403), CallFailure.CREDENTIALS, id="403"),
+        pytest.param(Fails(403, "you have no access to this model"), CallFailure.CREDENTIALS, id="403 of the caller"),
+        pytest.param(Fails(403), CallFailure.REFUSED, id="403"),
+        pytest.param(Fails(403, "flagged by moderation"), CallFailure.FILTERED, id="403 of what was sent"),
         pytest.param(Fails(429, QUOTA), CallFailure.CREDENTIALS, id="429 of who has not paid"),
         pytest.param(Fails(429), CallFailure.RATE_LIMIT, id="429"),
         pytest.param(Fails(500), CallFailure.SERVER, id="500"),
@@ -113,7 +115,11 @@ def test_a_slow_answer_that_comes_whole_in_time_is_taken() -> None:
     [
         pytest.param({"Retry-After": "7"}, 7.0, id="seconds"),
         pytest.param({"Retry-After": "0.5"}, 0.5, id="a part of one"),
-        pytest.param({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, None, id="a date"),
+        pytest.param({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0, id="a date that is over"),
+        pytest.param({"Retry-After": "soon"}, None, id="a word"),
+        pytest.param({"Retry-After": "-3"}, None, id="a negative number"),
+        pytest.param({"Retry-After": "9" * 400}, None, id="more digits than a number has"),
+        pytest.param({"Retry-After-Ms": "250", "Retry-After": "7"}, 0.25, id="milliseconds"),
         pytest.param({}, None, id="nothing"),
     ],
 )

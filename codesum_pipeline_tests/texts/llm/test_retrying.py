@@ -29,7 +29,7 @@ class Calls:
         return outcome
 
     def retried(self, attempts: int) -> str:
-        return asyncio.run(with_retries(self, attempts=attempts, first_wait_s=0.001))
+        return asyncio.run(with_retries(self, attempts=attempts, longest_provider_wait_s=600.0, first_wait_s=0.001))
 
 
 def failed(failure: CallFailure, retry_after_s: float | None = None) -> SummaryCallFailed:
@@ -83,7 +83,7 @@ def test_what_will_not_pass_is_not_repeated(error: Exception) -> None:
     ],
 )
 def test_how_long_is_waited(failure: SummaryCallFailed, attempt: int, wait_s: float | None) -> None:
-    assert wait_before_retry(failure, attempt) == wait_s
+    assert wait_before_retry(failure, attempt, longest_provider_wait_s=600.0) == wait_s
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,9 @@ def test_over_the_wire_a_retry_sends_the_same_request(
         backend = LiteLlmBackend(settings_for(server), templates())
 
         async def retried() -> SummaryResponse:
-            return await with_retries(lambda _: backend.summarize(request_for()), attempts=2, first_wait_s=0.01)
+            return await with_retries(
+                lambda _: backend.summarize(request_for()), attempts=2, longest_provider_wait_s=600.0, first_wait_s=0.01
+            )
 
         assert asyncio.run(retried()).has_tool_call
 

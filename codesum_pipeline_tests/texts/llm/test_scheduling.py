@@ -26,7 +26,7 @@ from codesum_pipeline.texts.llm.backend import RefusedAnswer
 from codesum_pipeline.texts.llm.checking import read_answer
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.writing_run import GAVE_UP, GIVE_UP_AFTER, TaskOutcome, write_all
+from codesum_pipeline.texts.llm.writing_run import GAVE_UP, TaskOutcome, write_all
 from codesum_pipeline_tests.support.settings import changed
 from codesum_pipeline_tests.support.small_disk import files_of_at_most
 from codesum_pipeline_tests.texts.llm.making import (
@@ -351,15 +351,16 @@ def test_credentials_that_are_lost_in_mid_run_leave_what_was_written(home: Home)
 
 
 def test_an_outage_ends_the_run_before_every_document_has_waited_for_it(home: Home) -> None:
-    tasks = [task(number) for number in range(1, GIVE_UP_AFTER + 3)]
+    most = SETTINGS.give_up_after
+    tasks = [task(number) for number in range(1, most + 3)]
 
     outcomes = home.write(*tasks, respond=failing(CallFailure.SERVER))
 
-    assert len(home.backend.requests) == GIVE_UP_AFTER
-    assert outcomes[GIVE_UP_AFTER - 1 :] == [
-        stopped(GIVE_UP_AFTER, Gate.FAILED, "server", calls=1),
-        stopped(GIVE_UP_AFTER + 1, Gate.FAILED, GAVE_UP),
-        stopped(GIVE_UP_AFTER + 2, Gate.FAILED, GAVE_UP),
+    assert len(home.backend.requests) == most
+    assert outcomes[most - 1 :] == [
+        stopped(most, Gate.FAILED, "server", calls=1),
+        stopped(most + 1, Gate.FAILED, GAVE_UP),
+        stopped(most + 2, Gate.FAILED, GAVE_UP),
     ]
 
 

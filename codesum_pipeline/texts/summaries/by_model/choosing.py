@@ -17,7 +17,6 @@ from codesum_pipeline.foundation.settings.stage_settings import GraphPolicy
 from codesum_pipeline.foundation.store.rows import column_names, from_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.llm.allowed_models import form_of
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
@@ -32,12 +31,17 @@ from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, names_of_suspects, prose_of
 
+# The first one stands for all, and is the one that most texts of earlier versions were kept under.
+_FORMS_IN_KEYS = ("tool", "json_schema", "json_text")
+
 
 class ModelSetup:
     """A build with a model, as its settings and the templates on disk say.
 
     `max_prompt_chars` is how long a prompt may be; the number, so that another setting with the same effect changes no
-    key. `parameters` is a hash of what an answer depends on besides messages, templates and model.
+    key. `parameters` is a hash of what an answer depends on besides messages, templates and model. The form in which a
+    server makes the model answer is not in it: nobody pays again since a server was changed. `same_parameters` are
+    those of texts that stand for the same: earlier versions had the form in them.
     """
 
     def __init__(self, settings: Settings, templates: Mapping[Level, ResolvedTemplate]) -> None:
@@ -45,8 +49,11 @@ class ModelSetup:
         self.templates = templates
         self.llm = llm = settings.llm
         self.max_prompt_chars = prompt_chars(llm)
-        form = form_of(llm, llm.model)
-        self.parameters = hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
+        self.parameters, *others = (
+            hash_of([0.0, llm.max_tokens, form, self.max_prompt_chars, llm.max_attempts, MASKING_VERSION])
+            for form in _FORMS_IN_KEYS
+        )
+        self.same_parameters = (self.parameters, *others)
 
     @classmethod
     def of(cls, workspace: Workspace) -> "ModelSetup | None":
@@ -72,15 +79,25 @@ class ModelSetup:
 
     def is_of_now(self, level: Level, text: "LastText") -> bool:
         """Whether a text of the last build is by the model, template and parameters that would write it now."""
-        is_same_way = (text.writer, text.parameters) == (self.writer(level), self.parameters)
+        is_same_way = text.writer == self.writer(level) and text.parameters in self.same_parameters
         return is_same_way and text.model in self.models
 
     def keys(self, wanted: RequiredDocument, level: Level, context: TextContext | None) -> tuple[str, str]:
         """The keys of a text in the cache: with the document's id, and without it."""
-        body = [wanted.summary_hash, level, self.llm.model, self.parameters, self.llm.language]
-        if self.settings.graph_policy is GraphPolicy.STRICT and context is not None:
-            body.append(hash_of_shown(context))
-        return hash_of([wanted.id, body]), hash_of(body)
+        return self.all_keys(wanted, level, context)[0]
+
+    def all_keys(
+        self, wanted: RequiredDocument, level: Level, context: TextContext | None
+    ) -> Sequence[tuple[str, str]]:
+        """The keys that a text is kept under, and those that earlier versions kept it under."""
+        shown = (
+            [hash_of_shown(context)] if self.settings.graph_policy is GraphPolicy.STRICT and context is not None else []
+        )
+        bodies = (
+            [wanted.summary_hash, level, self.llm.model, parameters, self.llm.language, *shown]
+            for parameters in self.same_parameters
+        )
+        return [(hash_of([wanted.id, body]), hash_of(body)) for body in bodies]
 
     def cache(self, workspace: Workspace) -> AnswerCache:
         bucket, shared = workspace.layout.bucket, None
@@ -174,7 +191,7 @@ class Chooser:
         # A recording must hold every answer, so the cache is not used.
         is_recorded = self._setup.llm.backend is BackendName.RECORD
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
-        keys = {self._setup.keys(one.wanted, self._level, one.context): one for one in open_ones}
+        keys = {pair: one for one in open_ones for pair in self._setup.all_keys(one.wanted, self._level, one.context)}
         found = self._cache.find_many(list(keys)) if keys else {}
         open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
         names = names_of_suspects(
@@ -234,7 +251,7 @@ class Chooser:
         others = {
             Cause.PROMPT: last.writer != wanted.writer,
             Cause.MODEL: last.model not in self._setup.models,
-            Cause.SETTINGS: last.parameters != self._setup.parameters,
+            Cause.SETTINGS: last.parameters not in self._setup.same_parameters,
         }
         for cause, is_other in others.items():
             if is_other:

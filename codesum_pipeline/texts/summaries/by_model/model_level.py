@@ -44,7 +44,7 @@ from codesum_pipeline.texts.summaries.by_model.gates import (
     sort_candidates,
     trusted_ids,
 )
-from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage, read_outages
+from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator, LevelCalls, read_meter
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
@@ -225,8 +225,8 @@ class ModelLevel:
         for job in jobs:
             found, outcome = job.choice.kept_text, outcomes.get(job.id)
             if found:
-                own, _ = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
-                is_same = found.exact_key != own
+                own = self._setup.all_keys(job.choice.wanted, self._level, job.choice.context)
+                is_same = found.exact_key not in {exact for exact, _ in own}
             elif outcome and outcome.from_cache:
                 is_same = outcome.is_same_body
             else:
@@ -343,11 +343,8 @@ class ModelLevel:
             return Gate.NO_CREDENTIALS, None
         if ANOTHER_MODEL in failures:
             return Gate.FAILED, ANOTHER_MODEL
-        noted = read_outages(self._workspace.layout, self._workspace.key).values()
-        gave_up = any(outage.gave_up and outage.run_id == self._workspace.run_id for outage in noted)
-        if gave_up or any(outcome.failure == GAVE_UP for outcome in self._outcomes):
-            return Gate.FAILED, GAVE_UP
-        return None
+        is_given_up = ledger.failed_in_a_row() >= self._setup.llm.give_up_after
+        return (Gate.FAILED, GAVE_UP) if is_given_up else None
 
     def _task(self, job: Job, prompt: Prompt, names: NeighbourNames) -> WritingTask:
         template = self._setup.templates[self._level]

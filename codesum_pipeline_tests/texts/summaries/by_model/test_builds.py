@@ -302,7 +302,9 @@ def test_lost_credentials_leave_the_extractive_texts_and_the_next_run_goes_on(tm
         assert workspace.layout.published("shop").exists()
 
 
-def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_is_published(tmp_path: Path) -> None:
+def test_a_model_that_gives_nothing_at_all_is_noted_at_the_level_where_it_was_given_up_and_the_index_is_published(
+    tmp_path: Path,
+) -> None:
     def fails(_call: ModelRequest) -> Behaviour:
         return Fails(400)
 
@@ -311,8 +313,9 @@ def test_a_model_that_gives_nothing_at_all_is_noted_at_each_level_and_the_index_
         build(workspace)
 
     noted = read_outages(workspace.layout, "shop")
-    assert list(noted) == list(Level)
+    assert list(noted) == [Level.FUNCTION]
     assert f"none of {FUNCTIONS} function texts" in noted[Level.FUNCTION].because
+    assert len(found.server.seen) == workspace.settings.llm.give_up_after
     assert workspace.layout.published("shop").exists()
 
 

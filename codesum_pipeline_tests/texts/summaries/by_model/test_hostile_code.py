@@ -53,7 +53,7 @@ def obedient(call: ModelRequest) -> Behaviour:
 
 def test_a_model_that_obeys_the_code_gets_nothing_into_the_index(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, obedient) as found:
-        workspace = found.workspace(llm={"max_attempts": 2})
+        workspace = found.workspace(llm={"max_attempts": 2, "give_up_after": 100})
         build(workspace)
 
     rows = {row["id"].rpartition("::")[2]: row for row in workspace.tables.read("documents", "shop").to_pylist()}

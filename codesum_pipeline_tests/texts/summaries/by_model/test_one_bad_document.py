@@ -171,8 +171,7 @@ def test_an_answer_that_was_paid_and_could_not_be_read_is_read_when_that_works(
 
 def test_where_no_answer_can_be_read_a_build_stops_asking(till: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     inject(Fault("", "everything", attempts, "read_answer", lambda *_: True), monkeypatch)
-    monkeypatch.setattr("codesum_pipeline.texts.llm.writing_run.GIVE_UP_AFTER", 3)
-    workspace = till.workspace(llm={"concurrency": 1})
+    workspace = till.workspace(llm={"concurrency": 1, "give_up_after": 3})
     reports = build(workspace, may_fail=True)
 
     assert len(till.server.seen) == 3

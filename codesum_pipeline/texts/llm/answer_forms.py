@@ -1,0 +1,116 @@
+"""The form in which each model is made to answer, found out by calling it.
+
+Servers differ in what they can: some refuse a tool that is named, or tools at all; others ignore them and answer in
+text. Where a server refuses or ignores the first form, the next one is taken, for all later calls of the run.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from codesum_pipeline.foundation.data_model.errors import (
+    BackendNotConfigured,
+    CallFailure,
+    SummaryCallFailed,
+    SummaryError,
+    SummaryOutputInvalid,
+)
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
+from codesum_pipeline.texts.llm.pins import (
+    CALL_OF,
+    CALLING_FORMS,
+    AnswerEnd,
+    AnswerForm,
+    SummaryRequest,
+    SummaryResponse,
+    parse_json_object,
+)
+from codesum_pipeline.texts.llm.prices import has_capability
+
+# From the most to the least certain to give an answer in the schema.
+_LADDER = (AnswerForm.TOOL, AnswerForm.REQUIRED, AnswerForm.JSON_SCHEMA, AnswerForm.JSON_TEXT)
+
+_log = logging.getLogger(__name__)
+
+
+class FormIgnored(SummaryOutputInvalid):
+    """An answer in another form than the one that was asked for, of a server that has not yet followed it."""
+
+
+def first_form(settings: LlmSettings, model: str) -> AnswerForm:
+    """How a model is asked first: as `llm.form` says, or under `auto` by what LiteLLM's list declares of it.
+
+    A model that the list does not have is asked for JSON in its text, which every model can give.
+    """
+    if settings.form != "auto":
+        return AnswerForm(settings.form)
+    if has_capability(model, "supports_function_calling") and has_capability(model, "supports_tool_choice"):
+        return AnswerForm.TOOL
+    if has_capability(model, "supports_response_schema"):
+        return AnswerForm.JSON_SCHEMA
+    return AnswerForm.JSON_TEXT
+
+
+class AnswerForms:
+    """The forms of one run's models."""
+
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        # A recording has each answer under the form of its request, and no server that could refuse one.
+        self._is_recording = settings.backend is BackendName.REPLAY
+        self._left: dict[str, Sequence[AnswerForm]] = {}
+        self._followed: set[str] = set()
+
+    def of(self, model: str) -> AnswerForm:
+        """The form in which a model is asked now."""
+        return self._forms(model)[0]
+
+    def is_ignored(self, request: SummaryRequest, response: SummaryResponse) -> bool:
+        """Whether an answer that could not be taken shows that the server ignores the form, and there is another."""
+        form, model = request.parameters.form, request.model_name
+        has_next = len(self._forms(model)) > 1 or self.of(model) is not form
+        if not has_next or model in self._followed or response.ended is not AnswerEnd.STOP:
+            return False
+        if form in CALLING_FORMS:
+            # Nothing, or a call of another tool, says nothing about what the server can do.
+            is_text = bool(response.claim.strip()) and not response.claim.startswith(CALL_OF)
+            return is_text and not response.has_tool_call
+        return form is AnswerForm.JSON_SCHEMA and parse_json_object(response.claim) is None
+
+    def note_followed(self, model: str) -> None:
+        """The model has answered in its form: from now on an answer in another one is that answer's fault."""
+        self._followed.add(model)
+
+    def has_followed(self, model: str) -> bool:
+        """Whether the model has answered in its form."""
+        return model in self._followed
+
+    def after(self, model: str, form: AnswerForm, error: SummaryError) -> AnswerForm | None:
+        """The form in which to ask a model again that was asked in `form` and failed so; None if there is none."""
+        is_missing = self._is_recording and isinstance(error, BackendNotConfigured)
+        is_refused = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.FORM
+        if is_missing:
+            later = self._forms(model)[self._forms(model).index(form) + 1 :]
+            return later[0] if later else None
+        if self.has_followed(model) or not (is_refused or isinstance(error, FormIgnored)):
+            return None
+        left = self._forms(model)
+        if left[0] is form:
+            if len(left) == 1:
+                return None
+            self._left[model] = left[1:]
+            self._tell_setting(model, form, left[1])
+        return self.of(model)
+
+    def _tell_setting(self, model: str, form: AnswerForm, following: AnswerForm) -> None:
+        is_chosen = self._settings.form != "auto"
+        _log.log(
+            logging.WARNING if is_chosen else logging.INFO,
+            "%s does not answer in the form %r%s: %r is tried",
+            model,
+            form.value,
+            " (llm.form)" if is_chosen else "",
+            following.value,
+        )
+
+    def _forms(self, model: str) -> Sequence[AnswerForm]:
+        return self._left.setdefault(model, _LADDER[_LADDER.index(first_form(self._settings, model)) :])
