@@ -56,7 +56,7 @@ class AnswerEnd(StrEnum):
 Changes = tuple[tuple[str, str], ...]
 
 
-class Parameters(Struct, frozen=True):
+class Parameters(Struct, frozen=True, forbid_unknown_fields=True):
     """What a request says to a model besides its messages. `changes` are of the setting `llm.parameters`."""
 
     temperature: float = 0.0
@@ -65,7 +65,7 @@ class Parameters(Struct, frozen=True):
     changes: Changes = ()
 
 
-class SummaryRequest(Struct, frozen=True):
+class SummaryRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """One call.
 
     `sources` are the user's turn, then, for a repair, each answer as it came
@@ -103,7 +103,7 @@ class SummaryRequest(Struct, frozen=True):
         return _hash_of(fields)
 
 
-class TokenUsage(Struct, frozen=True):
+class TokenUsage(Struct, frozen=True, forbid_unknown_fields=True):
     """What a provider says it counted; `cached_tokens` are those of `prompt_tokens` that its cache held."""
 
     prompt_tokens: int
@@ -111,7 +111,7 @@ class TokenUsage(Struct, frozen=True):
     cached_tokens: int = 0
 
 
-class SummaryResponse(Struct, frozen=True):
+class SummaryResponse(Struct, frozen=True, forbid_unknown_fields=True):
     """An answer as it came: `claim` is the tool call's arguments or the text, not yet read.
 
     `has_tool_call` says which; a call of another tool is written as text.
@@ -159,7 +159,7 @@ class ToolChoice(StrEnum):
     NONE = "none"
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, forbid_unknown_fields=True):
     """One call as the model wrote it: `arguments` is its JSON, not yet read."""
 
     id: str
@@ -167,7 +167,7 @@ class ToolCall(Struct, frozen=True):
     arguments: str
 
 
-class ChatRequest(Struct, frozen=True):
+class ChatRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The next message of a conversation. `messages` and `tools` are in OpenAI's format, the system prompt first."""
 
     model_name: str
@@ -192,7 +192,7 @@ class ChatRequest(Struct, frozen=True):
         return tuple(canonical_json(part) for part in (*self.messages, *self.tools))
 
 
-class ChatResponse(Struct, frozen=True):
+class ChatResponse(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole message of the model. `cost_usd` is None if the price or the tokens are not known."""
 
     text: str
