@@ -16,6 +16,10 @@ from codesum_pipeline.foundation.settings.parameter_settings import ParameterNam
 _READ = 8_000
 # Code has fewer characters in a token than prose.
 _CHARS_IN_A_TOKEN = 3
+# With less, the packaged templates have no room for material.
+LEAST_PROMPT_CHARS = 8_000
+# Of the settings; see `llm.max_tokens`.
+LEAST_ANSWER_TOKENS = 256
 _ASK_LIMIT = "ask.max_tokens"
 
 
@@ -74,13 +78,16 @@ def _longer_answer(call: RefusedCall, _found: re.Match[str]) -> str:
 def _shorter_prompt(call: RefusedCall, found: re.Match[str]) -> str:
     """The window holds the prompt and the answer."""
     window, prompt = _number(found, "window"), _number(found, "prompt")
-    server = "" if call.api_base is None else ", or start the server with a larger context"
-    if window and prompt and prompt < window:
-        return f"set {call.limit} = {window - prompt} or less, or lower llm.max_prompt_chars{server}"
+    larger = "take a model with a larger context" if call.api_base is None else "start the server with a larger context"
+    if window - prompt >= LEAST_ANSWER_TOKENS and prompt:
+        return f"set {call.limit} = {window - prompt} or less, or lower llm.max_prompt_chars, or {larger}"
     room = (window - call.max_tokens) * _CHARS_IN_A_TOKEN
-    if room > 0:
-        return f"set llm.max_prompt_chars = {room} or less, or lower {call.limit} (now {call.max_tokens}){server}"
-    return f"lower llm.max_prompt_chars or {call.limit} (now {call.max_tokens}){server}"
+    if room >= LEAST_PROMPT_CHARS:
+        return f"set llm.max_prompt_chars = {room} or less, or lower {call.limit} (now {call.max_tokens}), or {larger}"
+    if window:
+        least = LEAST_PROMPT_CHARS // _CHARS_IN_A_TOKEN + call.max_tokens
+        return f"{larger} (of at least {least} tokens; it has {window}), or lower {call.limit} (now {call.max_tokens})"
+    return f"lower llm.max_prompt_chars or {call.limit} (now {call.max_tokens}), or {larger}"
 
 
 def _fewer_tokens_a_minute(_call: RefusedCall, found: re.Match[str]) -> str:
@@ -111,6 +118,10 @@ def _newer_limit(call: RefusedCall, _found: re.Match[str]) -> str:
 
 def _changes(call: RefusedCall, changes: dict[str, object]) -> str:
     return toml_value({call.model: changes})
+
+
+def _any_tool(call: RefusedCall, found: re.Match[str]) -> str:
+    return _no_forced_tool(call, found) if call.is_question else 'set llm.form = "required"'
 
 
 def _no_tools(call: RefusedCall, _found: re.Match[str]) -> str:
@@ -239,6 +250,7 @@ _HINTS: Sequence[tuple[re.Pattern[str], _Advice]] = (
         r"invalid temperature",
     ),
     # How an answer is asked for.
+    *_patterns(_any_tool, r"tool_choice[^.]{0,40}\. Supported string values: [^\n]{0,40}\brequired\b"),
     *_patterns(
         _no_forced_tool,
         rf"Invalid {_QUOTE}tool_choice",

@@ -4,11 +4,14 @@ import json
 import re
 import time
 import tomllib
+from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
+from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
+from codesum_pipeline.texts.llm.server_hints import LEAST_ANSWER_TOKENS, LEAST_PROMPT_CHARS, RefusedCall, find_hint
 
 INDEXING = RefusedCall("openai/fast", "llm.max_tokens", 2048, "http://127.0.0.1:8000/v1")
 ASKING = RefusedCall("openai/fast", "ask.max_tokens", 4096, "http://127.0.0.1:8000/v1")
@@ -200,7 +203,6 @@ NO_TOOLS = {
     "openrouter.ai/docs/provider-routing",
 }
 NO_FORCED_TOOL = {
-    "LM Studio": "Invalid tool_choice type: 'object'. Supported string values: none, auto, required",
     "DeepSeek": "deepseek-reasoner does not support this tool_choice",
     "DeepSeek, thinking": "Thinking mode does not support this tool_choice",
     "OpenRouter": "No endpoints found that support the provided 'tool_choice' value. To learn more about provider "
@@ -265,6 +267,7 @@ def hints(words: str, call: RefusedCall = INDEXING) -> list[str]:
     return found
 
 
+LARGER = "start the server with a larger context"
 _BEFORE = "litellm.BadRequestError: OpenAIException - "
 
 
@@ -280,27 +283,29 @@ def test_too_large_a_limit_of_answers_is_answered_by_its_setting_and_number(
 def test_too_long_a_prompt_is_answered_by_the_settings_and_a_number_that_fits(
     words: str, window: int, prompt: int | None
 ) -> None:
-    hint = hints(words)[0]
-
-    if prompt is None:
-        wanted = f"set llm.max_prompt_chars = {(window - 2048) * 3} or less, or lower llm.max_tokens (now 2048)"
+    room = (window - 2048) * 3
+    if prompt is not None and window - prompt >= LEAST_ANSWER_TOKENS:
+        wanted = f"set llm.max_tokens = {window - prompt} or less, or lower llm.max_prompt_chars, or {LARGER}"
+    elif room >= LEAST_PROMPT_CHARS:
+        wanted = f"set llm.max_prompt_chars = {room} or less, or lower llm.max_tokens (now 2048), or {LARGER}"
     else:
-        wanted = f"set llm.max_tokens = {window - prompt} or less, or lower llm.max_prompt_chars"
-    assert hint == f"{wanted}, or start the server with a larger context"
+        wanted = f"{LARGER} (of at least 4714 tokens; it has {window}), or lower llm.max_tokens (now 2048)"
+    assert hints(words)[0] == wanted
+
+
+def test_the_shortest_prompt_that_is_suggested_has_room_for_material(tmp_path: Path) -> None:
+    fitting = fitting_templates(tmp_path, Level, language="English", max_prompt_chars=LEAST_PROMPT_CHARS)
+
+    assert {*fitting} == {*Level}
 
 
 def test_a_provider_is_not_told_to_start_its_server_with_a_larger_context() -> None:
     hosted = RefusedCall("anthropic/claude-haiku-4-5", "llm.max_tokens", 2048)
 
     assert find_hint("prompt is too long: 208310 tokens > 200000 maximum", hosted) == (
-        "set llm.max_prompt_chars = 593856 or less, or lower llm.max_tokens (now 2048)"
+        "set llm.max_prompt_chars = 593856 or less, or lower llm.max_tokens (now 2048), or take a model with a larger "
+        "context"
     )
-
-
-def test_a_window_that_the_answer_alone_would_fill_gives_no_number() -> None:
-    words = "This model's maximum context length is 2048 tokens. However, your messages resulted in 9000 tokens."
-
-    assert "lower llm.max_prompt_chars or llm.max_tokens (now 2048)" in find_hint(words, INDEXING)
 
 
 @pytest.mark.parametrize(
@@ -353,6 +358,17 @@ def test_asking_a_model_without_tools_is_answered_by_another_model(words: str) -
 @pytest.mark.parametrize("words", NO_FORCED_TOOL.values(), ids=NO_FORCED_TOOL)
 def test_a_refused_choice_of_tools_is_left_out_when_asking(words: str) -> None:
     assert hints(words, ASKING)[0] == 'set llm.parameters = { "openai/fast" = { "tool_choice" = false } }'
+
+
+def test_a_server_that_takes_any_tool_but_no_named_one_is_asked_for_any() -> None:
+    lm_studio = "Invalid tool_choice type: 'object'. Supported string values: none, auto, required"
+
+    assert hints(lm_studio)[0] == 'set llm.form = "required"'
+    assert hints(lm_studio, ASKING)[0] == 'set llm.parameters = { "openai/fast" = { "tool_choice" = false } }'
+
+
+def test_the_shortest_answer_that_is_suggested_can_be_set() -> None:
+    assert LlmSettings(max_tokens=LEAST_ANSWER_TOKENS).max_tokens == LEAST_ANSWER_TOKENS
 
 
 @pytest.mark.parametrize("words", NO_SCHEMA.values(), ids=NO_SCHEMA)
