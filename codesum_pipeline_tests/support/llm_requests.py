@@ -15,7 +15,7 @@ from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_to
 from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, reading_of_problem
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.templates import PLACEHOLDERS, TemplateKind, resolve_template
@@ -82,14 +82,12 @@ def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | Summar
         try:
             return AnswerReading(response, read_answer(response, request.parameters.form, SHOWN))
         except AnswerProblem as problem:
-            return AnswerReading(response, None, str(problem))
+            return reading_of_problem(request, response, problem, setting="llm.max_tokens")
 
     async def converse_and_close() -> WrittenText | SummaryError:
         try:
             forms = AnswerForms(settings)
-            found, _ = await converse(
-                request, ask_once, about="a.py::total", max_attempts=3, forms=forms, setting="llm.max_tokens"
-            )
+            found, _ = await converse(request, ask_once, about="a.py::total", max_attempts=3, forms=forms)
             return found
         except SummaryError as error:
             return error

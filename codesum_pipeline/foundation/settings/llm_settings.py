@@ -147,7 +147,8 @@ class LlmSettings(SettingsGroup):
     form: Literal["auto", "tool", "required", "json_schema", "json_text"] = setting(
         "auto",
         "How a model answers: by a call of the tool that is named, by a call of any tool, in a response format or by "
-        "JSON in its text; auto: by the first of these that its server does not refuse or ignore.",
+        "JSON in its text; auto: by what LiteLLM's list says that it can. Where its server refuses or ignores a form, "
+        "the next of these is taken.",
         _TEXTS,
     )
     trust: Trust = setting(

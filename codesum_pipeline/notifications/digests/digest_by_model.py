@@ -33,7 +33,7 @@ from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, Summ
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
 from codesum_pipeline.texts.llm.checking import AnswerProblem
-from codesum_pipeline.texts.llm.conversation import AnswerReading, converse
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, reading_of_problem
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
 from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
@@ -257,7 +257,6 @@ class _DigestRequester(Struct):
             about=self.job.intent.name,
             max_attempts=llm.max_attempts,
             forms=self.forms,
-            setting="digests.max_tokens",
         )
 
     async def _answer(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
@@ -297,7 +296,7 @@ class _DigestRequester(Struct):
             found = check_response(request, response, self.job.settings.llm)
             return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
         except AnswerProblem as problem:
-            return AnswerReading(response, None, str(problem))
+            return reading_of_problem(request, response, problem, setting="digests.max_tokens")
 
 
 def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:

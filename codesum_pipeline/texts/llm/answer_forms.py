@@ -5,7 +5,8 @@ text. Where a server refuses or ignores the first form, the next one is taken, f
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
@@ -51,14 +52,16 @@ def first_form(settings: LlmSettings, model: str) -> AnswerForm:
 
 
 class AnswerForms:
-    """The forms of one run's models."""
+    """The forms of one run's models; `followed` are those in which they have answered in it before."""
 
-    def __init__(self, settings: LlmSettings) -> None:
+    def __init__(self, settings: LlmSettings, followed: Mapping[str, AnswerForm] = MappingProxyType({})) -> None:
         self._settings = settings
         # A recording has each answer under the form of its request, and no server that could refuse one.
         self._is_recording = settings.backend is BackendName.REPLAY
-        self._left: dict[str, Sequence[AnswerForm]] = {}
-        self._followed: set[str] = set()
+        self._followed = dict(followed)
+        self._left: dict[str, Sequence[AnswerForm]] = {
+            model: _LADDER[_LADDER.index(form) :] for model, form in followed.items()
+        }
 
     def of(self, model: str) -> AnswerForm:
         """The form in which a model is asked now."""
@@ -68,7 +71,7 @@ class AnswerForms:
         """Whether an answer that could not be taken shows that the server ignores the form, and there is another."""
         form, model = request.parameters.form, request.model_name
         has_next = len(self._forms(model)) > 1 or self.of(model) is not form
-        if not has_next or model in self._followed or response.ended is not AnswerEnd.STOP:
+        if not has_next or self._followed.get(model) is form or response.ended is not AnswerEnd.STOP:
             return False
         if form in CALLING_FORMS:
             # Nothing, or a call of another tool, says nothing about what the server can do.
@@ -76,9 +79,10 @@ class AnswerForms:
             return is_text and not response.has_tool_call
         return form is AnswerForm.JSON_SCHEMA and parse_json_object(response.claim) is None
 
-    def note_followed(self, model: str) -> None:
+    def note_followed(self, request: SummaryRequest) -> None:
         """The model has answered in its form: from now on an answer in another one is that answer's fault."""
-        self._followed.add(model)
+        if request.parameters.form is self.of(request.model_name):
+            self._followed[request.model_name] = request.parameters.form
 
     def has_followed(self, model: str) -> bool:
         """Whether the model has answered in its form."""
@@ -91,11 +95,11 @@ class AnswerForms:
         if is_missing:
             later = self._forms(model)[self._forms(model).index(form) + 1 :]
             return later[0] if later else None
-        if self.has_followed(model) or not (is_refused or isinstance(error, FormIgnored)):
+        if not (is_refused or isinstance(error, FormIgnored)):
             return None
         left = self._forms(model)
         if left[0] is form:
-            if len(left) == 1:
+            if len(left) == 1 or self.has_followed(model):
                 return None
             self._left[model] = left[1:]
             self._tell_setting(model, form, left[1])

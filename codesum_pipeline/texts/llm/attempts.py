@@ -34,9 +34,9 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask
+from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask, reading_of_problem
 from codesum_pipeline.texts.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
-from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_retries
 from codesum_pipeline.texts.llm.sent_requests import watch_sending
@@ -261,7 +261,8 @@ class TextRequester:
         self.attempts += 1
         settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
         try:
-            attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst)
+            form = request.parameters.form.value
+            attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst, form)
             sequence = await desk.books.enter(lambda ledger: ledger.reserve(attempt))
             started = time.monotonic()
             with watch_sending() as sending:
@@ -318,8 +319,13 @@ class TextRequester:
             try:
                 return AnswerReading(response, read_answer(response, request.parameters.form, self._task.bounds))
             except AnswerProblem as problem:
-                return AnswerReading(response, None, str(problem))
+                return reading_of_problem(request, response, problem, setting="llm.max_tokens")
         return AnswerReading(response, None, failure=guard.failures[0])
+
+
+def describe_uncounted(model: str) -> str:
+    """A message about a server that counts no tokens."""
+    return f"{model} does not say how many tokens it counted: its calls are booked at the most they can cost"
 
 
 def failure_kind(error: SummaryError) -> str:
@@ -327,7 +333,7 @@ def failure_kind(error: SummaryError) -> str:
     if isinstance(error, SummaryCallFailed):
         return error.failure.value
     if isinstance(error, EndedEarly):
-        return error.response.ended.value
+        return FAILURES_BY_END[error.response.ended]
     return _KINDS.get(type(error), UNUSABLE)
 
 
@@ -351,7 +357,8 @@ def result_of_reading(answered: AnswerReading[Any], latency_s: float) -> Attempt
     if answered.content:
         return good
     if answered.response.ended is not AnswerEnd.STOP:
-        return replace(good, outcome=AttemptOutcome.INVALID, failure=answered.response.ended.value)
+        failure = FAILURES_BY_END[answered.response.ended]
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure, error=answered.complaint)
     why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
 

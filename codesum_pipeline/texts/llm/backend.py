@@ -76,12 +76,9 @@ class AnotherModel(RefusedAnswer):
 class EndedEarly(RefusedAnswer):
     """A paid answer that is no text since it ended too early: the same request would end alike."""
 
-    def __init__(self, request: SummaryRequest, response: SummaryResponse, *, setting: str) -> None:
-        """`setting` is the one that bounds the tokens of such an answer."""
-        super().__init__(_describe_end(request, response, setting), response)
 
-
-def _describe_end(request: SummaryRequest, response: SummaryResponse, setting: str) -> str:
+def describe_end(request: SummaryRequest, response: SummaryResponse, *, setting: str) -> str:
+    """Why an answer ended too early, and what can be done; `setting` bounds the tokens of such an answer."""
     model, words = request.model_name, shorten_text(one_line(response.claim), _MOST_WORDS)
     match response.ended:
         case AnswerEnd.LENGTH:
@@ -116,7 +113,7 @@ def check_response(request: SummaryRequest, response: SummaryResponse, settings:
     if not is_by_pinned(request, response.model_name_echoed, settings):
         raise AnotherModel(describe_mismatch(request, response.model_name_echoed, settings), response)
     if request.is_strict and response.ended is not AnswerEnd.STOP:
-        raise EndedEarly(request, response, setting="llm.max_tokens")
+        raise EndedEarly(describe_end(request, response, setting="llm.max_tokens"), response)
     if request.is_strict and not response.claim.strip():
         raise RefusedAnswer(f"{pinned!r} gave an empty answer", response)
     size, most = len(response.claim.encode("utf-8", "replace")), request.max_output_bytes

@@ -5,7 +5,7 @@ was said before and on nothing else.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,8 +14,8 @@ from codesum_pipeline.foundation.data_model.document import Level, TextContext
 from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
-from codesum_pipeline.texts.llm.backend import EndedEarly
-from codesum_pipeline.texts.llm.checking import AnswerBounds
+from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
+from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
 from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
 
 Content = TypeVar("Content")
@@ -62,6 +62,16 @@ class UnexpectedFailure(SummaryError):
         self.failure = failure
 
 
+def reading_of_problem(
+    request: SummaryRequest, response: SummaryResponse, problem: AnswerProblem, *, setting: str
+) -> AnswerReading[Any]:
+    """An answer that cannot be taken: because it ended too early, else for what is wrong with it. `setting` bounds the
+    tokens of such an answer."""
+    if response.ended is AnswerEnd.STOP:
+        return AnswerReading(response, None, str(problem))
+    return AnswerReading(response, None, describe_end(request, response, setting=setting))
+
+
 async def converse(
     request: SummaryRequest,
     ask: Callable[[SummaryRequest], Awaitable[AnswerReading[Content]]],
@@ -69,19 +79,18 @@ async def converse(
     about: str,
     max_attempts: int,
     forms: AnswerForms,
-    setting: str,
 ) -> tuple[Content, SummaryRequest]:
     """The content of the first usable answer, of at most `max_attempts`, and the request that it answers.
 
     The request is sent in the form that `forms` has for its model; where a server refuses or ignores one, all begins
-    anew in the next. `setting` bounds the tokens of an answer. Raises what `ask` does, `UnexpectedFailure`,
-    `EndedEarly`, and `SummaryOutputInvalid` with the last complaint.
+    anew in the next. Raises what `ask` does, `UnexpectedFailure`, `EndedEarly`, and `SummaryOutputInvalid` with the
+    last complaint.
     """
     form = forms.of(request.model_name)
     while True:
         formed = replace(request, parameters=replace(request.parameters, form=form))
         try:
-            return await _converse_in_form(formed, ask, about, max_attempts, forms, setting)
+            return await _converse_in_form(formed, ask, about, max_attempts, forms)
         except SummaryError as error:
             following = forms.after(request.model_name, form, error)
             if following is None:
@@ -95,23 +104,22 @@ async def _converse_in_form(
     about: str,
     max_attempts: int,
     forms: AnswerForms,
-    setting: str,
 ) -> tuple[Content, SummaryRequest]:
     complaint = ""
     for _ in range(max_attempts):
         answered = await ask(request)
         response = answered.response
         if answered.content:
-            forms.note_followed(request.model_name)
+            forms.note_followed(request)
             return answered.content, request
         if answered.failure:
             raise UnexpectedFailure(answered.failure)
         if response.ended is not AnswerEnd.STOP:
-            raise EndedEarly(request, response, setting=setting)
+            raise EndedEarly(answered.complaint, response)
         if not answered.is_remembered and forms.is_ignored(request, response):
             raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")
         if not answered.is_remembered:
-            forms.note_followed(request.model_name)
+            forms.note_followed(request)
         complaint = answered.complaint
         request = replace(request, sources=(*request.sources, response.claim, complaint))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

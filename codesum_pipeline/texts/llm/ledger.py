@@ -32,7 +32,7 @@ from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction, open_for_reading
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryResponse, TokenUsage
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, AnswerForm, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 
 _TABLE = "llm_attempts"
@@ -42,7 +42,7 @@ KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
 UNUSABLE = "unusable-answer"
 # The failures of attempts whose answer would end alike if it were asked for again.
-_ENDS = {end.value: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
+_ENDS = {FAILURES_BY_END[end]: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
@@ -53,14 +53,15 @@ CREATE TABLE IF NOT EXISTS llm_attempts (
     reserved_usd REAL NOT NULL, outcome TEXT, failure TEXT, error TEXT, prompt_tokens INTEGER NOT NULL DEFAULT 0,
     completion_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
     cost_usd REAL NOT NULL DEFAULT 0, is_estimated INTEGER NOT NULL DEFAULT 0, latency_s REAL NOT NULL DEFAULT 0,
-    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0, model_echoed TEXT
+    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0, model_echoed TEXT,
+    form TEXT
 );
 CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHERE outcome = 'invalid';
 CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
 CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
 """
 # Columns that files of earlier versions lack.
-_NEWER = {"model_echoed": "TEXT"}
+_NEWER = {"model_echoed": "TEXT", "form": "TEXT"}
 _INTERRUPT = (
     "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
     "error = 'the run ended before the answer came' WHERE outcome IS NULL"
@@ -70,7 +71,7 @@ _SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE c
 
 
 class CallAttempt(Struct, frozen=True):
-    """A call that is about to be made, and the most that it can cost."""
+    """A call that is about to be made, the most that it can cost, and the form in which its answer is asked for."""
 
     id: str
     level: str
@@ -78,6 +79,7 @@ class CallAttempt(Struct, frozen=True):
     model: str
     attempt: int
     reserved_usd: float
+    form: str | None = None
 
 
 class AttemptResult(Struct, frozen=True):
@@ -151,8 +153,8 @@ class Ledger:
         """Write down a call before it is made; its sequence."""
         with self.together():
             found = self._connection.execute(
-                "INSERT INTO llm_attempts (id, level, request_hash, model, attempt, reserved_usd, run_id, started_at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO llm_attempts (id, level, request_hash, model, attempt, reserved_usd, form, run_id, "
+                "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (*astuple(attempt), self._run_id, self.moment()),
             ).lastrowid
             self._written.add(found or 0)
@@ -203,6 +205,14 @@ class Ledger:
             if row.outcome in (AttemptOutcome.INVALID, AttemptOutcome.FAILED):
                 failed.add(row.id)
         return len(failed)
+
+    def forms_of_run(self) -> dict[str, AnswerForm]:
+        """The form in which each model gave its last text in this run."""
+        found = (
+            "SELECT model, form FROM llm_attempts WHERE run_id = ? AND outcome = 'good' AND form IS NOT NULL "
+            "ORDER BY sequence"
+        )
+        return {model: AnswerForm(form) for model, form in self._connection.execute(found, (self._run_id,))}
 
     def has_uncounted(self) -> bool:
         """Whether a server answered in this run without counting tokens."""
@@ -338,6 +348,22 @@ def calls_since(state: Path, since: str) -> tuple[int, float]:
             f"SELECT count(*), ({_SPENT} WHERE started_at >= ?1) FROM llm_attempts WHERE started_at >= ?1", (since,)
         ).fetchone()
         return int(counted), float(spent)
+
+
+def last_form(state: Path, model: str) -> tuple[str, str] | None:
+    """When a model last gave a text (ISO 8601) that is still in the file, and in which form, for readers."""
+    with open_for_reading(state, _TABLE) as connection:
+        if connection is None:
+            return None
+        known = {name for _, name, *_ in connection.execute(f"PRAGMA table_info({_TABLE})")}
+        if "form" not in known:
+            return None
+        found: tuple[str, str] | None = connection.execute(
+            "SELECT started_at, form FROM llm_attempts WHERE model = ? AND outcome = 'good' AND form IS NOT NULL "
+            "ORDER BY sequence DESC LIMIT 1",
+            (model,),
+        ).fetchone()
+        return found
 
 
 def rows_of_unfinished_builds(state: Path) -> list[LedgerRow]:

@@ -27,6 +27,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
     failure_of,
     keys_in_use,
     litellm_client,
+    rehearse_call,
     sends_unwatched,
     without_keys,
 )
@@ -236,6 +237,7 @@ class LiteLlmCalls:
         """LiteLLM's answer; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
         client = litellm_client()
+        await rehearse_call()
         with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
             # LiteLLM's own time-out is one of silence: an answer that drips would never end.
             async with asyncio.timeout(timeout_s):
@@ -246,6 +248,7 @@ class LiteLlmCalls:
     ) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model, client = arguments["model"], litellm_client()
+        await rehearse_call()
         with self._failing(model, f"{timeout_s:g} s", refused):
             async with asyncio.timeout(timeout_s):
                 chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))

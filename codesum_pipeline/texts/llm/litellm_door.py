@@ -116,13 +116,32 @@ def litellm_client() -> Any:
     return litellm
 
 
-def _watch_requests() -> None:
-    """Have LiteLLM's connections note what is sent, and tell a connection that broke from one that never was.
+_REHEARSAL: dict[str, Any] = {
+    "model": "openai/gpt-4o-mini",
+    "messages": [{"role": "user", "content": "x"}],
+    "tools": [{"type": "function", "function": {"name": "x", "parameters": {"type": "object", "properties": {}}}}],
+    "mock_response": "x",
+}
 
-    It takes both for the second, and sends the request again.
-    """
+
+@cache
+def _rehearsed() -> list[bool]:
+    """Holds one item from the first rehearsal on."""
+    return []
+
+
+async def rehearse_call() -> None:
+    """Have LiteLLM import what its first call imports, a second or two, before the time of a call begins. Nothing is
+    sent."""
+    client, done = litellm_client(), _rehearsed()
+    if not done:
+        done.append(True)
+        await client.acompletion(**_REHEARSAL)
+
+
+def _watch_requests() -> None:
+    """Have LiteLLM's connections note what is sent. A request whose connection broke it would send again."""
     import aiohttp
-    import httpx
     from litellm.llms.custom_httpx import aiohttp_transport
 
     trace = aiohttp.TraceConfig()
@@ -138,7 +157,6 @@ def _watch_requests() -> None:
             return session
 
     aiohttp_transport.LiteLLMAiohttpTransport = WatchedTransport
-    aiohttp_transport.AIOHTTP_EXC_MAP[aiohttp.ClientOSError] = httpx.WriteError
 
 
 async def _begin(_session: Any, _context: Any, request: Any) -> None:

@@ -5,6 +5,7 @@ that two calls at once cannot pass a cap together.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime
@@ -15,7 +16,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.attempts import result_of_error
+from codesum_pipeline.texts.llm.attempts import describe_uncounted, result_of_error
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, Ledger, open_ledger
 from codesum_pipeline.texts.llm.pins import ChatRequest, SummaryRequest, SummaryResponse
@@ -24,6 +25,7 @@ from codesum_pipeline.texts.llm.retrying import with_retries
 from codesum_pipeline.texts.llm.sent_requests import watch_sending
 
 Answer = TypeVar("Answer")
+_log = logging.getLogger(__name__)
 
 
 class Cap(Struct, frozen=True):
@@ -78,7 +80,10 @@ class Till(Struct, frozen=True):
                 result = result_of_error(error, time.monotonic() - started, was_sent=sending.was_sent)
                 self.ledger.settle(sequence, result)
                 raise
-        self.ledger.settle(sequence, settled(answer, time.monotonic() - started))
+        result = settled(answer, time.monotonic() - started)
+        if result.usage is None and worst and not self.ledger.has_uncounted():
+            _log.warning(describe_uncounted(request.model_name))
+        self.ledger.settle(sequence, result)
         return answer
 
     def _check(self, cap: Cap, worst: float) -> None:

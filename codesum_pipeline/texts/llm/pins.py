@@ -52,6 +52,15 @@ class AnswerEnd(StrEnum):
     ERROR = "error"
 
 
+# The failure of an attempt whose answer ended so.
+FAILURES_BY_END = {
+    AnswerEnd.LENGTH: "cut-off",
+    AnswerEnd.FILTERED: "filtered",
+    AnswerEnd.REFUSED: "model-refused",
+    AnswerEnd.ERROR: "error-in-answer",
+}
+
+
 # The name of a parameter, and the one under which it is sent; empty: it is left out.
 Changes = tuple[tuple[str, str], ...]
 

@@ -25,8 +25,10 @@ from codesum_pipeline.foundation.data_model.errors import (
     CallFailure,
     SummaryCallFailed,
     SummaryError,
+    SummaryOutputInvalid,
 )
 from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms
@@ -37,9 +39,10 @@ from codesum_pipeline.texts.llm.attempts import (
     CapReached,
     Desk,
     TextRequester,
+    describe_uncounted,
     failure_kind,
 )
-from codesum_pipeline.texts.llm.backend import SummaryBackend
+from codesum_pipeline.texts.llm.backend import EndedEarly, SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
@@ -90,6 +93,8 @@ def outcome_of_found(task: WritingTask, kept: KeptText) -> TaskOutcome:
 
 # The failure of documents that are not called for since too many in a row got no text: the fault is not in them.
 GAVE_UP = "gave-up"
+# Of the error of the last document.
+_MOST_WORDS = 400
 # Texts that wait in the ledger before the cache is given them.
 _DELIVER_AT = 50
 _log = logging.getLogger(__name__)
@@ -144,7 +149,7 @@ class WritingRun:
             now=ledger.moment,
             admission=Admission(caps.usd_left),
             price_of=price_of,
-            forms=AnswerForms(settings),
+            forms=AnswerForms(settings, ledger.forms_of_run()),
             max_retries=settings.max_retries,
             is_free=self._is_free,
             longest_wait_s=settings.longest_wait_s,
@@ -159,7 +164,7 @@ class WritingRun:
         self._begun = 0
         self._ended = asyncio.Event()
         self._has_uncounted = ledger.has_uncounted()
-        self._why_last = ""
+        self._last_error: SummaryError | None = None
         self._undelivered = 0
         self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
 
@@ -216,9 +221,7 @@ class WritingRun:
     def _note_uncounted(self, model: str) -> None:
         if not self._has_uncounted:
             self._has_uncounted = True
-            _log.warning(
-                "%s does not say how many tokens it counted: its calls are booked at the most they can cost", model
-            )
+            _log.warning(describe_uncounted(model))
 
     async def _write(self, task: WritingTask) -> TaskOutcome:
         """A document's text: that of the same body in this run if there is one, else a model's answer."""
@@ -274,7 +277,6 @@ class WritingRun:
                     about=task.id,
                     max_attempts=settings.max_attempts,
                     forms=self._desk.forms,
-                    setting="llm.max_tokens",
                 )
             except _CallsStopped:
                 assert self._stopped_by is not None, "it is why"
@@ -285,7 +287,7 @@ class WritingRun:
                 gate, failure = Gate.CAP, ""
                 break
             except SummaryError as error:
-                failure, self._why_last = failure_kind(error), str(error)
+                failure, self._last_error = failure_kind(error), error
                 if self._desk.ends_calls(error, model):
                     is_shut_out = failure == CallFailure.CREDENTIALS
                     gate = Gate.NO_CREDENTIALS if is_shut_out else Gate.FAILED
@@ -313,7 +315,7 @@ class WritingRun:
         elif caller.attempts and outcome.gate is Gate.FAILED:
             self._failed_in_a_row += 1
         if self._failed_in_a_row >= self._settings.give_up_after:
-            self._stop(Gate.FAILED, GAVE_UP, describe_giving_up(self._settings, self._why_last))
+            self._stop(Gate.FAILED, GAVE_UP, _why_given_up(self._settings, self._last_error))
 
     def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
         if self._stopped_by is None:
@@ -349,12 +351,13 @@ class WritingRun:
             loop.remove_signal_handler(signal.SIGTERM)
 
 
-def describe_giving_up(llm: LlmSettings, why_last: str) -> str:
+def _why_given_up(llm: LlmSettings, last: SummaryError | None) -> str:
     """Why no more calls are made after too many documents without a text, and what can be set."""
-    return (
-        f"no more calls: {llm.give_up_after} documents in a row (llm.give_up_after) got no text of {llm.model}. "
-        f"The last: {why_last}. If the model cannot do it, set llm.model to another or llm.form to another form"
-    )
+    why = shorten_text(one_line(str(last)), _MOST_WORDS).rstrip(".")
+    is_of_answer = isinstance(last, SummaryOutputInvalid) and not isinstance(last, EndedEarly)
+    way_out = " Set llm.model to another model, or llm.form to another form of answers." if is_of_answer else ""
+    count = f"{llm.give_up_after} documents in a row (llm.give_up_after)"
+    return f"no more calls: {count} got no text. The last: {why}.{way_out}"
 
 
 def _why_over(error: SummaryError) -> str:

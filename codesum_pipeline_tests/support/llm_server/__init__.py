@@ -11,7 +11,9 @@ from codesum_pipeline_tests.support.llm_server.answers import answer_of
 from codesum_pipeline_tests.support.llm_server.behaviours import (
     Answers,
     Behaviour,
+    Counts,
     Drips,
+    Ends,
     Fails,
     Hangs,
     Resets,
@@ -27,7 +29,9 @@ from codesum_pipeline_tests.support.llm_server.serving import ScriptedServer
 __all__ = [
     "Answers",
     "Behaviour",
+    "Counts",
     "Drips",
+    "Ends",
     "Fails",
     "Hangs",
     "ModelRequest",

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,6 +15,10 @@ from codesum_pipeline_tests.support.llm_server.model_requests import ModelReques
 
 # Anthropic's words for why an answer ends, and OpenAI's.
 _STOPS = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter"}
+
+
+# In place of a value that is left out.
+ABSENT = object()
 
 
 class Behaviour(Protocol):
@@ -126,9 +132,11 @@ class Drips:
 
 @dataclass(frozen=True)
 class Resets:
-    """The connection breaks: before anything is said, or after some bytes of the answer."""
+    """The connection breaks: before anything is said, or after some bytes of the answer. `is_hard`: by a reset, as of a
+    server that was killed, in place of an orderly end."""
 
     after_bytes: int = 0
+    is_hard: bool = False
 
     async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "1000000"})
@@ -136,8 +144,42 @@ class Resets:
             await response.prepare(connection)
             await response.write(b"{" + b" " * (self.after_bytes - 1))
         if connection.transport is not None:
+            if self.is_hard:
+                at_once = struct.pack("ii", 1, 0)
+                connection.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
             connection.transport.abort()
         return response
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A good answer with another count of tokens; ABSENT leaves it out."""
+
+    usage: Any
+
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
+        body = body_of(request, None, model=None)
+        if self.usage is ABSENT:
+            del body["usage"]
+        else:
+            body["usage"] = self.usage
+        return web.json_response(body)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """An answer in OpenAI's format that ended as `finish_reason` says, with this message, and with what a server adds
+    to its choice."""
+
+    finish_reason: str
+    message: Mapping[str, Any]
+    choice: Mapping[str, Any] = field(default_factory=dict)
+
+    async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
+        body = _body(request, None, "x", model=None)
+        message = {"role": "assistant", "content": None, **self.message}
+        body["choices"] = [{"index": 0, "message": message, "finish_reason": self.finish_reason, **self.choice}]
+        return web.json_response(body)
 
 
 def key_of(request: web.Request) -> str:

@@ -59,9 +59,21 @@ class ModelRequest:
     def tool_name(self) -> str | None:
         """The tool that the answer is forced to call; None where no call is forced."""
         choice = self.body.get("tool_choice")
-        if not isinstance(choice, dict):
+        if choice in ("required", {"type": "any"}):
+            (tool,) = self.body["tools"]
+            return str(tool["name"] if self.wire is Wire.ANTHROPIC else tool["function"]["name"])
+        if not isinstance(choice, dict) or choice == {"type": "auto"}:
             return None
         return str(choice["name"] if self.wire is Wire.ANTHROPIC else choice["function"]["name"])
+
+    @cached_property
+    def form(self) -> str:
+        """How the answer is asked for: `named`, `required`, `json_schema` or `text`."""
+        if isinstance(self.body.get("tool_choice"), dict):
+            return "required" if self.body["tool_choice"] == {"type": "any"} else "named"
+        if self.body.get("tool_choice") == "required":
+            return "required"
+        return "json_schema" if self.body.get("response_format") else "text"
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:

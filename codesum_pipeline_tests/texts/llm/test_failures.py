@@ -58,6 +58,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(Fails(422), CallFailure.REFUSED, id="422"),
         pytest.param(Resets(), CallFailure.CONNECTION, id="reset before the answer"),
         pytest.param(Resets(after_bytes=100), CallFailure.CONNECTION, id="reset inside the answer"),
+        pytest.param(Resets(is_hard=True), CallFailure.CONNECTION, id="killed before the answer"),
+        pytest.param(Resets(after_bytes=100, is_hard=True), CallFailure.CONNECTION, id="killed inside the answer"),
     ],
 )
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])

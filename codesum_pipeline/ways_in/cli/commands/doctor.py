@@ -59,8 +59,8 @@ def doctor(
         bool,
         switch(
             "--llm",
-            "Check whether the language model could be asked now: its key is set, its server listens. This costs "
-            "nothing, and does not check the model's name.",
+            "Check whether the language model could be asked now: its key is set, its server listens. Show in which "
+            "form it gave its last text. This costs nothing, and does not check the model's name.",
         ),
     ] = False,
     secrets: Annotated[
@@ -255,6 +255,7 @@ def _model(home: Home) -> Iterator[Problem]:
         raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
     if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
         write_note(f"{llm.model} can be reached; whether a model has this name shows with the first call")
+        write_note(_describe_forms(home))
     elif llm.asks_nobody:
         way_out = "set llm.backend, or llm.recording to a recording"
         yield Problem(None, f"llm.backend = {llm.backend.value!r} cannot answer", way_out)
@@ -262,6 +263,23 @@ def _model(home: Home) -> Iterator[Problem]:
         server = f", and see that something listens at {llm.api_base}" if llm.api_base else ""
         way_out = f"put its key into {llm.api_key_env or 'the environment'}{server}"
         yield Problem(None, f"{llm.model} cannot be reached: its key is missing or nobody answers", way_out)
+
+
+def _describe_forms(home: Home) -> str:
+    """In which form each model gave its last text."""
+    from codesum_pipeline.texts.llm.answer_forms import first_form
+    from codesum_pipeline.texts.llm.ledger import last_form
+
+    llm, states = home.settings.llm, [home.layout.state(entry.key) for entry in home.registry.entries()]
+    lines = []
+    for model in dict.fromkeys((llm.model, *llm.fallback_models)):
+        found = max(filter(None, (last_form(state, model) for state in states)), default=None)
+        if found:
+            lines.append(f"{model} gave its last text in the form {found[1]!r}, on {found[0][:10]}")
+        else:
+            first = first_form(llm, model).value
+            lines.append(f"{model} has given no text in the last days; it is asked in the form {first!r} first")
+    return "\n".join(lines)
 
 
 def _show(problems: Sequence[Problem], keys: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from codesum_pipeline.texts.summaries.by_model.outages import read_outages
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.llm_server import Behaviour, Fails, ModelRequest
+from codesum_pipeline_tests.support.llm_server.odd_providers import answers_only
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 from codesum_pipeline_tests.support.till import BASKET, BY_MODEL, FUNCTIONS, PAY, TAX, TILL
 
@@ -353,3 +354,24 @@ def test_after_some_edits_the_index_equals_a_clean_one_that_was_written_anew(til
 
     assert first_difference(table_rows(workspace), table_rows(clean)) is None
     assert first_difference(published_files(workspace), published_files(clean)) is None
+
+
+def test_a_form_that_a_server_does_not_follow_is_left_once_in_a_build_of_all_levels(tmp_path: Path) -> None:
+    with shop(tmp_path, TILL, answers_only("json_schema")) as found:
+        build(found.workspace())
+
+    forms = [request.form for request in found.server.seen]
+    assert forms == ["named", "required", *["json_schema"] * BY_MODEL]
+
+
+def test_a_recording_of_a_server_that_ignores_a_form_builds_the_same_texts(tmp_path: Path) -> None:
+    with shop(tmp_path, TILL, answers_only("json_schema")) as found:
+        recorded = found.workspace(llm={"backend": "record", "recording": "answers"})
+        build(recorded)
+    shutil.copytree(tmp_path / "home/answers", tmp_path / "replayed/answers")
+
+    replayed = found.workspace(home="replayed", llm={"backend": "replay", "recording": "answers", "api_base": None})
+    build(replayed)
+
+    assert len(found.server.seen) == BY_MODEL + 2
+    assert first_difference(published_files(recorded), published_files(replayed)) is None
