@@ -177,14 +177,10 @@ def sends_unwatched() -> bool:
 
 _LONGEST_MESSAGE = 300
 _LONGEST_CHAIN = 10
-# Failures that a setting may end. Some servers call a wrong request an error of their own, or too many of them.
-_BY_SETTINGS = (
-    CallFailure.REFUSED,
-    CallFailure.FORM,
-    CallFailure.SERVER,
-    CallFailure.UNREADABLE,
-    CallFailure.RATE_LIMIT,
-)
+# Some servers call a wrong request an error of their own, or one of too many.
+_REFUSED_OTHERWISE = (CallFailure.SERVER, CallFailure.RATE_LIMIT)
+# Failures that a setting may end.
+_BY_SETTINGS = (CallFailure.REFUSED, CallFailure.FORM, CallFailure.UNREADABLE, *_REFUSED_OTHERWISE)
 # HTTP: the caller is not known, or has not paid.
 _NO_ENTRY = (401, 402)
 _FORBIDDEN = 403
@@ -252,8 +248,8 @@ def failure_of(
     failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
     words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
     if failure in _BY_SETTINGS and (hint := hint_for(raw)):
-        # Again it would end the same way.
-        failure = failure if failure is CallFailure.FORM else CallFailure.REFUSED
+        # Again it would end the same way. What is only unreadable may hold words of a paid answer.
+        failure = CallFailure.REFUSED if failure in _REFUSED_OTHERWISE else failure
         words = f"{words}; way out: {hint}"
     if is_key_missing and failure is CallFailure.CREDENTIALS:
         words = (
