@@ -90,10 +90,10 @@ class LlmSettings(SettingsGroup):
     allowlist: tuple[str, ...] = setting(
         (), "Only these models may be asked; empty: `model` and `fallback_models`.", NOTHING
     )
-    echoed_names: dict[str, str] = setting(
+    echoed_names: dict[str, str | tuple[str, ...]] = setting(
         {},
-        "The model that is meant by another name under which a server answers, or by `(no name)` where it "
-        "answers without one. Names that differ in spelling need no entry; see "
+        "The model, or a list of them, that is meant by another name under which a server answers, or by "
+        "`(no name)` where it answers without one. Names that differ in spelling need no entry; see "
         "[own servers](own_servers.md#the-name-that-answers).",
         NOTHING,
     )

@@ -129,9 +129,14 @@ def is_by_pinned(request: SummaryRequest | ChatRequest, echoed: str, settings: L
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
         return is_name_of(pinned, echoed)
-    named = settings.echoed_names
-    meant = named.get(shown_name(echoed)) or named.get(echoed)
-    return is_same_model(pinned, echoed) or (meant is not None and is_name_of(pinned, meant))
+    meant = (*_meant_by(shown_name(echoed), settings), *_meant_by(echoed, settings))
+    return is_same_model(pinned, echoed) or any(is_name_of(pinned, name) for name in meant)
+
+
+def _meant_by(echoed: str, settings: LlmSettings) -> tuple[str, ...]:
+    """The models that the settings name for another name."""
+    models = settings.echoed_names.get(echoed, ())
+    return (models,) if isinstance(models, str) else models
 
 
 # No name of a model is longer, only paths of files and the like.
@@ -147,7 +152,9 @@ def describe_mismatch(request: SummaryRequest | ChatRequest, echoed: str, settin
     if request.is_strict:
         pin = f"pin the name that answers: {taken}" if taken else "ask a server that says which model answers"
         return f"{what}: {pin}"
-    named = {**settings.echoed_names, shown: pinned}
+    # One server may answer for several models under one name, or under none.
+    models = (*_meant_by(shown, settings), pinned)
+    named = {**settings.echoed_names, shown: pinned if len(models) == 1 else models}
     same = f"if it is the same one, set llm.echoed_names = {toml_value(named)}"
     return f"{what}: {f'if you want that model, {taken}; ' if taken else ''}{same}"
 

@@ -169,6 +169,11 @@ def _another_address(call: RefusedCall, _found: re.Match[str]) -> str:
     return f"set llm.api_base = {toml_value(right)}"
 
 
+def _address_with_version(call: RefusedCall, found: re.Match[str]) -> str:
+    is_whole = call.api_base is None or call.api_base.rstrip("/").endswith("/v1")
+    return "" if is_whole else _another_address(call, found)
+
+
 def _another_template(_call: RefusedCall, _found: re.Match[str]) -> str:
     return "start the server with a chat template that has a system prompt (--chat-template)"
 
@@ -308,4 +313,6 @@ _HINTS: Sequence[tuple[re.Pattern[str], _Advice]] = (
         r"404:? Not Found",
         r"no Route matched",
     ),
+    # LiteLLM's words where a server says what is wrong as it says an answer, such as LM Studio of an unknown address.
+    *_patterns(_address_with_version, r"Error in response object"),
 )

@@ -100,6 +100,24 @@ def test_names_that_were_taken_before_stay_in_the_suggested_setting(server: Scri
     assert suggested(str(refused), "llm.echoed_names") == {"echoed_names": {"ours": MODEL, "theirs": MODEL}}
 
 
+def test_one_name_can_be_that_of_several_models(server: ScriptedServer) -> None:
+    server.script = lambda _request: Unnamed(None)
+    both = (MODEL, "openai/slow")
+    pasted: dict[str, Any] = {}
+
+    for model in both:
+        (refused,) = ask(settings_for(server, fallback_models=both[1:], **pasted), request_for(model_name=model))
+        pasted = LlmSettings.model_validate(suggested(str(refused), "llm.echoed_names")).model_dump(
+            include={"echoed_names"}
+        )
+    taken = ask(
+        settings_for(server, fallback_models=both[1:], **pasted), *(request_for(model_name=model) for model in both)
+    )
+
+    assert pasted == {"echoed_names": {"(no name)": both}}
+    assert [type(response) for response in taken] == [SummaryResponse, SummaryResponse]
+
+
 def test_the_model_that_answers_can_be_taken_as_the_message_says(server: ScriptedServer) -> None:
     server.script = lambda _request: Answers(model="gpt-4o")
     (refused,) = ask(settings_for(server), request_for())

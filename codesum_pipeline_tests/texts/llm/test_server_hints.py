@@ -414,6 +414,15 @@ def test_an_address_where_nothing_answers_is_answered_by_the_right_one(words: st
     assert hints(words, call)[0] == f'set llm.api_base = "{right}"'
 
 
+def test_an_error_whose_words_are_lost_is_one_of_the_address_where_that_has_no_version() -> None:
+    words = "BadRequestError: OpenAIException - Error in response object"
+
+    assert find_hint(words, RefusedCall("openai/fast", "llm.max_tokens", 2048, "http://127.0.0.1:1234")) == (
+        'set llm.api_base = "http://127.0.0.1:1234/v1"'
+    )
+    assert find_hint(words, INDEXING) == ""
+
+
 def test_an_address_that_looks_right_is_named() -> None:
     assert find_hint("404 page not found", INDEXING) == (
         "correct llm.api_base: nothing answers below http://127.0.0.1:8000/v1"
