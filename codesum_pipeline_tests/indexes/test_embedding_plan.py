@@ -37,7 +37,7 @@ def test_what_is_rewritten_is_embedded_and_costs_nothing_here(tmp_path: Path) ->
     planned = plan_embedding(workspace, ROWS)
 
     # 93 characters of source in two lanes, about 300 of words in three, at three characters a token.
-    assert planned == EmbeddingPlan(STATIC, replaces=None, texts=3, tokens=(2 * 93 + 3 * 300) // 3, cost_usd=0.0)
+    assert planned == EmbeddingPlan(STATIC, replaces=None, texts=3, tokens=(2 * 93 + 3 * 300) // 3, expected_usd=0.0)
 
 
 def test_another_model_embeds_everything_and_says_which_one_it_replaces(tmp_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_another_model_embeds_everything_and_says_which_one_it_replaces(tmp_path
     # The two functions that stay, in the two lanes that are made where no other is asked for.
     assert (planned.replaces, planned.texts) == (STATIC, 4)
     assert planned.model.startswith("litellm/text-embedding-3-small@")
-    assert planned.cost_usd == planned.tokens * 2e-08
+    assert planned.expected_usd == planned.tokens * 2e-08
 
 
 def test_the_cost_of_a_model_without_a_listed_price_is_unknown(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path, settings=changed(DEFAULTS, embedder="litellm/openai/own"))
 
-    assert plan_embedding(workspace, ROWS).cost_usd is None
+    assert plan_embedding(workspace, ROWS).expected_usd is None

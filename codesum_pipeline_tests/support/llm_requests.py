@@ -15,7 +15,7 @@ from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_to
 from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, reading_of_problem
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, mark_ignored, reading_of_problem
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.templates import PLACEHOLDERS, TemplateKind, resolve_template
@@ -75,18 +75,18 @@ def ask(settings: LlmSettings, *requests: SummaryRequest) -> list[SummaryRespons
 
 def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | SummaryError:
     """What a conversation of at most three answers ends with, or raises, that begins with a request."""
-    backend = LiteLlmBackend(settings, templates())
+    backend, forms = LiteLlmBackend(settings, templates()), AnswerForms(settings)
 
     async def ask_once(request: SummaryRequest) -> AnswerReading[WrittenText]:
         response = await backend.summarize(request)
         try:
             return AnswerReading(response, read_answer(response, request.parameters.form, SHOWN))
         except AnswerProblem as problem:
-            return reading_of_problem(request, response, problem, setting="llm.max_tokens")
+            answered = reading_of_problem(request, response, problem, setting="llm.max_tokens")
+            return mark_ignored(forms, request, answered)
 
     async def converse_and_close() -> WrittenText | SummaryError:
         try:
-            forms = AnswerForms(settings)
             found, _ = await converse(request, ask_once, about="a.py::total", max_attempts=3, forms=forms)
             return found
         except SummaryError as error:

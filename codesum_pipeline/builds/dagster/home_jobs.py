@@ -25,14 +25,16 @@ from codesum_pipeline.builds.reports.build_values import StepOutcome
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.builds.steps.scheduled_digests import (
     explain_due_digests,
+    explain_no_rollups,
     find_due_rollups,
     tell_due_digests,
     write_rollups,
 )
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 
-# Late on the first of a month, when it is the first everywhere; and a week long again, for what failed.
-ROLLUP_CRON = "0 14 1-7 * *"
+# Late on the first of a month, when it is the first everywhere; and each day again, for what failed and for a question
+# that was badly answered and is another one since.
+ROLLUP_CRON = "0 14 * * *"
 
 
 def _asset(
@@ -182,7 +184,7 @@ def _look_for_digests(context: dg.ScheduleEvaluationContext, home: Home) -> list
 def _look_for_rollups(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     at = context.scheduled_execution_time
     is_wanted = find_due_rollups(home, now=lambda: at)
-    return [dg.RunRequest()] if is_wanted else "the month before is rolled up, or has too few digests"
+    return [dg.RunRequest()] if is_wanted else explain_no_rollups(home, now=lambda: at)
 
 
 def _look_at_hosts(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:

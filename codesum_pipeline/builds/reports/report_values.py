@@ -15,14 +15,15 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 
 from codesum_pipeline.builds.reports.build_values import Markdown, PreviewRows, Value
-from codesum_pipeline.foundation.data_model.document import Gate, Level
+from codesum_pipeline.foundation.data_model.document import Gate
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.markdown import markdown_table
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, CallTotals
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.graph.graph_step import GraphReport
 from codesum_pipeline.symbols.parsing.symbols_step import CompiledReport, ParseReport
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, PlanPrice
+from codesum_pipeline.texts.summaries.by_model.plan_prices import PlannedCalls
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
 from codesum_pipeline.texts.summaries.level_build import LevelReport
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanReport
 
@@ -48,7 +49,9 @@ def report_values(report: Struct) -> dict[str, Value]:
         case LevelReport():
             others = values_of_calls(fields.pop("asked"))
         case PlanReport():
-            others = forecast_values(fields.pop("forecast"), fields.pop("predicted_usd_with_cache") or 0.0)
+            for name in ("forecast", "predicted_usd_with_cache", "next_build", "history"):
+                del fields[name]
+            others = forecast_values(report)
         case ParseReport():
             others = compiled_values(fields.pop("compiled"))
         case GraphReport():
@@ -186,42 +189,57 @@ def values_of_calls(calls: LevelCalls | None) -> dict[str, Value]:
     return found
 
 
-def forecast_values(forecast: Mapping[Level, PlanPrice], usd_with_cache: float) -> dict[str, Value]:
+def forecast_values(plan: PlanReport) -> dict[str, Value]:
     """What a model would do, by level, and its price as numbers; nothing if none writes."""
+    forecast = plan.forecast
     if not forecast:
         return {}
     wanted, stopped, waiting = (
-        sum((getattr(one, what) for one in forecast.values()), CallTotals())
+        sum((getattr(one, what) for one in forecast.values()), PlannedCalls())
         for what in ("asked", "all_stopped", "waiting")
     )
+    held = stopped - waiting
+    prices = ["expected US dollars", "at most US dollars"]
     heads = [
-        "level", "calls (above functions at most)", "texts there already", "tokens read", "tokens written",
-        "US dollars", "would summarize", "of US dollars",
-        *(["wait for trust", "of US dollars"] if waiting.calls else []), "stopped by",
+        "level", "calls (above functions perhaps fewer)", "texts there already", "tokens read", "tokens written",
+        *prices, "would summarize", *prices, *(["wait for trust", *prices] if waiting.calls else []), "stopped by",
     ]  # fmt: skip
     rows = [
         (
             level.value, one.asked.calls, one.found + one.kept, every.input_tokens, every.output_tokens,
-            f"{one.asked.usd:.4f}", held.calls, f"{held.usd:.4f}",
-            *((one.waiting.calls, f"{one.waiting.usd:.4f}") if waiting.calls else ()),
+            *_two_prices(one.asked), others.calls, *_two_prices(others),
+            *((one.waiting.calls, *_two_prices(one.waiting)) if waiting.calls else ()),
             ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in sorted(one.stopped.items())),
         )
         for level, one in forecast.items()
-        for every, held in [(one.asked + one.all_stopped, one.all_stopped - one.waiting)]
+        for every, others in [(one.asked + one.all_stopped, one.all_stopped - one.waiting)]
     ]  # fmt: skip
     numbers = {
         "predicted_calls": wanted.calls,
-        "predicted_usd": wanted.usd,
-        "predicted_usd_with_cache": usd_with_cache,
-        "would_summarize": (stopped - waiting).calls,
-        "would_usd": (stopped - waiting).usd,
+        "predicted_usd": wanted.predicted_usd,
+        "predicted_usd_with_cache": plan.predicted_usd_with_cache or 0.0,
+        "would_summarize": held.calls,
+        "would_expected_usd": held.expected_usd,
+        "would_at_most_usd": held.at_most_usd,
     }
+    if plan.next_build:
+        numbers |= {"expected_usd": plan.next_build.expected_usd, "at_most_usd": plan.next_build.at_most_usd}
     if waiting.calls:
-        numbers |= {"waiting_for_trust": waiting.calls, "waiting_for_trust_usd": waiting.usd}
+        numbers["waiting_for_trust"] = waiting.calls
+        numbers["waiting_for_trust_expected_usd"] = waiting.expected_usd
+        numbers["waiting_for_trust_at_most_usd"] = waiting.at_most_usd
+    texts = {"expected_from": plan.history.describe()} if plan.history else {}
+    if plan.next_build and plan.next_build.bound_by:
+        texts["at_most_by"] = plan.next_build.bound_by
     return {
         "forecast": Markdown(markdown_table(heads, rows)),
         **{name: _number(value) for name, value in numbers.items()},
+        **texts,
     }
+
+
+def _two_prices(calls: PlannedCalls) -> tuple[str, str]:
+    return f"{calls.expected_usd:.4f}", f"{calls.at_most_usd:.4f}"
 
 
 def draw_bars(name: str, counts: Mapping[str, int]) -> str:

@@ -31,7 +31,7 @@ from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, R
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect_in_memory
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
+from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
 
 # Readers of a home in a bucket see the new version once it is committed.
 _PUBLISHING = "published_index"

@@ -18,7 +18,7 @@ from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_dige
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, kept_digests
 from codesum_pipeline.notifications.digests.due_ticks import is_due, run_after_build, run_due
-from codesum_pipeline.notifications.digests.rollups import LEAST_MONTHLY, month_before, plan_rollup, run_monthly
+from codesum_pipeline.notifications.digests.rollups import LEAST_MONTHLY, find_held_rollups, plan_monthly, run_monthly
 
 _log = logging.getLogger(__name__)
 # A build tries at once; a model or a hook that failed then is not asked every few minutes.
@@ -50,11 +50,21 @@ def tell_due_digests(home: Home, *, now: Callable[[], datetime] = utc_now) -> St
 
 
 def find_due_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
-    """The questions whose previous month needs a roll-up; empty if it exists, or if there is too little."""
+    """The questions whose previous month needs a roll-up; empty if it exists, if there is too little, or if its kept
+    answers cannot be used."""
     desk = home.digest_desk(now=now)
     with kept_digests(desk.layout.digests, now=now) as store:
         asking = _enabled(desk) if store else []
         return ", ".join(each.name for each in asking if store and _is_to_be_rolled_up(desk, store, each))
+
+
+def explain_no_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
+    """Why no roll-up is to be made now, where `find_due_rollups` finds none."""
+    desk = home.digest_desk(now=now)
+    with kept_digests(desk.layout.digests, now=now) as store:
+        held = [*find_held_rollups(desk, store, _enabled(desk))] if store else []
+    told = [f"no roll-up of {each.intent_name} for {each.month}: {each.problem}" for each in held]
+    return "; ".join(told) or "the month before is rolled up, or has too few digests"
 
 
 def write_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:
@@ -72,12 +82,12 @@ def write_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepO
 
 def _is_to_be_rolled_up(desk: DigestDesk, store: DigestStore, intent: Intent) -> bool:
     try:
-        plan = plan_rollup(desk, store, intent, month_before(intent, desk.sender.now())[0])
+        plan = plan_monthly(desk, store, intent)
     except CodesumError:
         # The run says what is wrong.
         return True
     known = {row.id for row in store.digests(intent.name, kind=DigestKind.ROLLUP)}
-    return len(plan.rows) >= LEAST_MONTHLY and plan.id not in known
+    return len(plan.rows) >= LEAST_MONTHLY and plan.id not in known and not plan.held
 
 
 def _reasons(home: Home, desk: DigestDesk) -> Iterator[str]:

@@ -302,3 +302,4 @@ class PlanRow(Struct, frozen=True):
     predicted_output_tokens: int = 0
     predicted_usd: float = 0.0
     is_documented: bool = False
+    prompt_tokens_upper: int | None = None

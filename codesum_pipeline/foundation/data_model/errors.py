@@ -222,7 +222,8 @@ class PromptTemplateMismatch(SummaryError):
 
 class CallFailure(StrEnum):
     """What went wrong with a call. `FILTERED`: the provider does not let what was sent reach the model. `FORM`: the
-    server cannot do the form in which an answer was asked for."""
+    server cannot do the form in which an answer was asked for. `IN_ANSWER`: the provider sent an error where it had
+    begun to answer."""
 
     CREDENTIALS = "credentials"
     RATE_LIMIT = "rate-limit"
@@ -233,6 +234,16 @@ class CallFailure(StrEnum):
     FILTERED = "filtered"
     FORM = "form-refused"
     UNREADABLE = "unreadable"
+    IN_ANSWER = "error-in-answer"
+
+
+_PASSING = (
+    CallFailure.RATE_LIMIT,
+    CallFailure.TIMEOUT,
+    CallFailure.CONNECTION,
+    CallFailure.SERVER,
+    CallFailure.IN_ANSWER,
+)
 
 
 class SummaryCallFailed(SummaryError):
@@ -262,7 +273,7 @@ class SummaryCallFailed(SummaryError):
     @property
     def is_passing(self) -> bool:
         """Whether the same request may go well later."""
-        return self.failure in (CallFailure.RATE_LIMIT, CallFailure.TIMEOUT, CallFailure.CONNECTION, CallFailure.SERVER)
+        return self.failure in _PASSING
 
 
 class SummaryOutputInvalid(SummaryError):

@@ -54,3 +54,20 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) ->
     lines = [" | ".join(headings), " | ".join("---" for _ in headings)]
     lines += [" | ".join(escape_text("" if cell is None else str(cell)) for cell in row) for row in rows]
     return "\n".join(f"| {line} |" for line in lines)
+
+
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
+
+
+def with_closed_fence(text: str) -> str:
+    """The text with an end to a fence of code that has none."""
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.fullmatch(line)
+        if found is None:
+            continue
+        if not fence:
+            fence = found[1]
+        elif found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+    return f"{text}\n{fence}" if fence else text

@@ -168,6 +168,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "predicted_output_tokens": "Tokens that a model would write; 0 where none is asked.",
         "predicted_usd": "What the call would cost, in US dollars; 0 where none is made.",
         "is_documented": "Whether its author wrote what it is for; looked up for what a model would be asked for.",
+        "prompt_tokens_upper": "At most how many tokens the first request can have; null where none is sent.",
     },
     **{f"texts_{level}": _TEXTS for level in ("function", "class", "file", "module")},
     "documents": {

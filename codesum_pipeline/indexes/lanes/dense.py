@@ -257,13 +257,13 @@ _CHARACTERS_PER_TOKEN = 3
 
 class EmbeddingPlan(Struct, frozen=True):
     """At most `texts` are embedded by `model`, about `tokens` in all. `replaces` is the model of the vectors that are
-    there, where it is another: then all are made anew. `cost_usd` is None if the price is not known."""
+    there, where it is another: then all are made anew. `expected_usd` is None if the price is not known."""
 
     model: str
     replaces: str | None
     texts: int
     tokens: int
-    cost_usd: float | None
+    expected_usd: float | None
 
 
 def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
@@ -284,7 +284,7 @@ def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
         replaces=replaces,
         texts=len(ids) * len(lanes),
         tokens=tokens,
-        cost_usd=cost_usd(embedder, tokens),
+        expected_usd=cost_usd(embedder, tokens),
     )
 
 

@@ -196,13 +196,13 @@ def _open(path: Path, *, is_second_try: bool = False) -> sqlite3.Connection:
 
 
 def _price_tag(embedder: Embedder, texts: Sequence[str]) -> str:
-    """A label with about the price that will be paid; "" if nothing is paid."""
+    """A label with the price that is expected; "" if nothing is paid."""
     if embedder.usd_per_token == 0:
         return ""
     counts = work_in_halves(texts, embedder.count_tokens, guard=FailureGuard(), name=str)
     tokens = sum(sum(found) for _, found in counts)
     cost = cost_usd(embedder, tokens)
-    return f" (about {tokens:,} tokens, {'price unknown' if cost is None else f'${cost:.4f}'})"
+    return f" (about {tokens:,} tokens, {'price unknown' if cost is None else f'expected ${cost:.4f}'})"
 
 
 def most_tokens(text: str) -> int:

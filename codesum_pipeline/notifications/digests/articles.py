@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.notifications.digests.digest_items import ChangeNature, Item
@@ -28,14 +29,19 @@ _MOST_ALIKE = 5
 _LEFT_OUT_CHARS = 120
 # The characters around an entry: its number, the markers, a closing fence.
 AROUND_CHARS = len(enclose("x", _LABEL)) + len("[1000000]\n\n\n````````````\n")
-_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _TICKS = re.compile(r"`{3,}")
 # A fence that is closed must not take more than is set aside for it.
 _LONG_FENCE = re.compile(r"`{9,}|~{9,}")
 # A shorter quote proves nothing, unless it is all of a text: `return None` is everywhere.
 LEAST_QUOTE_CHARS = 12
-_LEAST_WHOLE_CHARS = 4
+LEAST_WHOLE_CHARS = 4
+# What a model is told; the templates of digests say it in the same words.
+QUOTE_RULE = (
+    f"at least {LEAST_QUOTE_CHARS} characters, or all of a text that has fewer, but at least {LEAST_WHOLE_CHARS}; "
+    "blanks do not count, nor a `+` or `-` in front"
+)
 _REMOVED, _ADDED = "-", "+"
+_MARKS = _REMOVED + _ADDED
 # Between two parts of a difference.
 _GAP = re.compile(r"^@@$", re.MULTILINE)
 _HAPPENED = {
@@ -55,14 +61,17 @@ class Article(Struct, frozen=True):
     sources: tuple[str, ...]
 
     def has_quote(self, quote: str) -> bool:
-        """Whether a quote occurs word for word in one of the texts; white space does not count."""
-        return any(map(self._has, {with_single_spaces(quote), with_single_spaces(quote.strip().lstrip("+-"))}))
+        """Whether a quote obeys `QUOTE_RULE` and occurs word for word in one of the texts."""
+        forms = {with_single_spaces(quote), with_single_spaces(quote.strip().lstrip(_MARKS))}
+        counted = count_quote_chars(quote)
+        if counted < LEAST_QUOTE_CHARS:
+            return counted >= LEAST_WHOLE_CHARS and not forms.isdisjoint(self.sources)
+        return any(form in source for form in forms for source in self.sources)
 
-    def _has(self, wanted: str) -> bool:
-        solid = len(wanted) - wanted.count(" ")
-        if solid < LEAST_QUOTE_CHARS:
-            return solid >= _LEAST_WHOLE_CHARS and wanted in self.sources
-        return any(wanted in source for source in self.sources)
+
+def count_quote_chars(quote: str) -> int:
+    """The characters of a quote that count for `QUOTE_RULE`."""
+    return len(with_single_spaces(quote).replace(" ", "").lstrip(_MARKS))
 
 
 class Articles(Struct, frozen=True):
@@ -103,20 +112,6 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
         text = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
         shown.append(Article(number, f"[{number}]\n{enclose(text, _LABEL)}", tuple(body.sources(entry.body))))
     return Articles(tuple(shown), filled.left_out)
-
-
-def with_closed_fence(text: str) -> str:
-    """The text with an end to a fence of code that has none."""
-    fence = ""
-    for line in text.split("\n"):
-        found = _FENCE.fullmatch(line)
-        if found is None:
-            continue
-        if not fence:
-            fence = found[1]
-        elif found[1].startswith(fence) and not found[2].strip():
-            fence = ""
-    return f"{text}\n{fence}" if fence else text
 
 
 def _head(item: Item) -> str:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from codesum_pipeline.foundation.data_model.digest_record import DigestCitation, DigestClaim, SummaryResult
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
-from codesum_pipeline.notifications.digests.articles import LEAST_QUOTE_CHARS, Article
+from codesum_pipeline.notifications.digests.articles import LEAST_QUOTE_CHARS, QUOTE_RULE, Article, count_quote_chars
 from codesum_pipeline.texts.llm.answer_shapes import AnswerPart, AnswerTool, tool_for
 from codesum_pipeline.texts.llm.checking import raise_complaints, read_object, validate_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse
@@ -47,8 +47,8 @@ class ClaimAnswer(AnswerPart):
     quote: str = Field(
         min_length=1,
         max_length=500,
-        description="Words of one of these changes that show it, copied letter by letter: a line or a part of one, at "
-        f"least {LEAST_QUOTE_CHARS} characters.",
+        description="Words of one of these changes that show it, copied letter by letter: a line or a part of one, "
+        f"{QUOTE_RULE}.",
     )
 
 
@@ -88,8 +88,8 @@ def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[
     if not claims:
         raise_complaints(
             [
-                "claims: no quote stands, letter by letter, in a change that its claim cites: copy each from the text "
-                f"between the markers of such a change, at least {LEAST_QUOTE_CHARS} characters of one line"
+                "claims: no quote stands, letter by letter, in a change that its claim cites: copy each from one line "
+                f"of the text between the markers of such a change, {QUOTE_RULE}{_too_short(answer.claims)}"
             ]
         )
     return CheckedClaims(tuple(claims), len(answer.claims) - len(claims), tuple(removed))
@@ -125,6 +125,13 @@ def _checked(claim: ClaimAnswer, shown: Mapping[int, Article]) -> tuple[DigestCl
     if not text or not any(shown[number].has_quote(claim.quote) for number in known):
         return None, unknown
     return DigestClaim(text, tuple(known), claim.quote), unknown
+
+
+def _too_short(claims: Iterable[ClaimAnswer]) -> str:
+    """The quotes that have too few characters, and how many count."""
+    counted = ((claim.quote, count_quote_chars(claim.quote)) for claim in claims)
+    short = [f"{code_span(quote)} has {count}" for quote, count in counted if count < LEAST_QUOTE_CHARS]
+    return f". Too short, unless it is all of a text: {', '.join(short)}" if short else ""
 
 
 def _without_numbers(text: str) -> tuple[str, list[int]]:

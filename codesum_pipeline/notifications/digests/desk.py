@@ -32,6 +32,7 @@ from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_fr
 from codesum_pipeline.notifications.delivery.digest_hooks import HookFailed, tell_after
 from codesum_pipeline.notifications.delivery.posts import digest_post
 from codesum_pipeline.notifications.delivery.sending import OutboxSender, SendingReport
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, TickFailure, TickRow
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
@@ -45,21 +46,24 @@ _log = logging.getLogger(__name__)
 
 
 class DigestDesk(Struct, frozen=True):
-    """The resources that a home's ticks use."""
+    """The resources that a home's ticks use. With `asks_again`, kept answers that cannot be used hold nothing up."""
 
     layout: HomeLayout
     registry: Registry
     intents: Intents
     settings: Settings
     sender: OutboxSender
+    asks_again: bool = False
 
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC."""
         return iso_moment(self.sender.now())
 
-    def job(self, intent: Intent, id_: str) -> DigestJob:
+    def job(self, intent: Intent, id_: str, again: AskAgain) -> DigestJob:
         """The job of asking a model for a digest of this home."""
-        return DigestJob(intent, id_, self.settings, self.layout.digests, self.sender.now)
+        return DigestJob(
+            intent, id_, self.settings, self.layout.digests, self.sender.now, again, asks_again=self.asks_again
+        )
 
     def tell_operator(self, subject: str, text: str) -> None:
         """Notify the operator; a failure of that is logged."""
@@ -137,6 +141,11 @@ _WORDS = {
     ),
     TickFailure.CONFIGURATION: _FailureWords(
         "the settings do not allow it", "Correct what is named.", (ConfigurationError, ModelNotInAllowlist)
+    ),
+    TickFailure.ANSWER: _FailureWords(
+        "the model's answers cannot be used",
+        "Its answers are kept, and not paid for again until it is asked again.",
+        (UnusableAnswers,),
     ),
     TickFailure.MODEL: _FailureWords(
         f"the model failed {MODEL_FAILURES_UNTOLD + 1} times in a row",

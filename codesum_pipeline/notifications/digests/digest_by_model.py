@@ -5,10 +5,12 @@ and on any machine. By its request an answer that an earlier run paid for is fou
 refused, so the same question is not paid for twice.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -17,28 +19,35 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DigestCapReached, DigestGatedOff
+from codesum_pipeline.foundation.data_model.errors import (
+    DigestCapReached,
+    DigestGatedOff,
+    SummaryOutputInvalid,
+)
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.home_settings import Settings
-from codesum_pipeline.foundation.settings.llm_settings import DigestSettings, LlmSettings
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.notifications.digests.articles import Article, fill_articles, first_entry_chars
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.notifications.digests.digest_items import Item
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
+from codesum_pipeline.notifications.digests.prompt_room import room_for
 from codesum_pipeline.texts.llm.allowed_models import check_models, why_no_calls
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
 from codesum_pipeline.texts.llm.attempts import result_of_reading
 from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
 from codesum_pipeline.texts.llm.backends import build_backend
-from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS, body_budget, prompt_chars
+from codesum_pipeline.texts.llm.call_bounds import TextCeiling
 from codesum_pipeline.texts.llm.checking import AnswerProblem
-from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, reading_of_problem
+from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, mark_ignored, reading_of_problem
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
-from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.kept_answers import KeptAnswer, unusable_answers
+from codesum_pipeline.texts.llm.ledger import FORM_IGNORED, UNUSABLE, Ledger
 from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
-from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
+from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.prices import tokens_upper
 from codesum_pipeline.texts.llm.retrying import with_fallbacks
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.templates import (
@@ -56,11 +65,8 @@ LEDGER_LEVEL = "digest"
 # A build waits, or a schedule: a provider that is still busy after three calls is given up until the next tick.
 MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
-# An answer that cannot be taken is asked for once more.
-CALLS = 2
-_SAMPLED_TEXTS = 200
-# What is shown holds other words than the sample, and names and numbers besides.
-_CAUTION = 0.9
+# What a complaint tells a model to do, at its end.
+_ORDER = re.compile(r"\s*Answer again[^.]*\.$")
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 _log = logging.getLogger(__name__)
@@ -81,7 +87,8 @@ class DigestJob(Struct, frozen=True):
     """A digest that a model is asked for.
 
     `books` is `digests.sqlite`. `id` is the digest's: its attempts are recorded under it, and its cap counts them, also
-    those of a run that was killed.
+    those of a run that was killed. A job that `asks_again` takes no notice of unusable answers that are kept; `again`
+    says when others ask.
     """
 
     intent: Intent
@@ -89,6 +96,8 @@ class DigestJob(Struct, frozen=True):
     settings: Settings
     books: Path
     now: Callable[[], datetime]
+    again: AskAgain
+    asks_again: bool = False
     make_backend: MakeBackend = build_backend
 
 
@@ -146,11 +155,11 @@ class DigestRequest(Struct, frozen=True):
     shown: int
 
     def worst_usd(self, settings: Settings) -> float:
-        """The most that one call can cost, in US dollars."""
-        if settings.llm.asks_nobody:
-            return 0.0
+        """The most that all calls for it can cost, in US dollars: all that the settings allow, within the caps."""
+        llm, digests = settings.llm, settings.digests
+        ceiling = TextCeiling.of(llm, max_tokens=digests.max_tokens, retries=min(llm.max_retries, MAX_RETRIES))
         tokens = tokens_upper(self.template.system, digest_tool().schema_bytes.decode(), self.prompt)
-        return worst_case_usd(price_of(settings.llm.model, settings.llm), tokens, settings.digests.max_tokens)
+        return min(ceiling.usd(tokens), digests.max_cost_usd_per_digest, digests.max_cost_usd_per_day)
 
 
 def write_by_model(job: DigestJob, items: Sequence[Item]) -> DigestDraft:
@@ -189,15 +198,20 @@ def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> 
 def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
     """Ask until an answer has claims that hold; `compose` makes the digest of these.
 
-    Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with the last complaint.
+    Raises `DigestCapReached`, what the backend does, and `UnusableAnswers` with the last complaint.
     """
     backend = job.make_backend(job.settings.llm, {LEVEL: request.template})
+    answers = _DigestAnswers.of(job, request)
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        refused, forms = ledger.refused_answers(), AnswerForms(job.settings.llm)
-        return await _DigestRequester(job, request, backend, ledger, refused, forms).draft(compose)
+        return await _DigestRequester(job, request, backend, ledger, answers, AnswerForms(job.settings.llm)).draft(
+            compose
+        )
 
-    draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
+    try:
+        draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
+    except SummaryOutputInvalid as unusable:
+        raise _DigestAnswers.of(job, request, keeps_all=True).explain(unusable) from unusable
     if draft.dropped_claims:
         _log.warning(
             "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
@@ -212,17 +226,107 @@ def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[Checked
     return draft
 
 
-class _DigestRequester(Struct):
-    """Makes the calls for one digest, and counts them; `refused` are the unusable answers of the last days by request.
+def find_held(job: DigestJob, request: DigestRequest) -> UnusableAnswers | None:
+    """Why a model would not be asked: all its answers are kept, and none can be used. Nothing is sent."""
+    answers = _DigestAnswers.of(job, request)
 
-    An answer's content are the claims of it that hold.
-    """
+    async def take_kept(asked: SummaryRequest) -> AnswerReading[CheckedClaims]:
+        found = answers.find(asked)
+        if found is None:
+            raise _WouldAskError
+        return found
+
+    forms = AnswerForms(job.settings.llm)
+
+    async def take(model: str) -> object:
+        first, most = answers.first_request(model), job.settings.llm.max_attempts
+        return await converse(first, take_kept, about=job.intent.name, max_attempts=most, forms=forms)
+
+    try:
+        asyncio.run(with_fallbacks(job.settings.llm, take))
+    except _WouldAskError:
+        return None
+    except SummaryOutputInvalid as unusable:
+        return answers.explain(unusable)
+    return None
+
+
+class _WouldAskError(Exception):
+    """A request has no kept answer."""
+
+
+class _DigestAnswers(Struct):
+    """Reads the answers to one digest: new ones, and unusable ones of the last days, which are `kept` by request."""
+
+    job: DigestJob
+    digest: DigestRequest
+    kept: dict[str, KeptAnswer]
+
+    @classmethod
+    def of(cls, job: DigestJob, digest: DigestRequest, *, keeps_all: bool = False) -> Self:
+        """With `keeps_all` also those that a job which asks again takes no notice of."""
+        is_deaf = job.settings.llm.asks_nobody or (job.asks_again and not keeps_all)
+        return cls(job, digest, {} if is_deaf else unusable_answers(job.books, now=job.now()))
+
+    def first_request(self, model: str) -> SummaryRequest:
+        """The request that begins the conversation with a model."""
+        template, settings = self.digest.template, self.job.settings
+        return SummaryRequest(
+            level=template.level,
+            model_name=model,
+            prompt_template_blake3=template.digest,
+            schema_blake3=digest_tool().schema_blake3,
+            parameters=Parameters(max_tokens=settings.digests.max_tokens, changes=changes_of(settings.llm, model)),
+            sources=(self.digest.prompt,),
+            max_output_bytes=MAX_OUTPUT_BYTES,
+        )
+
+    def find(self, request: SummaryRequest) -> AnswerReading[CheckedClaims] | None:
+        """A kept answer, read again: settings may accept it now. What was wrong with it is as it was said then, so that
+        the request after it is the same, too."""
+        kept = self.kept.get(request.request_hash)
+        if kept is None:
+            return None
+        echoed = request.model_name if kept.model_echoed is None else kept.model_echoed
+        again = self.read(request, SummaryResponse(kept.answer, kept.has_tool_call, None, echoed, 0.0))
+        complaint = kept.error.removeprefix(f"{SummaryOutputInvalid.discriminator}: ")
+        if again.content:
+            return again
+        if kept.failure not in (UNUSABLE, FORM_IGNORED):
+            raise SummaryOutputInvalid(complaint)
+        is_ignored = kept.failure == FORM_IGNORED
+        return replace(again, complaint=complaint or again.complaint, ignores_form=is_ignored)
+
+    def read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
+        """The claims of an answer that hold, or what is wrong with it; raises what `check_response` does."""
+        try:
+            found = check_response(request, response, self.job.settings.llm)
+            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
+        except AnswerProblem as problem:
+            return reading_of_problem(request, response, problem, setting="digests.max_tokens")
+
+    def explain(self, unusable: SummaryOutputInvalid) -> UnusableAnswers:
+        """The error with when the question is asked again; that of a recording as it is."""
+        llm = self.job.settings.llm
+        firsts = (
+            replace(first, parameters=replace(first.parameters, form=form)).request_hash
+            for model in (llm.model, *llm.fallback_models)
+            for first in [self.first_request(model)]
+            for form in AnswerForm
+        )
+        until = max((self.kept[each].kept_until for each in firsts if each in self.kept), default="")
+        found = _ORDER.sub("", str(unusable).removeprefix(f"{unusable.discriminator}: "))
+        return UnusableAnswers(f"{found.rstrip('.')}. {self.job.again.explain(until)}" if until else found)
+
+
+class _DigestRequester(Struct):
+    """Makes the calls for one digest, and counts them. An answer's content are the claims of it that hold."""
 
     job: DigestJob
     digest: DigestRequest
     backend: SummaryBackend
     ledger: Ledger
-    refused: dict[str, SummaryResponse]
+    answers: _DigestAnswers
     forms: AnswerForms
     calls: int = 0
 
@@ -241,29 +345,15 @@ class _DigestRequester(Struct):
         )
 
     async def _claims_by(self, model: str) -> tuple[CheckedClaims, SummaryRequest]:
-        llm, template, most_tokens = self.job.settings.llm, self.digest.template, self.job.settings.digests.max_tokens
-        request = SummaryRequest(
-            level=template.level,
-            model_name=model,
-            prompt_template_blake3=template.digest,
-            schema_blake3=digest_tool().schema_blake3,
-            parameters=Parameters(max_tokens=most_tokens, changes=changes_of(llm, model)),
-            sources=(self.digest.prompt,),
-            max_output_bytes=MAX_OUTPUT_BYTES,
-        )
-        return await converse(
-            request,
-            self._answer,
-            about=self.job.intent.name,
-            max_attempts=llm.max_attempts,
-            forms=self.forms,
-        )
+        most, about = self.job.settings.llm.max_attempts, self.job.intent.name
+        first = self.answers.first_request(model)
+        return await converse(first, self._answer, about=about, max_attempts=most, forms=self.forms)
 
     async def _answer(self, request: SummaryRequest) -> AnswerReading[CheckedClaims]:
         """The answer to a request; one that was refused before is read again."""
         llm, digests, ledger = self.job.settings.llm, self.job.settings.digests, self.ledger
-        if request.request_hash in self.refused and not llm.asks_nobody:
-            return replace(self._read(request, self.refused[request.request_hash]), is_remembered=True)
+        if kept := self.answers.find(request):
+            return kept
         caps = (
             Cap("digests.max_cost_usd_per_digest", digests.max_cost_usd_per_digest, ledger.spent),
             Cap("digests.max_cost_usd_per_day", digests.max_cost_usd_per_day, ledger.spent_today),
@@ -274,7 +364,7 @@ class _DigestRequester(Struct):
             Till(ledger, llm, LEDGER_LEVEL, self.job.intent.name, caps, DigestCapReached, way_out),
             sent=(self.digest.template.system, digest_tool().schema_bytes.decode()),
             ask=lambda: self._ask(request),
-            read=lambda known: self._read(request, known),
+            read=lambda known: self.answers.read(request, known),
             settled=result_of_reading,
             retries=min(llm.max_retries, MAX_RETRIES),
             longest_provider_wait_s=LONGEST_WAIT_S,
@@ -289,53 +379,4 @@ class _DigestRequester(Struct):
         except RefusedAnswer as refused:
             complaint = f"The answer cannot be taken: it is too long ({refused}). Shorten it."
             return AnswerReading(refused.response, None, complaint)
-        return self._read(request, response)
-
-    def _read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:
-        try:
-            found = check_response(request, response, self.job.settings.llm)
-            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
-        except AnswerProblem as problem:
-            return reading_of_problem(request, response, problem, setting="digests.max_tokens")
-
-
-def room_for(texts: Iterable[str], system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
-    """Characters of material that fit into the rest of the prompt, after system and user's turn, and into the cost cap.
-
-    `texts` are the material, `always_chars` the size of the part that is always shown.
-    """
-    room = room_of_prompt(system, wrapper, settings, always_chars=always_chars)
-    fixed = system + wrapper + digest_tool().schema_bytes.decode()
-    affordable = affordable_chars(texts, fixed, llm=settings.llm, digests=settings.digests)
-    return room if affordable is None else min(room, affordable)
-
-
-def room_of_prompt(system: str, wrapper: str, settings: Settings, *, always_chars: int = 0) -> int:
-    """As `room_for`, without a limit of costs."""
-    wrapper_chars = len(wrapper) + len(digest_tool().schema_bytes.decode())
-    return body_budget(
-        prompt_chars(settings.llm), system=system, wrapper_chars=wrapper_chars, boilerplate_chars=always_chars
-    )
-
-
-def affordable_chars(texts: Iterable[str], fixed: str, *, llm: LlmSettings, digests: DigestSettings) -> int | None:
-    """Characters of material beside `fixed`, what is always sent; None where money sets no limit.
-
-    Without it a digest of many changes could never be asked for: its worst case would pass the cap, whatever was spent.
-    Never less than what a digest needs: whether such a call may be made is for the caps to say.
-    """
-    try:
-        prices = [price_of(model, llm) for model in (llm.model, *llm.fallback_models)]
-    except ConfigurationError:
-        # A recording is given again without any price.
-        return None
-    sample = "\n".join(islice(texts, _SAMPLED_TEXTS)) or "x"
-    tokens_a_char = tokens_upper(sample) / len(sample)
-    limits = []
-    for price in prices:
-        # By the dearest of the prices for longer prompts: more of them would be paid for all of it.
-        a_token = max(max(each.input, each.cache_write) for each in (price, *(longer for _, longer in price.longer)))
-        always = worst_case_usd(price, tokens_upper(fixed), digests.max_tokens)
-        if a_token:
-            limits.append(int((digests.max_cost_usd_per_digest / CALLS - always) / a_token / tokens_a_char * _CAUTION))
-    return max(LEAST_MATERIAL_CHARS, min(limits)) if limits else None
+        return mark_ignored(self.forms, request, self.answers.read(request, response))

@@ -46,10 +46,11 @@ class TickOutcome(StrEnum):
 
 
 class TickFailure(StrEnum):
-    """Why a tick was held."""
+    """Why a tick was held. `ANSWER`: the model answered, and none of its answers can be used."""
 
     TEMPLATE = "template"
     CONFIGURATION = "configuration"
+    ANSWER = "answer"
     MODEL = "model"
     HOOK = "hook"
     UNFORESEEN = "unforeseen"

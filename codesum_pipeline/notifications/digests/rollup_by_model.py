@@ -19,10 +19,11 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.digest_record import DigestCitation, SummaryResult
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.home_settings import Settings
-from codesum_pipeline.notifications.digests.articles import Article, with_closed_fence, with_single_spaces
+from codesum_pipeline.notifications.digests.articles import Article, with_single_spaces
 from codesum_pipeline.notifications.digests.claims import CheckedClaims, result_of
 from codesum_pipeline.notifications.digests.digest_by_model import (
     DigestJob,
@@ -30,10 +31,9 @@ from codesum_pipeline.notifications.digests.digest_by_model import (
     DigestTemplates,
     ask_model,
     check_gates,
-    room_for,
-    room_of_prompt,
 )
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft, DigestRow
+from codesum_pipeline.notifications.digests.prompt_room import room_for, room_of_prompt
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.budgets import LEAST_SHOWN, cut_to_fit, prompt_chars
 from codesum_pipeline.texts.llm.marking import enclose, without_invisible

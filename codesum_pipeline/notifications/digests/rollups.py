@@ -7,7 +7,7 @@ the intent's own time zone.
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -18,6 +18,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError, Di
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.desk import (
     DigestDesk,
     deliver_digests,
@@ -25,15 +26,18 @@ from codesum_pipeline.notifications.digests.desk import (
     one_at_a_time,
     reason_of,
 )
-from codesum_pipeline.notifications.digests.digest_by_model import DigestTemplates, check_gates
+from codesum_pipeline.notifications.digests.digest_by_model import DigestTemplates, check_gates, find_held
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft, DigestKind, DigestRow, DigestState
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
 from codesum_pipeline.notifications.digests.plain_rollup import plain_rollup
 from codesum_pipeline.notifications.digests.rollup_by_model import aggregate_history, request_for
 from codesum_pipeline.notifications.digests.tick import digest_row
+from codesum_pipeline.texts.llm.kept_answers import unusable_answers
 
 # A single digest has nothing to sum up: a schedule skips it.
 LEAST_MONTHLY = 2
+_RUN_NOW = "codesum digest run"
+_SCHEDULED = AskAgain("digests", f"{_RUN_NOW} --again")
 _ID_DOMAIN = "codesum.rollup/1"
 _ID_CHARS = 16
 _log = logging.getLogger(__name__)
@@ -49,18 +53,20 @@ class Window(Struct, frozen=True):
 class RollupPlan(Struct, frozen=True):
     """The material of a roll-up.
 
-    `model` would be asked, at `cost_usd` a call at most, and be shown `rows_shown` of the digests; None if none may
-    be, for the reason in `without_model`. With a `problem` there can be no roll-up.
+    `model` would be asked, for all calls at most at `cost_usd`, and be shown `rows_shown` of the digests; None if none
+    may be, for the reason in `without_model`. With a `problem` there can be no roll-up.
     """
 
     id: str
     rows: tuple[DigestRow, ...]
     window: Window
     rows_shown: int
+    again: AskAgain
     model: str | None = None
     cost_usd: float | None = None
     without_model: str = ""
     problem: str = ""
+    held: str = ""
 
 
 class MonthlyRollup(Struct, frozen=True):
@@ -72,14 +78,16 @@ class MonthlyRollup(Struct, frozen=True):
     problem: str = ""
 
 
-def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Window) -> RollupPlan:
+def plan_rollup(
+    desk: DigestDesk, store: DigestStore, intent: Intent, window: Window, again: AskAgain = _SCHEDULED
+) -> RollupPlan:
     """What would be rolled up, and what it may cost; no model is asked.
 
     What a hook vetoed is in no roll-up. Raises what is wrong with templates and settings.
     """
     found = store.digests(intent.name, window.since, window.until, kind=DigestKind.DIGEST)
     rows = tuple(row for row in found if row.state is not DigestState.VETOED)
-    plan = RollupPlan(_id_of(intent, window, rows), rows, window, len(rows))
+    plan = RollupPlan(_id_of(intent, window, rows), rows, window, len(rows), again)
     if not rows:
         return replace(plan, problem=f"there are no digests of {intent.name!r} in that time to roll up")
     try:
@@ -91,7 +99,13 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
     if templates.rollup_problem:
         return replace(plan, rows_shown=0, problem=templates.rollup_problem)
     request, _ = request_for(rows, intent, templates, desk.settings)
-    return replace(plan, cost_usd=request.worst_usd(desk.settings), rows_shown=request.shown)
+    held = find_held(desk.job(intent, plan.id, again), request)
+    return replace(
+        plan,
+        cost_usd=request.worst_usd(desk.settings),
+        rows_shown=request.shown,
+        held="" if held is None else reason_of(held),
+    )
 
 
 def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> DigestRow:
@@ -106,7 +120,7 @@ def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: Rol
     if plan.model is not None:
         try:
             templates = DigestTemplates.of(intent, desk.settings.prompts_dir, is_rollup=True)
-            draft = aggregate_history(desk.job(intent, plan.id), rows, templates)
+            draft = aggregate_history(desk.job(intent, plan.id, plan.again), rows, templates)
         except DigestGatedOff as shut:
             _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)
     if draft is None:
@@ -160,8 +174,8 @@ def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
     with open_digests(desk.layout.digests, now=desk.sender.now) as store:
         for intent in intents:
             try:
-                window, month = month_before(intent, moment)
-                plan = plan_rollup(desk, store, intent, window)
+                month = month_before(intent, moment)[1]
+                plan = plan_monthly(desk, store, intent)
                 if len(plan.rows) >= LEAST_MONTHLY:
                     digest, is_new = send_rollup(desk, store, intent, plan)
                     done += [MonthlyRollup(intent.name, month, digest.id)] if is_new else []
@@ -170,10 +184,38 @@ def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
                 _log.exception("the roll-up of %s", intent.name)
                 reason = reason_of(error)
                 done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason))
-                way_out = "Nothing was sent. It is tried again until the month is over."
+                way_out = "Nothing was sent."
+                if not isinstance(error, UnusableAnswers):
+                    over = month_over(intent, moment)[:10]
+                    way_out += f" It is tried again each day until {over}; `{_RUN_NOW}` tries now."
                 desk.tell_operator(f"No roll-up of {intent.name}", f"{reason}\n\n{way_out}")
     deliver_digests(desk)
     return done
+
+
+def plan_monthly(desk: DigestDesk, store: DigestStore, intent: Intent) -> RollupPlan:
+    """As `plan_rollup`, of the calendar month before."""
+    now = desk.sender.now()
+    again = replace(_SCHEDULED, ends_at=month_over(intent, now))
+    return plan_rollup(desk, store, intent, month_before(intent, now)[0], again)
+
+
+def find_held_rollups(desk: DigestDesk, store: DigestStore, intents: Iterable[Intent]) -> Iterator[MonthlyRollup]:
+    """The roll-ups of the month before whose answers cannot be used, and when each is asked for again."""
+    unusable = {each.about for each in unusable_answers(store.path, now=desk.sender.now()).values()}
+    for intent in intents:
+        # Most homes have none, and need no prices and templates to know it.
+        if intent.name in unusable:
+            plan = plan_monthly(desk, store, intent)
+            known = {row.id for row in store.digests(intent.name, kind=DigestKind.ROLLUP)}
+            if plan.held and plan.id not in known and len(plan.rows) >= LEAST_MONTHLY:
+                yield MonthlyRollup(intent.name, month_before(intent, desk.sender.now())[1], None, plan.held)
+
+
+def month_over(intent: Intent, now: datetime) -> str:
+    """When the month is over in an intent's time zone, and the one before it is rolled up no more."""
+    first = now.astimezone(ZoneInfo(intent.schedule.timezone)).replace(day=1, hour=12)
+    return month_before(intent, first + timedelta(days=32))[0].until or ""
 
 
 def month_before(intent: Intent, now: datetime) -> tuple[Window, str]:

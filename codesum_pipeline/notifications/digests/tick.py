@@ -19,6 +19,7 @@ template. A tick raises nothing: what ends it early is its row.
 
 import hashlib
 import logging
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -35,6 +36,7 @@ from codesum_pipeline.foundation.data_model.standing_question import Cadence, In
 from codesum_pipeline.foundation.store.sqlite_tables import to_json
 from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
 from codesum_pipeline.notifications.delivery.web_links import web_url
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.change_sources import RepositorySource
 from codesum_pipeline.notifications.digests.desk import DigestDesk, finish_digest, reason_of, sorted_failure, tell_held
 from codesum_pipeline.notifications.digests.digest_by_model import check_gates, request_about, write_by_model
@@ -82,7 +84,8 @@ def make_tick(
 
 
 class DigestPreview(Struct, frozen=True):
-    """What the next digest of an intent would be. `model` wrote it, or would at `most_usd` a call; None for nobody."""
+    """What the next digest of an intent would be. `model` wrote it, or would, for all calls at most at `most_usd`; None
+    for nobody."""
 
     result: SummaryResult
     matches: int
@@ -202,7 +205,8 @@ def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *,
     """Steps 5 to 10. Where a cap is reached, the plain digest is written; where the model fails, none is."""
     if is_for_model:
         try:
-            return write_by_model(desk.job(intent, id_), items)
+            again = AskAgain("changes", f"codesum digest run --intent {shlex.quote(intent.name)} --again")
+            return write_by_model(desk.job(intent, id_, again), items)
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
     return DigestDraft(write_plain(intent, items), shown=len(items))

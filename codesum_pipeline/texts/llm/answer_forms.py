@@ -79,10 +79,11 @@ class AnswerForms:
             return is_text and not response.has_tool_call
         return form is AnswerForm.JSON_SCHEMA and parse_json_object(response.claim) is None
 
-    def note_followed(self, request: SummaryRequest) -> None:
-        """The model has answered in its form: from now on an answer in another one is that answer's fault."""
-        if request.parameters.form is self.of(request.model_name):
-            self._followed[request.model_name] = request.parameters.form
+    def note_followed(self, request: SummaryRequest, response: SummaryResponse) -> None:
+        """The model may have answered in its form: then an answer in another one is that answer's fault from now on."""
+        model, form = request.model_name, request.parameters.form
+        if form is self.of(model) and (response.has_tool_call or form not in CALLING_FORMS):
+            self._followed[model] = form
 
     def has_followed(self, model: str) -> bool:
         """Whether the model has answered in its form."""

@@ -33,9 +33,16 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
+from codesum_pipeline.texts.llm.call_bounds import turns_upper
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.conversation import AnswerReading, UnexpectedFailure, WritingTask, reading_of_problem
-from codesum_pipeline.texts.llm.ledger import UNUSABLE, AttemptResult, CallAttempt, Ledger
+from codesum_pipeline.texts.llm.conversation import (
+    AnswerReading,
+    UnexpectedFailure,
+    WritingTask,
+    mark_ignored,
+    reading_of_problem,
+)
+from codesum_pipeline.texts.llm.ledger import FORM_IGNORED, UNUSABLE, AttemptResult, CallAttempt, Ledger, RefusedBefore
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_retries
@@ -163,8 +170,6 @@ ANOTHER_MODEL = "another-model"
 # The failure of a document on which our own code failed.
 UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 1000
-# A role mark, a wrapper and the like, per turn: more than any provider adds.
-_TOKENS_PER_TURN = 100
 # Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
 # A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
@@ -181,7 +186,7 @@ _KINDS: dict[type[SummaryError], str] = {
     ModelNotInAllowlist: "model-not-allowed",
     PromptTemplateMismatch: "template-mismatch",
     RefusedAnswer: "refused-answer",
-    FormIgnored: UNUSABLE,
+    FormIgnored: FORM_IGNORED,
     AnotherModel: ANOTHER_MODEL,
     UnexpectedFailure: UNFORESEEN,
 }
@@ -197,7 +202,7 @@ class Desk(Struct, frozen=True):
 
     backend: SummaryBackend
     books: Books
-    refused_answers: Mapping[str, SummaryResponse]
+    refused_answers: Mapping[str, RefusedBefore]
     forms: AnswerForms
     now: Callable[[], str]
     admission: Admission
@@ -238,7 +243,7 @@ class TextRequester:
             return self._read(request, await self._summarize(request))
         before = self._desk.refused_answers.get(request.request_hash)
         if before is not None:
-            return replace(self._read(request, before), is_remembered=True)
+            return replace(self._read(request, before.response), ignores_form=before.ignores_form)
         return await with_retries(
             lambda _: self._attempt(request),
             attempts=self._desk.max_retries + 1,
@@ -248,9 +253,8 @@ class TextRequester:
     async def _attempt(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
         desk, model = self._desk, request.model_name
         desk.check_open()
-        # No tokenizer makes more than one token of a byte.
-        turns = sum(len(turn.encode("utf-8", "surrogatepass")) + _TOKENS_PER_TURN for turn in request.sources[1:])
-        worst = worst_case_usd(desk.price_of(model), self._task.prompt_tokens_upper + turns, request.max_tokens)
+        tokens = self._task.prompt_tokens_upper + turns_upper(request.sources[1:])
+        worst = worst_case_usd(desk.price_of(model), tokens, request.max_tokens)
         await desk.admission.enter(worst)
         try:
             # It may have waited for others.
@@ -274,10 +278,10 @@ class TextRequester:
                     if not (isinstance(error, UnexpectedFailure) or desk.ends_calls(error, model)):
                         desk.on_heard()
                     raise
-            answered = self._read(request, response)
+            answered = mark_ignored(desk.forms, request, self._read(request, response))
             if response.usage is None and worst:
                 desk.on_uncounted(model)
-            if answered.content or not desk.forms.is_ignored(request, response):
+            if not answered.ignores_form:
                 desk.on_heard()
             settled = result_of_reading(answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.content, model)
@@ -359,6 +363,8 @@ def result_of_reading(answered: AnswerReading[Any], latency_s: float) -> Attempt
     if answered.response.ended is not AnswerEnd.STOP:
         failure = FAILURES_BY_END[answered.response.ended]
         return replace(good, outcome=AttemptOutcome.INVALID, failure=failure, error=answered.complaint)
+    if answered.ignores_form:
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=FORM_IGNORED, error=answered.complaint)
     why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
     return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
 

@@ -15,6 +15,7 @@ from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryO
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
+from codesum_pipeline.texts.llm.call_bounds import repair_turns
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
 from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
 
@@ -42,14 +43,16 @@ class WritingTask(Struct, frozen=True):
 
 
 class AnswerReading(Struct, Generic[Content], frozen=True):
-    """An answer as it came, with its content, or what is wrong with it, or the error in reading it. `is_remembered`: it
-    is of an earlier run, and no call was made for it."""
+    """An answer as it came, with its content, or what is wrong with it, or the error in reading it.
+
+    `ignores_form`: it has another form than the one that was asked for,
+    which its server has not followed yet, and another can be tried."""
 
     response: SummaryResponse
     content: Content | None
     complaint: str = ""
     failure: Failure | None = None
-    is_remembered: bool = False
+    ignores_form: bool = False
 
 
 class UnexpectedFailure(SummaryError):
@@ -70,6 +73,14 @@ def reading_of_problem(
     if response.ended is AnswerEnd.STOP:
         return AnswerReading(response, None, str(problem))
     return AnswerReading(response, None, describe_end(request, response, setting=setting))
+
+
+def mark_ignored(
+    forms: AnswerForms, request: SummaryRequest, answered: AnswerReading[Content]
+) -> AnswerReading[Content]:
+    """A new answer, with whether it shows that its server ignores the form."""
+    is_unusable = not answered.content and not answered.failure
+    return replace(answered, ignores_form=is_unusable and forms.is_ignored(request, answered.response))
 
 
 async def converse(
@@ -110,16 +121,16 @@ async def _converse_in_form(
         answered = await ask(request)
         response = answered.response
         if answered.content:
-            forms.note_followed(request)
+            forms.note_followed(request, response)
             return answered.content, request
         if answered.failure:
             raise UnexpectedFailure(answered.failure)
         if response.ended is not AnswerEnd.STOP:
             raise EndedEarly(answered.complaint, response)
-        if not answered.is_remembered and forms.is_ignored(request, response):
+        if answered.ignores_form:
             raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")
-        if not answered.is_remembered:
-            forms.note_followed(request)
+        forms.note_followed(request, response)
         complaint = answered.complaint
-        request = replace(request, sources=(*request.sources, response.claim, complaint))
+        turns = repair_turns(response.claim, complaint, max_tokens=request.max_tokens)
+        request = replace(request, sources=(*request.sources, *turns))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")

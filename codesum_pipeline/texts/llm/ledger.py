@@ -41,6 +41,8 @@ _OUTBOX = "llm_outbox"
 KEEP_DAYS = 7
 # The failure of an attempt whose answer broke the rules for answers.
 UNUSABLE = "unusable-answer"
+# That of one whose answer had another form than the one that was asked for, which its server had not followed yet.
+FORM_IGNORED = "form-ignored"
 # The failures of attempts whose answer would end alike if it were asked for again.
 _ENDS = {FAILURES_BY_END[end]: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
@@ -94,6 +96,13 @@ class AttemptResult(Struct, frozen=True):
     answer: str | None = None
     has_tool_call: bool = False
     model_echoed: str | None = None
+
+
+class RefusedBefore(Struct, frozen=True):
+    """An answer of an earlier run that could not be taken, and whether its server had ignored the form of answers."""
+
+    response: SummaryResponse
+    ignores_form: bool
 
 
 class Caps(Struct, frozen=True):
@@ -179,7 +188,7 @@ class Ledger:
                     "INSERT OR REPLACE INTO llm_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept.row()
                 )
 
-    def refused_answers(self) -> dict[str, SummaryResponse]:
+    def refused_answers(self) -> dict[str, RefusedBefore]:
         """By the hash of the request, the answers of the last days that could not be taken, at no cost. What of them
         says nothing about the next answer is left out, so that the request is sent again: an empty one, and one that an
         error of the server ended."""
@@ -189,11 +198,12 @@ class Ledger:
             (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
         )
         return {
-            request_hash: SummaryResponse(
-                answer, bool(has_tool_call), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)
+            request_hash: RefusedBefore(
+                SummaryResponse(answer, bool(called), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)),
+                failure == FORM_IGNORED,
             )
-            for request_hash, model, answer, has_tool_call, failure in rows
-            if failure in _ENDS or (failure == UNUSABLE and answer.strip())
+            for request_hash, model, answer, called, failure in rows
+            if failure in _ENDS or (failure in (UNUSABLE, FORM_IGNORED) and answer.strip())
         }
 
     def failed_in_a_row(self) -> int:

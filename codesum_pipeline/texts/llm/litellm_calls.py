@@ -12,7 +12,7 @@ hands marks on to servers that do not know them, and some refuse them, or a list
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -30,6 +30,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
     rehearse_call,
     sends_unwatched,
     without_keys,
+    without_secrets,
 )
 from codesum_pipeline.texts.llm.pins import (
     CALL_OF,
@@ -166,6 +167,13 @@ CONNECTIONS = LoopConnections()
 # A core makes about one of LiteLLM's calls in this time. Calls that begin together are prepared one by one and sent at
 # the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
+_LONGEST_ERROR = 300
+# By the type of an error inside an answer; LiteLLM reads a code alone.
+_KINDS_IN_ANSWERS = {
+    "authentication_error": CallFailure.CREDENTIALS,
+    "rate_limit_error": CallFailure.RATE_LIMIT,
+    "invalid_request_error": CallFailure.REFUSED,
+}
 
 
 class LiteLlmCalls:
@@ -193,7 +201,8 @@ class LiteLlmCalls:
         refused = self._refused(request.model_name, "ask.max_tokens", request.max_tokens)
         await self._stream(chat_arguments(request), heard, timeout_s, refused)
         heard.end()
-        usage, written = _usage_of(heard.counted, is_empty=not (heard.text or heard.reasoning or heard.calls))
+        counted = heard.counted if heard.is_counted else None
+        usage, written = _usage_of(counted, is_empty=not (heard.text or heard.reasoning or heard.calls))
         return ChatResponse(
             text=heard.text,
             reasoning=heard.reasoning,
@@ -204,6 +213,7 @@ class LiteLlmCalls:
                 without_keys(heard.model or request.model_name, keys_in_use(self._named_key()))
             ),
             cost_usd=self._cost(request.model_name, usage, written),
+            ended=heard.ended,
         )
 
     def missing_key(self, model: str) -> str:
@@ -249,16 +259,37 @@ class LiteLlmCalls:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model, client = arguments["model"], litellm_client()
         await rehearse_call()
-        with self._failing(model, f"{timeout_s:g} s", refused):
-            async with asyncio.timeout(timeout_s):
-                chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
-                async for chunk in chunks:
-                    heard.hear(chunk)
+        try:
+            with self._failing(model, f"{timeout_s:g} s", refused):
+                async with asyncio.timeout(timeout_s):
+                    chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
+                    _watch(getattr(chunks, "completion_stream", None), heard)
+                    async for chunk in chunks:
+                        heard.hear(chunk)
+                    # Where the provider counts nothing, LiteLLM does, about.
+                    heard.is_counted = any(getattr(each, "usage", None) for each in getattr(chunks, "chunks", ()))
+        except SummaryCallFailed as failed:
+            if heard.error:
+                raise self._error_in(heard, refused, failed.failure) from None
+            raise
+        if heard.error:
+            raise self._error_in(heard, refused, CallFailure.SERVER)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
         # only the second, and invents a missing reason: there only a broken connection shows the failure.
         reasons = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
         if reasons == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
+
+    def _error_in(self, heard: StreamedMessage, refused: RefusedCall, failure: CallFailure) -> SummaryCallFailed:
+        """The error that a provider sent inside an answer, of the kind that its code or its type says."""
+        kind = _KINDS_IN_ANSWERS.get(heard.error_type, CallFailure.IN_ANSWER)
+        words = " ".join(without_secrets(heard.error, self._named_key()).split())[:_LONGEST_ERROR]
+        if hint := find_hint(heard.error, refused):
+            words = f"{words}; way out: {hint}"
+        return SummaryCallFailed(
+            f"{refused.model}: its provider sent an error instead of the answer: {words}",
+            failure=kind if failure is CallFailure.SERVER else failure,
+        )
 
     @contextmanager
     def _failing(self, model: str, patience: str, refused: RefusedCall) -> Iterator[None]:
@@ -330,6 +361,29 @@ class LiteLlmCalls:
         except ConfigurationError:
             return None
         return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+
+
+def _watch(stream: Any, heard: StreamedMessage) -> None:
+    """Have a message hear what its provider sends before LiteLLM reads it, where LiteLLM reads it bit by bit."""
+    if parse := getattr(stream, "chunk_parser", None):
+
+        def parse_heard(*args: Any, **named: Any) -> Any:
+            for event in (*args, *named.values()):
+                if isinstance(event, dict):
+                    heard.hear_raw(event)
+            return parse(*args, **named)
+
+        stream.chunk_parser = parse_heard
+    if hasattr(lines := getattr(stream, "streaming_response", None), "__aiter__"):
+        stream.streaming_response = _hear_lines(lines, heard)
+
+
+async def _hear_lines(lines: Any, heard: StreamedMessage) -> AsyncIterator[Any]:
+    """The lines of a stream. One that is an object is an error in place of a stream, and LiteLLM may skip it."""
+    async for line in lines:
+        if isinstance(line, str) and (found := parse_json_object(line)):
+            heard.hear_raw(found)
+        yield line
 
 
 def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:

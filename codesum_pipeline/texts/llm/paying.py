@@ -94,7 +94,7 @@ class Till(Struct, frozen=True):
             raise self.refusal(f"{cap.setting} = {cap.most_usd:g}: the next call could pass it")
         raise self.refusal(
             f"{cap.setting} = {cap.most_usd:g}: ${so_far:.4f} are spent, and the next call could cost "
-            f"${worst:.4f}: raise {cap.setting}, or {self.way_out}"
+            f"up to ${worst:.4f}: raise {cap.setting}, or {self.way_out}"
         )
 
 

@@ -202,7 +202,10 @@ class ChatRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChatResponse(Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known."""
+    """A whole message of the model. `cost_usd` is None if the price or the tokens are not known.
+
+    The text of a refusal are its words.
+    """
 
     text: str
     reasoning: str
@@ -210,6 +213,7 @@ class ChatResponse(Struct, frozen=True, forbid_unknown_fields=True):
     usage: TokenUsage | None
     model_name_echoed: str
     cost_usd: float | None = None
+    ended: AnswerEnd = AnswerEnd.STOP
 
 
 OnText = Callable[[str], None]

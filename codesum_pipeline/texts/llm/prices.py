@@ -44,7 +44,7 @@ def tokens_upper(*texts: str) -> int:
 @lru_cache(maxsize=64)
 def _upper(text: str) -> int:
     data = text.encode("utf-8", "surrogatepass")
-    spared = sum((end - start) // 2 for start, end in (found.span() for found in _WORDS.finditer(data)))
+    spared = sum(len(word) // 2 for word in _WORDS.findall(data))
     return len(data) - spared
 
 

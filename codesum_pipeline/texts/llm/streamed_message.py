@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codesum_pipeline.texts.llm.litellm_door import without_keys
-from codesum_pipeline.texts.llm.pins import OnText, ToolCall
+from codesum_pipeline.texts.llm.pins import AnswerEnd, OnText, ToolCall
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
+# LiteLLM's words for why a message ended, and providers' own; all others are those of a message that is whole.
+_ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
+_RAW_ENDS = {"refusal": AnswerEnd.REFUSED, "error": AnswerEnd.ERROR}
 
 
 class StreamedMessage:
@@ -24,10 +27,16 @@ class StreamedMessage:
         self._texts: list[str] = []
         self._waiting = ""
         self._reasoning: list[str] = []
+        self._refusal = ""
+        self._end = AnswerEnd.STOP
         self._calls: list[dict[str, str]] = []
         self._at: dict[int, int] = {}
         self.model = ""
         self.counted: Any = None
+        self.is_counted = False
+        # The provider's words where it sent an error in place of the rest.
+        self.error = ""
+        self.error_type = ""
 
     def hear(self, chunk: Any) -> None:
         """Take in the next piece, in LiteLLM's form."""
@@ -38,6 +47,8 @@ class StreamedMessage:
             self.counted = chunk
         for choice in (chunk.choices or ())[:1]:
             delta = choice.delta
+            if self._end is AnswerEnd.STOP:
+                self._end = _ENDS.get(str(getattr(choice, "finish_reason", None)), AnswerEnd.STOP)
             self._waiting += str(getattr(delta, "content", None) or "")
             if found := _LAST_SPACE.search(self._waiting):
                 self._hand_on(found.end())
@@ -45,14 +56,31 @@ class StreamedMessage:
             for call in getattr(delta, "tool_calls", None) or ():
                 self._hear_call(call)
 
+    def hear_raw(self, event: Mapping[str, Any]) -> None:
+        """Take in an event as its provider sent it: LiteLLM passes on neither a refusal's words, nor that a message was
+        ended by a refusal or an error."""
+        if error := event.get("error"):
+            self.error = str(_of(error).get("message") or (json.dumps(error) if _of(error) else error))
+            self.error_type = str(_of(error).get("type") or "")
+        # One message in OpenAI's format; in Anthropic's its end is an event of its own.
+        choices = event.get("choices") or [{"delta": {}, "finish_reason": _of(event.get("delta")).get("stop_reason")}]
+        choice = _of(choices[0] if isinstance(choices, list) else None)
+        self._refusal += str(_of(choice.get("delta")).get("refusal") or "")
+        self._end = _RAW_ENDS.get(str(choice.get("finish_reason")), self._end)
+
     def end(self) -> None:
         """Pass on what still waits: the message has ended."""
         self._hand_on(len(self._waiting))
 
     @property
     def text(self) -> str:
-        """All of it."""
-        return without_keys("".join(self._texts) + self._waiting, self._keys)
+        """All of it; the words of a refusal where there is nothing else."""
+        return without_keys("".join(self._texts) + self._waiting or self._refusal, self._keys)
+
+    @property
+    def ended(self) -> AnswerEnd:
+        """Why it ended."""
+        return AnswerEnd.REFUSED if self._refusal else self._end
 
     @property
     def reasoning(self) -> str:
@@ -85,6 +113,11 @@ class StreamedMessage:
         # Some repeat the name in every piece.
         call["name"] += "" if call["name"] == name else name
         call["arguments"] += str(delta.function.arguments or "")
+
+
+def _of(value: Any) -> Mapping[str, Any]:
+    """The object that a provider should have sent; an empty one in place of anything else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _begins_another(call: Mapping[str, str], id_: str, name: str) -> bool:

@@ -24,8 +24,16 @@ from codesum_pipeline.source.git.mirror import make_scratch
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols
 from codesum_pipeline.symbols.scip.taking import lend_indexes, snapshot_with_indexes
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
 from codesum_pipeline.texts.summaries.by_model.model_plan import Decision, ModelPlanner
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import PlanPrice, price_levels, spared_by_cache
+from codesum_pipeline.texts.summaries.by_model.plan_prices import (
+    NextBuild,
+    PlanPrice,
+    PlanPricing,
+    price_levels,
+    price_next_build,
+    spared_by_cache,
+)
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
@@ -49,8 +57,9 @@ _TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
 class PlanReport(Struct, frozen=True):
     """How many documents there are by level and action, and by cause how many functions are written.
 
-    `forecast` is what a model would do at each level, and `predicted_usd_with_cache` the price of its calls with the
-    provider's prompt cache; empty and None if none writes.
+    `forecast` is what a model would do at each level, `predicted_usd_with_cache` the price of one call for each text
+    with the provider's prompt cache, `next_build` what a build of the plan spends, and `history` what its expected
+    prices are measured on; empty and None if none writes.
     """
 
     rows: int
@@ -60,6 +69,8 @@ class PlanReport(Struct, frozen=True):
     table_hash: str
     forecast: Mapping[Level, PlanPrice]
     predicted_usd_with_cache: float | None = None
+    next_build: NextBuild | None = None
+    history: CostHistory | None = None
 
 
 class PlanPreview(Struct, frozen=True):
@@ -116,17 +127,22 @@ def _carried_out(row: PlanRow) -> PlanRow:
     kept_row = replace(row, action=PlanAction.KEEP, cause=None, cause_ids=(), context_changed=False)
     if row.gate:
         return kept_row
-    return replace(kept_row, predicted_input_tokens=0, predicted_output_tokens=0, predicted_usd=0.0)
+    return replace(
+        kept_row, predicted_input_tokens=0, predicted_output_tokens=0, predicted_usd=0.0, prompt_tokens_upper=None
+    )
 
 
 def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None) -> PlanReport:
     written = workspace.tables.write_rows("plan", workspace.key, rows, PlanRow)
     actions = Counter((row.level, row.action) for row in rows)
     causes = Counter(row.cause for row in rows if row.level is Level.FUNCTION and row.cause)
-    forecast, usd_with_cache = {}, None
+    forecast, usd_with_cache, next_build, history = {}, None, None, None
     if setup:
-        forecast = price_levels(rows)
-        usd_with_cache = sum(price.asked.usd for price in forecast.values()) - spared_by_cache(setup, forecast)[0]
+        pricing = PlanPricing.of(workspace.tables, workspace.key, workspace.settings)
+        forecast, history = price_levels(rows, pricing), pricing.history
+        predicted = sum(price.asked.predicted_usd for price in forecast.values())
+        usd_with_cache = predicted - spared_by_cache(setup, forecast)[0]
+        next_build = price_next_build(rows, pricing, usd_left=workspace.usd_left)
     return PlanReport(
         rows=written.rows,
         by_action={
@@ -138,6 +154,8 @@ def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | No
         table_hash=written.table_hash,
         forecast=forecast,
         predicted_usd_with_cache=usd_with_cache,
+        next_build=next_build,
+        history=history,
     )
 
 
@@ -302,4 +320,5 @@ class _Planner:
             predicted_output_tokens=decision.estimate.output_tokens,
             predicted_usd=decision.estimate.usd,
             is_documented=decision.is_documented,
+            prompt_tokens_upper=decision.estimate.prompt_tokens_upper or None,
         )

@@ -19,6 +19,7 @@ from codesum_pipeline.foundation.data_model.printable import count_noun, one_lin
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.files.path_rules import is_bundled
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments, Relation, related_documents
@@ -321,12 +322,23 @@ def _parts(documents: JoinedDocuments, root: int) -> Iterator[PartRow]:
 
 
 def _most_important(documents: JoinedDocuments, *levels: Level) -> Iterator[DocumentRow]:
-    """The documents of some levels, most important first, without tests, copies of others' code and placeholders."""
+    """The documents of some levels, most important first, without tests, copies of others' code and placeholders.
+
+    Of as important ones those come first whose files define more: the list may be cut, and the alphabet says nothing of
+    a file. Bundles that a build made of other files come last.
+    """
     left_out = np.logical_or.reduce([documents.column(name) for name in ("is_test", "is_vendored", "is_placeholder")])
     numbers = np.array(documents.numbers(*levels), dtype=np.int64)
     numbers = np.sort(numbers[~left_out[numbers]])
-    order = np.argsort(-documents.importance[numbers], kind="stable")
-    return map(documents.row, numbers[order].tolist())
+    definitions = np.bincount(documents.files[documents.files >= 0], minlength=len(documents.files))
+    order = np.lexsort((-definitions[documents.files[numbers]], -documents.importance[numbers]))
+    bundled: list[int] = []
+    for number in numbers[order].tolist():
+        if is_bundled(documents[number].path):
+            bundled.append(number)
+        else:
+            yield documents.row(number)
+    yield from map(documents.row, bundled)
 
 
 class Folder(DocumentRow):

@@ -28,7 +28,7 @@ from codesum_pipeline.source.files.work_trees import uncommitted_files
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_held_back
+from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ class ModelReport(Struct, eq=False, dict=True):
             waiting = self.trust.waiting
             yield (
                 f"llm.trust = 'scip': {count_noun(self.trust.passing, 'document')} pass (${predicted:,.4f} predicted), "
-                f"{waiting.calls:,} wait (${waiting.usd:,.4f})"
+                f"{waiting.calls:,} wait ({waiting.prices})"
             )
         if self.gates:
             yield f"texts that are not the model's: {listed_counts(self.gates)}"

@@ -1,6 +1,7 @@
 """What `codesum doctor`, `status` and `index` say of compilers' indexes, the trust that rests on them, and digests."""
 
 import os
+import shlex
 import sqlite3
 from collections import Counter
 from collections.abc import Container, Iterator
@@ -18,9 +19,10 @@ from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.notifications.delivery.channels import open_channel
 from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
-from codesum_pipeline.notifications.digests.digest_rows import TickOutcome
+from codesum_pipeline.notifications.digests.digest_rows import TickFailure, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.symbols.scip.making import MADE_BY
+from codesum_pipeline.texts.llm.kept_answers import unusable_answers
 from codesum_pipeline.texts.summaries.by_model.gates import count_trust
 
 _MOST_STALE = 3
@@ -144,7 +146,8 @@ def _digest_troubles(home: Home) -> Iterator[tuple[str, str]]:
             open_channel(name, delivery, home=home.settings.home, environ=os.environ)
         except ConfigurationError as error:
             yield str(error), f"codesum digest try {name}"
-    for look, file in ((_held_ticks, home.layout.digests), (_undelivered, home.settings.home / OUTBOX_FILE)):
+    digests, outbox = home.layout.digests, home.settings.home / OUTBOX_FILE
+    for look, file in ((_held_ticks, digests), (_held_rollups, digests), (_undelivered, outbox)):
         try:
             yield from look(home, enabled) if file.exists() else ()
         except (CodesumError, sqlite3.Error) as error:
@@ -158,7 +161,21 @@ def _held_ticks(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
             for last in store.ticks(intent.name, limit=1):
                 if last.outcome is TickOutcome.HELD:
                     what = f"intent {intent.name!r}: no digest could be written at {last.ended_at}: {last.reason}"
-                    yield what, f"codesum digest run --intent {intent.name}"
+                    again = " --again" if last.failure is TickFailure.ANSWER else ""
+                    yield what, f"codesum digest run --intent {shlex.quote(intent.name)}{again}"
+
+
+def _held_rollups(home: Home, enabled: list[Intent]) -> Iterator[tuple[str, str]]:
+    """Questions whose roll-up of the month before was answered by a model, and not in a way that can be used."""
+    if not unusable_answers(home.layout.digests, now=utc_now()):
+        return
+    # Importing takes a tenth of a second, for which homes without such answers do not wait.
+    from codesum_pipeline.notifications.digests.rollups import find_held_rollups
+
+    with open_digests(home.layout.digests, now=utc_now) as store:
+        for held in find_held_rollups(home.digest_desk(), store, enabled):
+            what = f"intent {held.intent_name!r}: no roll-up of {held.month} could be written: {held.problem}"
+            yield what, "codesum digest run --again"
 
 
 def _undelivered(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]]:

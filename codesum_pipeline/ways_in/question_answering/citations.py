@@ -4,20 +4,28 @@
 A message is checked while it is written: each block is passed on once it is complete.
 """
 
+import json
 import re
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import MissingTable
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import answer_query
+from codesum_pipeline.source.files.path_rules import is_bundled
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview
 from codesum_pipeline.ways_in.question_answering.turn_events import BlockWritten, OnEvent, TextAdded, TextVoided
 
 _MOST_FITTING = 50
@@ -28,6 +36,22 @@ class FileRef(Struct, frozen=True):
 
     repo: str
     path: str
+
+
+class FileStanding(Struct, frozen=True):
+    """What an index knows of a file: how important it is, how much it defines, and whether a build made it from other
+    files."""
+
+    importance: float
+    definitions: int = 0
+    is_bundled: bool = False
+
+
+class ProgramStart(Struct, frozen=True):
+    """Where a program starts: the file that says so, and what that leads to, as it is written there."""
+
+    said_in: FileRef
+    target: str
 
 
 class RepositoryFiles(Struct, eq=False):
@@ -71,14 +95,31 @@ class RepositoryFiles(Struct, eq=False):
         tops = [index.ids[row] for row in index.rows_at(Level.MODULE) if index.arrays["parent_row"][row] < 0]
         return f"{tops[0]}/" if tops and tops[0] != ROOT_MODULE else ""
 
-    def indexed_files(self) -> dict[FileRef, float]:
-        """The indexed files, without tests and copies of others' code, with the importance of each."""
-        found: dict[FileRef, float] = {}
+    def indexed_files(self) -> dict[FileRef, FileStanding]:
+        """The indexed files, without tests and copies of others' code."""
+        found: dict[FileRef, FileStanding] = {}
         for index in self.indexes:
-            importance = index.arrays["importance"]
+            importance, of_file = index.arrays["importance"], index.arrays["file_row"]
+            definitions = np.bincount(of_file[of_file >= 0], minlength=len(index))
             left_out = index.arrays["is_test"] | index.arrays["is_vendored"]
-            kept = (row for row in _files(index) if not left_out[row])
-            found.update((FileRef(index.repo, index.ids[row]), float(importance[row])) for row in kept)
+            for row in _files(index):
+                if not left_out[row]:
+                    path = index.ids[row]
+                    found[FileRef(index.repo, path)] = FileStanding(
+                        float(importance[row]), int(definitions[row]), is_bundled(path)
+                    )
+        return found
+
+    def program_starts(self) -> list[ProgramStart]:
+        """Where the programs of the repositories start, as their overviews know it; none of one without an overview."""
+        found: list[ProgramStart] = []
+        for repo in self.repos:
+            with suppress(MissingTable):
+                facts = json.loads(read_overview(self.sources.catalogue.layout, repo)["facts"])
+                found += [
+                    ProgramStart(FileRef(repo, each["place"].rpartition(":")[0]), each["target"] or "")
+                    for each in facts["entry_points"]
+                ]
         return found
 
     def fitting(self, question: str) -> list[FileRef]:
@@ -98,6 +139,7 @@ _CITATION = re.compile(
     r"(?<![\w/.:@-])(?:\./)?(?P<path>(?:[\w.@+~\-]{1,255}+/)*+[\w.@+~\-]{1,255}+):L?(?P<first>\d{1,9})(?:[-\u2013]L?(?P<last>\d{1,9}))?(?![\w/])"
 )
 _DROPPED = "\0"
+_OPENING = " \t\n([`"
 
 
 class CheckedText(Struct, frozen=True):
@@ -122,6 +164,14 @@ def check_citations(text: str, sources: RepositoryFiles) -> CheckedText:
 
     checked = _CITATION.sub(judged, text)
     return CheckedText(_without_dropped(checked) if dropped else text, kept, dropped)
+
+
+def end_of_cut(text: str) -> str:
+    """A text that was cut: without a citation that its end may have cut in two, and with its fence of code closed."""
+    last = deque(_CITATION.finditer(text), maxlen=1)
+    if last and last[0].end() == len(text):
+        text = text[: last[0].start()].rstrip(_OPENING)
+    return with_closed_fence(text.rstrip())
 
 
 def _resolves(match: re.Match[str], sources: RepositoryFiles) -> bool | None:
@@ -162,9 +212,11 @@ class MessageBlocks:
         for line in whole:
             self._take(line)
 
-    def end(self) -> None:
-        """End the message."""
+    def end(self, *, is_cut: bool = False) -> None:
+        """End the message, which may have been cut."""
         self._take(self._waiting)
+        if is_cut:
+            self._lines = end_of_cut("\n".join(self._lines)).split("\n")
         self._hand_on()
         self._waiting = ""
 

@@ -58,7 +58,10 @@ def best_without_model(question: str, *, tools: Mapping[str, ModelTool], repos: 
     hits = _run(tools, _SEARCH, query=question[:_LONGEST_QUERY], excerpt=_EXCERPT_LINES)
     if hits and hits.structured is not None and hits.structured.fits_well:
         return hits.text
-    overviews = [_run(tools, _OVERVIEW, repo=repo) for repo in repos[:_MOST_OVERVIEWS]]
+    # Those with the best hits: of many repositories the first by name have nothing to do with the question.
+    found_in = (hit.repo for hit in hits.structured.hits) if hits and hits.structured is not None else ()
+    nearest = [repo for repo in dict.fromkeys((*found_in, *repos)) if repo in repos]
+    overviews = [_run(tools, _OVERVIEW, repo=repo) for repo in nearest[:_MOST_OVERVIEWS]]
     found = [result.text for result in overviews if result]
     return "\n\n".join(found) or (hits.text if hits and hits.text.strip() else NOTHING)
 

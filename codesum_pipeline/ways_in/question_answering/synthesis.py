@@ -11,8 +11,7 @@ cancels, and the turn continues without it.
 import asyncio
 import logging
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -24,11 +23,13 @@ from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.budgets import cut_to_fit
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse
+from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, predict_tokens
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
+from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, read_final
 from codesum_pipeline.ways_in.question_answering.calls import CapturedCall
 from codesum_pipeline.ways_in.question_answering.citations import FileRef, MessageBlocks, RepositoryFiles
+from codesum_pipeline.ways_in.question_answering.mentioned_files import files_started, rank_mentioned
 from codesum_pipeline.ways_in.question_answering.question_store import (
     CANCELLED,
     Exchange,
@@ -40,54 +41,6 @@ from codesum_pipeline.ways_in.question_answering.question_store import (
 from codesum_pipeline.ways_in.question_answering.turn_events import OnEvent, SynthesisBegan, TextVoided
 from codesum_pipeline.ways_in.question_answering.turn_paying import CostCapReached, Payer
 
-_PATH = re.compile(r"[\w.@+\-/\[\]()]+")
-# As in every fusion of ranks; see `search/retrieval/weights.py`.
-RANK_OFFSET = 60
-_EDGES = ".,;()[]"
-_LINES = re.compile(r":\d+(?:-\d+)?$")
-
-
-def referenced_files(text: str, known: Mapping[FileRef, float], fitting: Sequence[FileRef] = ()) -> list[FileRef]:
-    """The known files that a text names, best first.
-
-    `known` gives the importance of each file, `fitting` are the files that fit the question, best first.
-
-    Three rankings are fused: by how often a file is named, by importance, by fit. The order in which files are named
-    does not count, since most lists are alphabetical. Ties break by how often, then by path.
-    """
-    named = _counted(text, known)
-    places = {file: -place for place, file in enumerate(fitting)}
-    rankings = [_ranks(named), _ranks({file: known[file] for file in named})]
-    rankings += [_ranks({file: places[file] for file in named if file in places})]
-    worth = {file: sum(1 / (RANK_OFFSET + ranks[file]) for ranks in rankings if file in ranks) for file in named}
-    return sorted(named, key=lambda file: (-worth[file], -named[file], file.repo, file.path))
-
-
-def _counted(text: str, known: Mapping[FileRef, float]) -> Counter[FileRef]:
-    by_path: dict[str, list[FileRef]] = {}
-    for file in known:
-        by_path.setdefault(file.path, []).append(file)
-    words = Counter(_PATH.findall(text))
-    named: Counter[FileRef] = Counter()
-    for word, count in words.items():
-        for path in _word_forms(word) & by_path.keys():
-            named.update(dict.fromkeys(by_path[path], count))
-    return named
-
-
-def _ranks(values: Mapping[FileRef, float]) -> dict[FileRef, int]:
-    """The rank of each, from 0 for the highest; equal values share one."""
-    places = {value: place for place, value in enumerate(sorted(set(values.values()), reverse=True))}
-    return {file: places[value] for file, value in values.items()}
-
-
-def _word_forms(found: str) -> set[str]:
-    """A word as written, and without the punctuation around it."""
-    bare = _LINES.sub("", found)
-    ended = bare.rstrip(_EDGES)
-    return {bare, ended, bare.strip(_EDGES), ended.removeprefix("./")}
-
-
 MAX_FILES = 5
 FILE_LINES = 200
 DOCUMENT_LINES = 500
@@ -95,6 +48,7 @@ BUDGET_TOKENS = 32_000
 # A monorepo may have many roadmaps; those nearest to the root are taken.
 _MAX_OF_A_KIND = 2
 _AGENTS = "agents.md"
+_DIGITS = re.compile(r"\d{1,9}")
 _STATE = ("*roadmap*.md", "context.md")
 # Where a project keeps its plans.
 _FOLDERS = ("", "docs/", "doc/", ".github/")
@@ -135,10 +89,12 @@ def gather_material(
     whole: str, sources: RepositoryFiles, *, question: str, repos: Sequence[str], primary: str, taken_tokens: int
 ) -> Material:
     """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
-    known = {file: value for file, value in sources.indexed_files().items() if file.repo in repos}
+    known = {file: facts for file, facts in sources.indexed_files().items() if file.repo in repos}
     documents = [piece for repo in repos for piece in _documents(sources, repo, primary)]
     shown = {piece.file for piece in documents}
-    files = [file for file in referenced_files(whole, known, sources.fitting(question)) if file not in shown]
+    starts = files_started(sources.program_starts(), known)
+    mentioned = rank_mentioned(whole, known, fitting=sources.fitting(question), starts=starts)
+    files = [file for file in mentioned if file not in shown]
     pieces = [
         replace(piece, text=number_lines(mask_secrets(piece.text).text))
         for piece in (*documents, *_sources(sources, files))
@@ -192,7 +148,13 @@ def _named(paths: Sequence[str], pattern: str) -> list[str]:
         is_meant = fnmatchcase(name, pattern) or PurePosixPath(name).stem == pattern
         if folder in _FOLDERS and is_meant:
             found.append(path)
-    return sorted(dict.fromkeys(found), key=lambda path: (path.count("/"), not path.endswith(".md"), path))
+    return sorted(dict.fromkeys(found), key=_standing_of)
+
+
+def _standing_of(path: str) -> tuple[object, ...]:
+    """Documents near the root first, then those in Markdown, with shorter names, and of later years and versions."""
+    name = PurePosixPath(path).name
+    return path.count("/"), not name.endswith(".md"), len(name), [-int(number) for number in _DIGITS.findall(name)]
 
 
 def _head(text: str, lines: int) -> str:
@@ -216,17 +178,18 @@ class Synthesiser(Struct, frozen=True):
     on_event: OnEvent
     earlier: Sequence[Exchange] = ()
 
-    async def write(self, question: str, overview: CapturedCall) -> str | None:
+    async def write(self, question: str, overview: CapturedCall) -> FinalText | None:
         """The answer, or None if the synthesis fails; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Speaker.ASSISTANT)
-        failed = "error"
+        failed, why = "error", ""
         try:
             async with asyncio.timeout(self.payer.ask.synthesis_timeout_s):
                 response, material = await self._write(question, overview)
-            if response.text.strip():
-                self._keep(message, overview, response, material)
-                return response.text
-            failed = "empty"
+            final = await asyncio.to_thread(read_final, response, self.sources, self.payer.ask)
+            self._keep(message, overview, response, material)
+            return final
+        except NoAnswer as error:
+            failed, why = error.reason, f": {error.detail}"
         except TimeoutError:
             failed = TIMEOUT
         except asyncio.CancelledError:
@@ -244,8 +207,10 @@ class Synthesiser(Struct, frozen=True):
         finally:
             # This does not change a message that is complete already.
             self.notebook.end(message, failed=failed)
-        _log.warning("synthesis %s of %s failed (%s): the turn goes on without it", message, overview.call.name, failed)
-        self.on_event(TextVoided(f"the overview was not written up: {failed}"))
+        _log.warning(
+            "synthesis %s of %s failed (%s%s): the turn goes on without it", message, overview.call.name, failed, why
+        )
+        self.on_event(TextVoided(f"the overview was not written up: {failed}{why}"))
         return None
 
     async def _write(self, question: str, overview: CapturedCall) -> tuple[ChatResponse, Material]:
@@ -271,7 +236,7 @@ class Synthesiser(Struct, frozen=True):
             retries=0,
             on_discard=lambda: blocks.void("asking the next model"),
         )
-        blocks.end()
+        blocks.end(is_cut=response.ended is AnswerEnd.LENGTH)
         return response, material
 
     def _request(self, prompt: str) -> Callable[[str], ChatRequest]:

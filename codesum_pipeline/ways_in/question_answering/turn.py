@@ -21,10 +21,18 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.marking import enclose
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall, ToolChoice, parse_json_object
+from codesum_pipeline.texts.llm.pins import (
+    AnswerEnd,
+    ChatRequest,
+    ChatResponse,
+    ToolCall,
+    ToolChoice,
+    parse_json_object,
+)
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
+from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, check_end, read_final
 from codesum_pipeline.ways_in.question_answering.calls import CapturedCall, ModelTool, first_overview, run_calls
 from codesum_pipeline.ways_in.question_answering.citations import MessageBlocks, RepositoryFiles, check_citations
 from codesum_pipeline.ways_in.question_answering.question_store import (
@@ -38,6 +46,7 @@ from codesum_pipeline.ways_in.question_answering.question_store import (
 )
 from codesum_pipeline.ways_in.question_answering.synthesis import Synthesiser
 from codesum_pipeline.ways_in.question_answering.turn_events import (
+    BlockWritten,
     MessageEnded,
     OnEvent,
     TextVoided,
@@ -48,11 +57,12 @@ from codesum_pipeline.ways_in.question_answering.turn_paying import CostCapReach
 
 # Much more often than the time after which a turn counts as abandoned.
 _TOUCH_EVERY_S = 30.0
-EMPTY, STEPS, COST_CAP, ERROR = "empty", "steps", "cost-cap", "error"
+STEPS, COST_CAP, ERROR = "steps", "cost-cap", "error"
 
 
 class TurnAnswer(Struct, frozen=True):
-    """The answer to a question. `failed` says why it is not a model's; `citations_dropped` did not resolve.
+    """The answer to a question. `failed` says why it is not a model's, `ended` whether it is whole;
+    `citations_dropped` did not resolve.
 
     `problems` are errors of the store; `as_of` are the commits that it is about.
     """
@@ -61,6 +71,7 @@ class TurnAnswer(Struct, frozen=True):
     turn: str = ""
     failed: str | None = None
     detail: str = ""
+    ended: AnswerEnd = AnswerEnd.STOP
     is_synthesis: bool = False
     citations: int = 0
     citations_dropped: int = 0
@@ -84,15 +95,6 @@ class TurnAnswer(Struct, frozen=True):
             return ""
         they = "it names" if self.citations_dropped == 1 else "they name"
         return f"{count_noun(self.citations_dropped, 'citation')} taken out: {they} lines that the sources do not have"
-
-
-class TurnFailed(Exception):
-    """The model gave no answer: the reason in a word, and in a sentence."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
 
 
 class Turn(Struct):
@@ -119,16 +121,16 @@ class Turn(Struct):
         """Answer the question; raises `CancelledError` if the caller cancels."""
         life = asyncio.create_task(self._touch())
         try:
-            text, is_synthesis = await self._answer()
-        except TurnFailed as failure:
+            final, is_synthesis = await self._answer()
+        except NoAnswer as failure:
             return await self._failed(failure)
         else:
-            return await self._complete(text, is_synthesis=is_synthesis)
+            return await self._complete(final, is_synthesis=is_synthesis)
         finally:
             life.cancel()
 
-    async def _answer(self) -> tuple[str, bool]:
-        """The model's last message, and whether it is a synthesis; raises `TurnFailed`."""
+    async def _answer(self) -> tuple[FinalText, bool]:
+        """The model's last message, and whether it is a synthesis; raises `NoAnswer`."""
         listed = "\n".join(f"- {repo} at {self.sources.commit(repo)}" for repo in self.sources.repos)
         self._messages = [
             {"role": "system", "content": self.system},
@@ -143,15 +145,15 @@ class Turn(Struct):
             is_last = self.steps == most
             response = await self._ask(ToolChoice.NONE if is_last else ToolChoice.AUTO)
             if not response.calls or is_last:
-                return self._checked(response, is_last=is_last), False
+                return await self._read(response, is_last=is_last), False
             self.steps += 1
             written = await self._call_tools(response)
             if written is not None:
                 return written, True
-        raise TurnFailed(STEPS, f"no answer after {most} steps (ask.max_steps)")
+        raise NoAnswer(STEPS, f"no answer after {most} steps (ask.max_steps)")
 
     async def _ask(self, choice: ToolChoice) -> ChatResponse:
-        """The next message, which is also stored; raises `TurnFailed`."""
+        """The next message, which is also stored; raises `NoAnswer`."""
         message = self.notebook.begin(Speaker.ASSISTANT, MessagePart(PartKind.STEP_START, {"step": self.steps + 1}))
         failed: str | None = CANCELLED
         blocks = MessageBlocks(self.sources, self.on_event)
@@ -162,16 +164,20 @@ class Turn(Struct):
                 timeout_s=self.payer.llm.timeout_s,
                 on_discard=lambda: blocks.void("asking again"),
             )
-            blocks.end()
-            failed = None
+            blocks.end(is_cut=response.ended is AnswerEnd.LENGTH)
             self._note(message, response)
+            check_end(response, self.payer.ask)
+            failed = None
             return response
+        except NoAnswer as error:
+            failed = error.reason
+            raise
         except CostCapReached as error:
             failed = COST_CAP
-            raise TurnFailed(failed, str(error)) from error
+            raise NoAnswer(failed, str(error)) from error
         except CodesumError as error:
             failed = failure_kind(error) if isinstance(error, SummaryError) else ERROR
-            raise TurnFailed(failed, str(error)) from error
+            raise NoAnswer(failed, str(error)) from error
         finally:
             self.notebook.end(message, failed=failed)
 
@@ -184,14 +190,12 @@ class Turn(Struct):
         ]
         self.notebook.add(message, *parts)
 
-    def _checked(self, response: ChatResponse, *, is_last: bool) -> str:
-        if response.text.strip():
-            return response.text
-        if is_last:
-            raise TurnFailed(STEPS, f"no answer after {self.steps} steps (ask.max_steps)")
-        raise TurnFailed(EMPTY, "the model gave an empty answer")
+    async def _read(self, response: ChatResponse, *, is_last: bool) -> FinalText:
+        if is_last and response.ended is AnswerEnd.STOP and not response.text.strip():
+            raise NoAnswer(STEPS, f"no answer after {self.steps} steps (ask.max_steps)")
+        return await asyncio.to_thread(read_final, response, self.sources, self.payer.ask)
 
-    async def _call_tools(self, response: ChatResponse) -> str | None:
+    async def _call_tools(self, response: ChatResponse) -> FinalText | None:
         """Carry out the calls of a message; the synthesis where they give an overview."""
         self.on_event(MessageEnded(is_answer=False))
         calls = _with_own_ids(response.calls, self.steps)
@@ -219,21 +223,25 @@ class Turn(Struct):
         message = self.notebook.begin(Speaker.TOOL, *parts)
         self.notebook.end(message)
 
-    async def _complete(self, text: str, *, is_synthesis: bool) -> TurnAnswer:
-        checked = await asyncio.to_thread(check_citations, text, self.sources)
-        failed = self.notebook.end_turn(checked.text)
+    async def _complete(self, final: FinalText, *, is_synthesis: bool) -> TurnAnswer:
+        checked = await asyncio.to_thread(check_citations, final.text, self.sources)
+        text = f"{checked.text}\n\n{final.note}" if final.note else checked.text
+        failed = self.notebook.end_turn(text)
+        if final.note:
+            self.on_event(BlockWritten(final.note))
         self.on_event(MessageEnded(is_answer=True))
         return self._ended(
             TurnAnswer(
-                checked.text,
+                text,
                 failed=failed,
+                ended=final.ended,
                 is_synthesis=is_synthesis,
                 citations=checked.kept,
                 citations_dropped=checked.dropped,
             )
         )
 
-    async def _failed(self, failure: TurnFailed) -> TurnAnswer:
+    async def _failed(self, failure: NoAnswer) -> TurnAnswer:
         """The best answer without a model."""
         self.on_event(TextVoided(failure.detail))
         text = await asyncio.to_thread(self.without_model, self.question)

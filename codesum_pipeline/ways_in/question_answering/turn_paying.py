@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.settings.llm_settings import AskSettings, LlmSe
 from codesum_pipeline.texts.llm.backend import ModelBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, Ledger
 from codesum_pipeline.texts.llm.paying import Cap, Till
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText
+from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.texts.llm.retrying import with_fallbacks, with_retries
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls
 
@@ -87,12 +87,17 @@ class Payer(Struct, frozen=True):
         return Till(ledger, self.llm, LEVEL, self.turn, caps, CostCapReached, "ask a cheaper model")
 
 
+# A cut message may still be the answer.
+_USABLE = (AnswerEnd.STOP, AnswerEnd.LENGTH)
+
+
 def _settled(response: ChatResponse, latency_s: float) -> AttemptResult:
     return AttemptResult(
-        AttemptOutcome.GOOD,
+        AttemptOutcome.GOOD if response.ended in _USABLE else AttemptOutcome.INVALID,
         response.cost_usd,
         latency_s,
         usage=response.usage,
+        failure=None if response.ended is AnswerEnd.STOP else response.ended.value,
         has_tool_call=bool(response.calls),
         model_echoed=response.model_name_echoed,
     )

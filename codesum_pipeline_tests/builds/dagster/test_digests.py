@@ -7,16 +7,23 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from msgspec.structs import replace
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.steps.scheduled_digests import write_rollups
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.notifications.digests.digest_rows import DigestState
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline_tests.builds.dagster.conftest import _run_job, with_settings
 from codesum_pipeline_tests.builds.dagster.digest_home import FILES, SHORTER, SIGN_IN, DigestHome
+from codesum_pipeline_tests.notifications.digests.history_rows import cited, row
 from codesum_pipeline_tests.support.commands import run_codesum
+from codesum_pipeline_tests.support.digest_items import answer as digest_answer
+from codesum_pipeline_tests.support.digest_items import claim
 from codesum_pipeline_tests.support.homes import open_home
+from codesum_pipeline_tests.support.llm_server import Says, ScriptedServer
 from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -127,6 +134,45 @@ def test_nothing_is_looked_at_where_nobody_asked(home: Home, instance: dg.Dagste
     assert look(home, instance, datetime(2026, 11, 21, 6, tzinfo=UTC)) == "no digest is due"
     assert "too few digests" in str(look(home, instance, datetime(2026, 12, 1, 14, tzinfo=UTC), "digest_rollup"))
     assert not home.layout.digests.exists()
+
+
+def test_a_roll_up_that_was_badly_answered_starts_no_run_until_something_differs_on_any_day(
+    shop: DigestHome, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPORTER_KEY", "any word will do")
+    days = iter(("2026-10-01", "2026-10-08", "2026-10-15"))
+
+    def tell_one() -> None:
+        day = next(days)
+        text = "Sessions end after 8 hours [1]."
+        with open_digests(shop.folder / "digests.sqlite", now=utc_now) as store:
+            told = row(day, day, text, cited("shop/auth.py::sign_in"))
+            store.record(None, replace(told, intent_name="auth", state=DigestState.QUEUED, told_at=told.created_at))
+
+    def at(day: int) -> dg.RunRequest | str:
+        return look(shop.home, instance, datetime(2026, 11, day, 14, tzinfo=UTC), "digest_rollup")
+
+    tell_one()
+    tell_one()
+    bad = digest_answer(claim("It is all new.", 1, quote="words that stand nowhere"))
+    with ScriptedServer(lambda _request: Says(bad)) as server:
+        shop.configure(
+            f'[llm]\nenabled = true\nmodel = "openai/r"\napi_base = "{server.base}"\napi_key_env = "REPORTER_KEY"\n'
+            'prices = [{model = "openai/r", input = 1.0, output = 2.0}]\n'
+        )
+        assert isinstance(at(2), dg.RunRequest)
+        done = write_rollups(shop.home, now=lambda: datetime(2026, 11, 2, 14, tzinfo=UTC))
+        assert (len(server.seen), len(done.failures)) == (3, 1)
+
+        skipped = str(at(3))
+        assert skipped.startswith("no roll-up of auth for 2026-10: ")
+        assert "else from 2026-11-09 14:00 UTC on; `codesum digest run --again` asks now, and pays again" in skipped
+        assert isinstance(at(10), dg.RunRequest), "a week is over"
+        tell_one()
+        assert isinstance(at(3), dg.RunRequest), "there is another digest"
+        assert isinstance(at(28), dg.RunRequest), "also late in the month"
+    cron = build_defs({"home": shop.folder}).get_repository_def().get_schedule_def("digest_rollup").cron_schedule
+    assert cron == "0 14 * * *"
 
 
 def test_questions_that_cannot_be_read_do_not_break_the_look(shop: DigestHome, instance: dg.DagsterInstance) -> None:

@@ -4,7 +4,9 @@ from codesum_pipeline.builds.dagster.asset_steps import metadata_of
 from codesum_pipeline.builds.reports.report_values import report_values
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, CallTotals
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls, PlanPrice
+from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
+from codesum_pipeline.texts.summaries.by_model.plan_prices import NextBuild, PlannedCalls, PlanPrice
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
 from codesum_pipeline.texts.summaries.level_build import LevelReport
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanReport
 
@@ -54,19 +56,28 @@ def test_without_a_model_nothing_is_said_of_one() -> None:
 
 
 def test_a_plan_shows_what_a_model_would_do_with_its_price() -> None:
-    forecast = PlanPrice(CallTotals(2, 200, 16, 0.2), stopped={Gate.CAP: CallTotals(3, 300, 24, 0.3)}, kept=1)
+    asked, capped = PlannedCalls(2, 200, 16, 0.2, 0.25, 2.0), PlannedCalls(3, 300, 24, 0.3, 0.35, 3.0)
+    forecast = PlanPrice(asked, stopped={Gate.CAP: capped}, kept=1)
+    following = NextBuild(2, 0.25, 1.5, "llm.max_cost_usd_per_run = 1.5")
+    plan = PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast}, 0.1, following, CostHistory())
 
-    shown = metadata_of(report_values(PlanReport(6, {}, {}, 0, "", {Level.FUNCTION: forecast}, 0.1)))
+    shown = metadata_of(report_values(plan))
     values = {name: getattr(value, "value", value) for name, value in shown.items()}
 
     assert {name: value for name, value in values.items() if name not in ("rows", "contexts_changed")} == {
-        "forecast": "| level | calls (above functions at most) | texts there already | tokens read | tokens written | "
-        "US dollars | would summarize | of US dollars | stopped by |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-        "| function | 2 | 1 | 500 | 40 | 0\\.2000 | 3 | 0\\.3000 | 3 cap |",
+        "forecast": "| level | calls (above functions perhaps fewer) | texts there already | tokens read | "
+        "tokens written | expected US dollars | at most US dollars | would summarize | expected US dollars | "
+        "at most US dollars | stopped by |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| function | 2 | 1 | 500 | 40 | 0\\.2500 | 2\\.0000 | 3 | 0\\.3500 | 3\\.0000 | 3 cap |",
         "predicted_calls": 2,
         "predicted_usd": 0.2,
         "predicted_usd_with_cache": 0.1,
+        "expected_usd": 0.25,
+        "at_most_usd": 1.5,
+        "at_most_by": "llm.max_cost_usd_per_run = 1.5",
+        "expected_from": CostHistory().describe(),
         "would_summarize": 3,
-        "would_usd": 0.3,
+        "would_expected_usd": 0.35,
+        "would_at_most_usd": 3.0,
     }

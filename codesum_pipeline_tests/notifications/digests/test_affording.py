@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.foundation.settings.llm_settings import DigestSettings, LlmSettings, ModelPrice
-from codesum_pipeline.notifications.digests.digest_by_model import affordable_chars
+from codesum_pipeline.notifications.digests.prompt_room import affordable_chars
 from codesum_pipeline.texts.llm.budgets import LEAST_MATERIAL_CHARS
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline_tests.support.digest_items import NEW_LINES, OLD_LINES, item

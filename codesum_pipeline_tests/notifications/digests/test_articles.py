@@ -2,20 +2,27 @@
 
 import logging
 import re
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.notifications.digests.articles import (
     AROUND_CHARS,
+    LEAST_QUOTE_CHARS,
+    LEAST_WHOLE_CHARS,
+    QUOTE_RULE,
     Articles,
+    count_quote_chars,
     fill_articles,
     first_entry_chars,
-    with_closed_fence,
 )
 from codesum_pipeline.notifications.digests.digest_items import Item
 from codesum_pipeline.texts.llm.budgets import CUT_MARK
+from codesum_pipeline.texts.llm.digest_templates import load_digest_template
+from codesum_pipeline.texts.llm.templates import TemplateKind
 from codesum_pipeline_tests.support.digest_items import item, many
 
 ENTRY = re.compile(r"\[(\d+)\]\n<<<CHANGE ([0-9a-f]{32})\n(.*?)\n\2 CHANGE>>>", re.DOTALL)
@@ -196,6 +203,72 @@ def test_a_short_text_may_be_quoted_whole() -> None:
 
     assert shown.has_quote("Fix login")
     assert not shown.has_quote("login")
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "counted"),
+    [
+        pytest.param("It sets a_b_c_d_e_f now.", "a_b_c_d_e_f", 11, id="eleven"),
+        pytest.param("It sets a_b_c_d_e_fg now.", "a_b_c_d_e_fg", 12, id="twelve"),
+        pytest.param("It is: if a = b: c = d.", "if a = b: c = d", 9, id="blanks do not count: nine of fifteen"),
+        pytest.param("It is: if a == b: c += d1.", "if a == b: c += d1", 12, id="twelve beside blanks"),
+        pytest.param("It is a\u00a0b\u3000c d e f g h i j k.", "a b c d e f g h i j k", 11, id="blanks of any kind"),
+        pytest.param("Les clés changées là-bas.", "clés changées", 12, id="accents are one character each"),
+        pytest.param(
+            "Les cle\u0301s change\u0301es.", "cle\u0301s change\u0301e", 11, id="composed before it is counted"
+        ),
+        pytest.param("会话现在八小时后结束了。以前是三十天。", "会话现在八小时后结束了", 11, id="eleven Chinese"),
+        pytest.param("会话现在八小时后结束了。以前是三十天。", "会话现在八小时后结束了。", 12, id="twelve Chinese"),
+        pytest.param("Сеансы короче теперь.", "Сеансы корот", 11, id="eleven Cyrillic that stand nowhere"),
+        pytest.param("Сеансы короче теперь.", "Сеансы короче", 12, id="twelve Cyrillic"),
+    ],
+)
+def test_the_least_length_of_a_quote_is_counted_without_blanks_in_any_script(
+    text: str, quote: str, counted: int
+) -> None:
+    shown = filled([item(after=text, before=None, subjects=(), lines=(None, None))]).shown[0]
+
+    assert count_quote_chars(quote) == counted
+    assert shown.has_quote(quote) is (counted >= LEAST_QUOTE_CHARS)
+
+
+@pytest.mark.parametrize(
+    ("quote", "counted", "is_found"),
+    [
+        pytest.param("+limit_is = 7", 10, False, id="the mark of a new line does not count"),
+        pytest.param("limit_is = 7", 10, False, id="nor is it missed"),
+        pytest.param("+  limit_is_now = 7", 14, True, id="a long line with its mark"),
+        pytest.param("limit_is_now = 7", 14, True, id="a long line without it"),
+        pytest.param("-limit_was_=7", 12, True, id="twelve of a line that went"),
+        pytest.param("-limit_was=7", 11, False, id="eleven of a line that went"),
+    ],
+)
+def test_a_plus_or_minus_in_front_of_a_quote_does_not_count(quote: str, counted: int, is_found: bool) -> None:
+    lines = ("limit_was_=7\nlimit_was=7\nkept\n", "limit_is = 7\nlimit_is_now = 7\nkept\n")
+    shown = filled([item(before=None, subjects=(), lines=lines)]).shown[0]
+
+    assert count_quote_chars(quote) == counted
+    assert shown.has_quote(quote) is is_found
+
+
+@pytest.mark.parametrize(
+    ("subject", "counted"),
+    [("Fix", 3), ("F i x", 3), ("+ Fix", 3), ("Fix a", 4), ("Fix login", 8), ("修复登录", 4), ("修复", 2)],
+)
+def test_all_of_a_short_text_is_a_quote_from_four_characters_on(subject: str, counted: int) -> None:
+    shown = filled([item(after=None, before=None, subjects=(subject,), lines=(None, None))]).shown[0]
+
+    assert count_quote_chars(subject) == counted
+    assert shown.has_quote(subject) is (counted >= LEAST_WHOLE_CHARS)
+    assert not shown.has_quote(subject[1:])
+
+
+@pytest.mark.parametrize("name", ["default", "default-history"])
+def test_the_templates_say_the_rule_for_quotes_as_it_is_checked(tmp_path: Path, name: str) -> None:
+    template = load_digest_template(tmp_path, TemplateKind.DIGEST_SYSTEM, name)
+
+    assert QUOTE_RULE in " ".join(template.text.split())
+    assert (LEAST_QUOTE_CHARS, LEAST_WHOLE_CHARS) == (12, 4)
 
 
 def test_what_was_cut_off_cannot_be_quoted() -> None:

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, ModelPrice
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.claims import TOOL_NAME
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob, write_by_model
 from codesum_pipeline.notifications.digests.digest_items import Item
@@ -41,6 +42,8 @@ from codesum_pipeline_tests.support.settings import changed
 KEY = "the-key-of-the-digests-0123456789"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 AT_ONCE = {"Retry-After": "0"}
+TWO = (ModelPrice(model="openai/reporter-2", input=1.0, output=2.0),)
+AGAIN = AskAgain("changes", "ask --again")
 ITEMS = (item(1), item(2, name="close_session", after="Closes the session of a user.", lines=(None, None)))
 
 
@@ -53,7 +56,8 @@ class Reporter(AskingModel):
     def write(
         self, items: Sequence[Item] = ITEMS, *, intent: Intent = INTENT, job_id: str = "dig-1", **made: Any
     ) -> DigestDraft:
-        return write_by_model(DigestJob(intent, job_id, self.settings, self.books, lambda: self.now, **made), items)
+        job = DigestJob(intent, job_id, self.settings, self.books, lambda: self.now, AGAIN, **made)
+        return write_by_model(job, items)
 
 
 WRITTEN, CAPPED, FAILED = 0, 3, 4
@@ -277,16 +281,118 @@ def test_an_answer_that_cannot_be_taken_goes_back_once_as_a_complaint(
     assert reporter.outcomes() == ["invalid", "good"]
 
 
-def test_after_all_repairs_it_is_a_failure_of_the_model_and_no_empty_digest(reporter: Reporter) -> None:
-    reporter.script(Says(answer(claim("It is all new.", 1, quote="words that stand nowhere"))))
+NOWHERE = answer(claim("It is all new.", 1, quote="words that stand nowhere"))
+NOT_BEFORE = (
+    "It is asked again by itself once its template, the model or the changes differ, else from 2026-03-09 12:00 UTC on"
+    "; `ask --again` asks now, and pays again."
+)
+BAD = [
+    pytest.param(Says(NOWHERE), 3, id="no quote holds"),
+    pytest.param(Says(""), 3, id="empty"),
+    pytest.param(Says("Sessions end sooner."), 3, id="no JSON"),
+    pytest.param(Says(answer(claim("So long. " * 8000, 1, quote="x"))), 3, id="over the bytes"),
+    pytest.param(Says(answer(), model="someone-else"), 1, id="another model"),
+]
 
-    with pytest.raises(SummaryOutputInvalid, match="sign-in: 3 answers of openai/reporter-1"):
+
+@pytest.mark.parametrize(("bad", "calls"), BAD)
+def test_a_question_that_was_badly_answered_is_not_paid_for_again_and_says_when_and_how_it_is_asked(
+    reporter: Reporter, bad: Behaviour, calls: int
+) -> None:
+    reporter.cap(max_cost_usd_per_digest=1.0)
+    reporter.script(bad)
+
+    for _ in range(3):
+        with pytest.raises(UnusableAnswers) as unusable:
+            reporter.write()
+        assert str(unusable.value).endswith(f". {NOT_BEFORE}")
+        reporter.now += timedelta(days=2)
+
+    assert len(reporter.server.seen) == calls
+    reporter.now = NOON + timedelta(days=7, seconds=1)
+    reporter.script(Says(answer()))
+    assert reporter.write().calls == 1
+
+
+@pytest.mark.parametrize(
+    "differ",
+    [
+        pytest.param(lambda reporter: reporter.set(model="openai/reporter-2", prices=TWO), id="another model"),
+        pytest.param(lambda reporter: reporter.cap(max_tokens=4000), id="another limit"),
+        pytest.param(
+            lambda reporter: reporter.save(TemplateKind.DIGEST_SYSTEM, "default", "Be terse, in {language}."),
+            id="another system template",
+        ),
+        pytest.param(
+            lambda reporter: reporter.save(TemplateKind.DIGEST_INSTRUCTION, "default", "{intent_text} {articles}"),
+            id="another instruction",
+        ),
+    ],
+)
+def test_a_question_that_was_badly_answered_is_asked_again_at_once_where_something_differs(
+    reporter: Reporter, differ: Callable[[Reporter], None]
+) -> None:
+    reporter.script(Says(NOWHERE))
+    with pytest.raises(UnusableAnswers):
         reporter.write()
-    assert len(reporter.server.seen) == 3
-    with pytest.raises(SummaryOutputInvalid):
+    reporter.script(*[Says(NOWHERE)] * 3, Says(answer()))
+    differ(reporter)
+
+    assert reporter.write().calls == 1
+
+
+def test_other_changes_are_another_question(reporter: Reporter) -> None:
+    reporter.script(*[Says(NOWHERE)] * 3, Says(answer()))
+    with pytest.raises(UnusableAnswers, match="sign-in: 3 answers of openai/reporter-1"):
         reporter.write()
-    # The same question would get the same answers: they stand in the books.
-    assert len(reporter.server.seen) == 3
+
+    assert reporter.write(ITEMS[:1]).calls == 1
+
+
+def test_a_person_can_have_it_asked_again_at_once(reporter: Reporter) -> None:
+    reporter.cap(max_cost_usd_per_digest=1.0)
+    reporter.script(*[Says(NOWHERE)] * 6, Says(answer()))
+    with pytest.raises(UnusableAnswers):
+        reporter.write()
+    reporter.now += timedelta(days=1)
+    with pytest.raises(UnusableAnswers, match="else from 2026-03-10 12:00 UTC on"):
+        reporter.write(asks_again=True)
+    with pytest.raises(UnusableAnswers):
+        reporter.write()
+
+    assert len(reporter.server.seen) == 6
+    assert reporter.write(asks_again=True).calls == 1
+
+
+def test_an_answer_of_another_model_is_taken_once_its_name_is_said_to_be_the_same_and_not_paid_again(
+    reporter: Reporter,
+) -> None:
+    reporter.script(Says(answer(), model="someone-else"))
+    with pytest.raises(UnusableAnswers, match="someone-else"):
+        reporter.write()
+
+    reporter.set(echoed_names={"someone-else": MODEL})
+
+    assert (reporter.write().calls, len(reporter.server.seen)) == (0, 1)
+
+
+def test_a_conversation_that_was_cut_short_goes_on_where_it_was(reporter: Reporter) -> None:
+    reporter.set(max_attempts=1)
+    reporter.script(Says(NOWHERE), Says(answer()))
+    with pytest.raises(UnusableAnswers):
+        reporter.write()
+
+    reporter.set(max_attempts=2)
+
+    assert (reporter.write().calls, len(reporter.server.seen)) == (1, 2)
+
+
+def test_a_call_that_failed_is_made_again_by_the_next_try(reporter: Reporter) -> None:
+    reporter.script(Fails(400), Says(answer()))
+    with pytest.raises(SummaryCallFailed):
+        reporter.write()
+
+    assert reporter.write().calls == 1
 
 
 def test_invented_claims_are_dropped_and_told_in_the_result_the_log_and_the_last_line(

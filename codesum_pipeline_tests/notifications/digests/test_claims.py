@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.foundation.store.sqlite_tables import read_json, to_json
 from codesum_pipeline.notifications.delivery.dialects import CHAT, PLAIN, html_mail, write_body
 from codesum_pipeline.notifications.delivery.posts import digest_post
-from codesum_pipeline.notifications.digests.articles import fill_articles
+from codesum_pipeline.notifications.digests.articles import QUOTE_RULE, fill_articles
 from codesum_pipeline.notifications.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse
@@ -100,6 +100,21 @@ def test_a_quote_that_stands_in_several_changes_does_not_say_which_is_meant() ->
 def test_no_claim_left_is_a_problem_of_the_answer_and_no_empty_digest() -> None:
     with pytest.raises(AnswerProblem, match="no quote stands, letter by letter"):
         read(claim("Nothing of this is true.", 1, quote="words that stand nowhere at all"))
+
+
+def test_a_model_is_told_the_rule_for_quotes_in_its_schema_and_of_those_that_are_too_short() -> None:
+    quote = digest_tool().schema["properties"]["claims"]["items"]["properties"]["quote"]
+    with pytest.raises(AnswerProblem) as problem:
+        read(claim("They are counted.", 3, quote="of nobody at all"), claim("They are open.", 3, quote="are open."))
+
+    assert quote["description"].endswith(f", {QUOTE_RULE}.")
+    assert f", {QUOTE_RULE}. Too short, unless it is all of a text: `are open.` has 8" in str(problem.value)
+
+
+def test_a_quote_is_as_long_as_the_rule_says_on_both_sides_of_it() -> None:
+    assert read(claim("They are open.", 3, quote="that are open.")).claims
+    with pytest.raises(AnswerProblem):
+        read(claim("They are open.", 3, quote="that are open"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, SummaryCallFailed
 from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentSchedule
+from codesum_pipeline.foundation.settings.llm_settings import ModelPrice
 from codesum_pipeline.notifications.delivery.digest_hooks import HookFailed
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
 from codesum_pipeline.notifications.digests.digest_store import open_digests
@@ -19,7 +20,9 @@ from codesum_pipeline.notifications.digests.rollups import (
     MonthlyRollup,
     RollupPlan,
     Window,
+    find_held_rollups,
     month_before,
+    month_over,
     plan_rollup,
     run_monthly,
     send_rollup,
@@ -392,3 +395,129 @@ def test_a_month_whose_model_failed_is_tried_again_by_the_next_call(shop: Shop, 
 
     assert re.match("summary_call_failed", failed.problem) and failed.digest_id is None
     assert done.digest_id == sent(shop)[0].id
+
+
+BAD = Says(answer(claim("It is all new.", 1, quote="words that stand nowhere")))
+AGAIN = "`codesum digest run --again` asks now, and pays again."
+DIFFER = "It is asked again by itself once its template, the model or the digests differ"
+
+
+@pytest.fixture
+def badly_answered(shop: Shop, server: ScriptedServer) -> Shop:
+    """A shop whose roll-up of October was badly answered, with three calls, on 2 November."""
+    shop.ask(server.base)
+    shop.operator = ("ops",)
+    shop.channels = {**shop.channels, "ops": shop.channels["hook"]}
+    server.script = lambda _request: BAD
+    run_monthly(shop.desk)
+    assert len(server.seen) == 3
+    server.script = lambda _request: Says(answer(GOOD))
+    return shop
+
+
+def test_a_month_that_was_badly_answered_is_not_paid_for_again_and_says_when_and_how_it_is_asked(
+    badly_answered: Shop, server: ScriptedServer
+) -> None:
+    badly_answered.pass_time(hours=10)
+    (failed,) = run_monthly(badly_answered.desk)
+
+    assert failed.problem.startswith("summary_output_validation_failed: signing-in: 3 answers of openai/reporter-1")
+    assert failed.problem.endswith(f". {DIFFER}, else from 2026-11-09 06:00 UTC on; {AGAIN}")
+    ((subject, text),) = badly_answered.notices()
+    assert subject == "No roll-up of signing-in" and failed.problem in text and "Nothing was sent." in text
+    assert "tried again each day" not in text
+    assert len(server.seen) == 3
+    assert plan(badly_answered).held
+
+
+def test_after_the_month_a_roll_up_that_was_badly_answered_is_asked_for_by_nobody(
+    badly_answered: Shop, server: ScriptedServer
+) -> None:
+    badly_answered.moment = datetime(2026, 11, 28, 6, tzinfo=UTC)
+    server.script = lambda _request: BAD
+    (failed,) = run_monthly(badly_answered.desk)
+
+    assert len(server.seen) == 6
+    assert failed.problem.endswith(f". {DIFFER}, until 2026-12-01 00:00 UTC; {AGAIN}")
+
+
+def another_model(shop: Shop) -> None:
+    price = ModelPrice(model="openai/reporter-2", input=1.0, output=2.0)
+    shop.settings = changed(shop.settings, llm={"model": price.model, "prices": (price,)})
+
+
+def another_template(shop: Shop) -> None:
+    save_template_atomic(shop.home / "prompts", TemplateKind.DIGEST_SYSTEM, "default-history", "Sum up, in {language}.")
+
+
+@pytest.mark.parametrize(
+    "differ",
+    [
+        pytest.param(another_model, id="the model"),
+        pytest.param(another_template, id="the template"),
+        pytest.param(
+            lambda shop: tell(shop, sent_digest("d3", "2026-10-20", "Keys are rotated [1].", LOGIN)), id="the digests"
+        ),
+        pytest.param(lambda shop: shop.pass_time(days=7, seconds=1), id="a week is over"),
+    ],
+)
+def test_a_month_that_was_badly_answered_is_asked_for_again_once_something_differs(
+    badly_answered: Shop, server: ScriptedServer, differ: Callable[[Shop], None]
+) -> None:
+    differ(badly_answered)
+    assert not plan(badly_answered).held
+
+    (done,) = run_monthly(badly_answered.desk)
+
+    assert (done.problem, len(server.seen)) == ("", 4)
+    assert [each.id for each in sent(badly_answered)] == [done.digest_id]
+
+
+def test_a_month_that_was_badly_answered_is_asked_for_now_where_a_person_says_so(
+    badly_answered: Shop, server: ScriptedServer
+) -> None:
+    (done,) = run_monthly(replace(badly_answered.desk, asks_again=True))
+
+    assert (done.problem, len(server.seen)) == ("", 4)
+
+
+def test_a_month_whose_call_failed_says_that_it_is_tried_each_day(shop: Shop, server: ScriptedServer) -> None:
+    shop.ask(server.base)
+    shop.operator = ("ops",)
+    shop.channels = {**shop.channels, "ops": shop.channels["hook"]}
+    server.script = lambda _request: Fails(400)
+    run_monthly(shop.desk)
+
+    ((_, text),) = shop.notices()
+    assert text.endswith("It is tried again each day until 2026-12-01; `codesum digest run` tries now.")
+    assert not plan(shop).held
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "over"),
+    [
+        ("UTC", "2026-11-02T06:00:00", "2026-12-01T00:00:00.000Z"),
+        ("UTC", "2026-12-31T23:59:59", "2027-01-01T00:00:00.000Z"),
+        ("UTC", "2026-01-31T12:00:00", "2026-02-01T00:00:00.000Z"),
+        ("Europe/Berlin", "2026-10-31T23:30:00", "2026-11-30T23:00:00.000Z"),
+    ],
+)
+def test_the_month_is_over_when_the_next_begins_in_the_intents_time_zone(zone: str, now: str, over: str) -> None:
+    intent = replace(INTENT, schedule=IntentSchedule(timezone=zone))
+
+    assert month_over(intent, datetime.fromisoformat(now).replace(tzinfo=UTC)) == over
+
+
+def test_roll_ups_that_were_badly_answered_are_found_until_there_is_one(
+    badly_answered: Shop, server: ScriptedServer
+) -> None:
+    def found() -> list[MonthlyRollup]:
+        with open_digests(badly_answered.desk.layout.digests, now=badly_answered.now) as store:
+            return [*find_held_rollups(badly_answered.desk, store, [INTENT, replace(INTENT, name="other")])]
+
+    (held,) = found()
+    assert (held.intent_name, held.month, held.digest_id) == ("signing-in", "2026-10", None)
+    assert held.problem.endswith(f"else from 2026-11-09 06:00 UTC on; {AGAIN}")
+
+    run_monthly(replace(badly_answered.desk, asks_again=True))
+    assert found() == []

@@ -218,6 +218,26 @@ def test_step_7_any_number_of_matches_fits_into_the_prompt_and_the_log_says_what
     assert "the digest of signing-in" in caplog.text
 
 
+def test_step_9_answers_that_cannot_be_used_send_nothing_are_told_at_once_and_say_when_and_how_to_ask_again(
+    asking: Shop, server: ScriptedServer
+) -> None:
+    server.script = lambda _request: Answers(answer(1, quote="words that stand nowhere"))
+    asking.find()
+    rows = [asking.tick() for _ in range(3)]
+
+    assert {(row.outcome, row.failure) for row in rows} == {(TickOutcome.HELD, TickFailure.ANSWER)}
+    assert len(server.seen) == 3
+    when = "once its template, the model or the changes differ, else from 2026-11-30 12:00 UTC on"
+    command = "`codesum digest run --intent signing-in --again` asks now, and pays again."
+    assert rows[-1].reason.endswith(f". It is asked again by itself {when}; {command}")
+    ((subject, text),) = asking.notices()
+    assert subject == "No digest of signing-in: the model's answers cannot be used"
+    assert rows[0].reason in text
+    server.script = lambda _request: Answers(answer(1))
+    asking.find(asking.change("another"))
+    assert asking.tick().outcome is TickOutcome.QUEUED
+
+
 def test_step_9_a_model_that_fails_sends_nothing_and_the_third_time_in_a_row_is_told_once(
     asking: Shop, server: ScriptedServer, hook: WebhookReceiver
 ) -> None:

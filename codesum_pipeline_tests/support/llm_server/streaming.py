@@ -12,6 +12,7 @@ from aiohttp import web
 from codesum_pipeline_tests.support.llm_server.model_requests import ModelRequest, Wire
 
 _PIECE = 7
+_ANTHROPIC_ENDS = {"length": "max_tokens", "content_filter": "refusal"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ class Streams:
 
     `model` is the name under which it comes, where that is not the asked one. After
     `breaks_after` pieces the connection is cut, `hangs_after` so many nothing more is said before `goes_on` is set,
-    which may be never; `is_counted` off leaves the usage out.
+    which may be never; `is_counted` off leaves the usage out. `ends` is the reason of its end in OpenAI's words, where
+    that is not the usual one; `refusal` are the words of a model that refuses, and `error` is what a provider sends in
+    place of the end when it fails.
     """
 
     text: str = ""
@@ -45,6 +48,9 @@ class Streams:
     same_ids: bool = False
     pause_s: float = 0.0
     model: str | None = None
+    ends: str | None = None
+    refusal: str = ""
+    error: Mapping[str, Any] | None = None
 
     async def treat(self, request: ModelRequest, connection: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -67,6 +73,7 @@ class Streams:
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         deltas += [{"reasoning_content": piece} for piece in _split(self.reasoning)]
         deltas += [{"content": piece} for piece in _split(self.text)]
+        deltas += [{"refusal": piece} for piece in _split(self.refusal)]
         for place, call in enumerate(self.calls):
             id_ = "call_same" if self.same_ids else f"call_{request.number}_{place}"
             head = {"index": place, "id": id_, "type": "function", "function": {"name": call.name, "arguments": ""}}
@@ -77,7 +84,9 @@ class Streams:
         pieces: list[dict[str, Any]] = [
             {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
         ]
-        end = "tool_calls" if self.calls else "stop"
+        if self.error is not None:
+            return [*pieces, {"error": self.error}]
+        end = self.ends or ("tool_calls" if self.calls else "stop")
         pieces.append({"choices": [{"index": 0, "delta": {}, "finish_reason": end}]})
         if self.is_counted:
             prompt = sum(len(str(turn)) for turn in request.body["messages"]) // 4
@@ -98,9 +107,11 @@ class Streams:
         start |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
         texts = [{"type": "text_delta", "text": piece} for piece in _split(self.text)]
-        blocks: list[tuple[dict[str, Any], list[dict[str, str]]]] = (
-            [({"type": "text", "text": ""}, texts)] if self.text else []
-        )
+        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in _split(self.reasoning)]
+        blocks: list[tuple[dict[str, Any], list[dict[str, str]]]] = [
+            *([({"type": "thinking", "thinking": "", "signature": ""}, thoughts)] if self.reasoning else []),
+            *([({"type": "text", "text": ""}, texts)] if self.text else []),
+        ]
         for place, call in enumerate(self.calls):
             opened: dict[str, Any] = {
                 "type": "tool_use",
@@ -114,7 +125,10 @@ class Streams:
             events.append({"type": "content_block_start", "index": index, "content_block": head})
             events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
             events.append({"type": "content_block_stop", "index": index})
-        stop = {"stop_reason": "tool_use" if self.calls else "end_turn", "stop_sequence": None}
+        if self.error is not None:
+            return [*events, {"type": "error", "error": self.error}]
+        reason = _ANTHROPIC_ENDS[self.ends] if self.ends else "tool_use" if self.calls else "end_turn"
+        stop = {"stop_reason": reason, "stop_sequence": None}
         end = {"type": "message_delta", "delta": stop, "usage": {"output_tokens": len(self.text) // 4 + 1}}
         return [*events, end, {"type": "message_stop"}]
 

@@ -1,6 +1,7 @@
 """A conversation's message: heard piece by piece, by the model that was asked, recorded and found again."""
 
 import asyncio
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +18,12 @@ from codesum_pipeline.foundation.data_model.errors import (
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
+from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
+from codesum_pipeline_tests.support.llm_server.behaviours import Sends
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.texts.llm.making import function_answer, responding
 
@@ -122,6 +124,137 @@ def test_a_message_that_breaks_off_is_a_failed_call(server: ScriptedServer) -> N
     assert isinstance(message, SummaryCallFailed)
     assert (message.failure, message.was_sent) == (CallFailure.CONNECTION, True)
     assert heard == "A shop with "
+
+
+BOTH_FORMATS = pytest.mark.parametrize("model", [MODEL, CLAUDE])
+
+
+def chat_in(server: ScriptedServer, model: str, behaviour: Behaviour) -> Any:
+    """The message in the format of a model's provider."""
+    found, _ = chat(server, behaviour, model=model, api_base=server.root if model == CLAUDE else server.base)
+    return found
+
+
+@BOTH_FORMATS
+@pytest.mark.parametrize(
+    ("behaviour", "end", "text"),
+    [
+        pytest.param(Streams("A shop."), AnswerEnd.STOP, "A shop.", id="the model is done"),
+        pytest.param(Streams("A sh", ends="length"), AnswerEnd.LENGTH, "A sh", id="cut"),
+        pytest.param(Streams(reasoning="Hm", ends="length"), AnswerEnd.LENGTH, "", id="cut while it reasons"),
+    ],
+)
+def test_why_a_message_ended_is_read(
+    server: ScriptedServer, model: str, behaviour: Streams, end: AnswerEnd, text: str
+) -> None:
+    message = chat_in(server, model, behaviour)
+
+    assert (message.ended, message.text, message.reasoning) == (end, text, behaviour.reasoning)
+
+
+@pytest.mark.parametrize(
+    ("model", "behaviour", "end", "text"),
+    [
+        pytest.param(MODEL, Streams("A sh", ends="content_filter"), AnswerEnd.FILTERED, "A sh", id="a filter"),
+        pytest.param(MODEL, Streams(refusal=f"No {KEY}."), AnswerEnd.REFUSED, "No ….", id="a refusal in its own field"),
+        pytest.param(CLAUDE, Streams("No.", ends="content_filter"), AnswerEnd.REFUSED, "No.", id="Anthropic's refusal"),
+        pytest.param(MODEL, Streams("A sh", ends="error"), AnswerEnd.ERROR, "A sh", id="an error as the reason"),
+    ],
+)
+def test_filters_refusals_and_errors_are_told_apart(
+    server: ScriptedServer, model: str, behaviour: Streams, end: AnswerEnd, text: str
+) -> None:
+    message = chat_in(server, model, behaviour)
+
+    assert (message.ended, message.text) == (end, text)
+
+
+@BOTH_FORMATS
+@pytest.mark.parametrize("text", ["", "A shop with many words."])
+def test_an_error_inside_a_stream_is_an_outcome_of_its_own_with_the_providers_words(
+    server: ScriptedServer, model: str, text: str
+) -> None:
+    message = chat_in(server, model, Streams(text, error={"message": f"Overloaded by {KEY}", "type": "api_error"}))
+
+    assert isinstance(message, SummaryCallFailed)
+    assert (message.failure, message.was_sent, message.is_passing) == (CallFailure.IN_ANSWER, True, True)
+    assert str(message) == (
+        f"summary_call_failed: {model}: its provider sent an error instead of the answer: Overloaded by …"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        pytest.param('{"error": {"message": "Upstream died", "code": 502}}', "Upstream died", id="an object"),
+        pytest.param('{"error": "Upstream died"}', "Upstream died", id="a text"),
+        pytest.param('{"error": {"code": "x"}}', '{"code": "x"}', id="an object without a message"),
+    ],
+)
+@BOTH_FORMATS
+def test_an_error_in_a_body_of_status_200_is_the_same_outcome(
+    server: ScriptedServer, body: str, words: str, model: str
+) -> None:
+    message = chat_in(server, model, Sends(body))
+
+    assert isinstance(message, SummaryCallFailed)
+    assert message.failure is CallFailure.IN_ANSWER
+    assert words in str(message)
+
+
+@pytest.mark.parametrize(
+    ("code", "failure"), [(401, CallFailure.CREDENTIALS), (429, CallFailure.RATE_LIMIT), (400, CallFailure.REFUSED)]
+)
+def test_an_error_inside_a_stream_with_a_code_is_what_its_code_says(
+    server: ScriptedServer, code: int, failure: CallFailure
+) -> None:
+    message, _ = chat(server, Streams("A shop", error={"message": "no", "code": code}))
+
+    assert message.failure is failure
+
+
+@BOTH_FORMATS
+@pytest.mark.parametrize(
+    ("type_", "failure"),
+    [
+        ("authentication_error", CallFailure.CREDENTIALS),
+        ("rate_limit_error", CallFailure.RATE_LIMIT),
+        ("invalid_request_error", CallFailure.REFUSED),
+        ("overloaded_error", CallFailure.IN_ANSWER),
+    ],
+)
+def test_an_error_inside_a_stream_without_a_code_is_what_its_type_says(
+    server: ScriptedServer, model: str, type_: str, failure: CallFailure
+) -> None:
+    message = chat_in(server, model, Streams("A shop", error={"message": "no", "type": type_}))
+
+    assert message.failure is failure
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param({"choices": [None]}, id="an empty choice"),
+        pytest.param({"choices": "none"}, id="choices that are a text"),
+        pytest.param({"choices": [{"delta": [], "finish_reason": {}}]}, id="a delta that is a list"),
+        pytest.param({"delta": "stop", "error": None}, id="a delta that is a text"),
+    ],
+)
+def test_an_event_that_is_none_of_a_format_says_nothing(event: Any) -> None:
+    heard = StreamedMessage([], lambda _text: None)
+
+    heard.hear_raw(event)
+
+    assert (heard.ended, heard.text, heard.error) == (AnswerEnd.STOP, "", "")
+
+
+def test_a_recording_of_before_the_reason_was_read_is_a_whole_message(tmp_path: Path) -> None:
+    path = write_recording(tmp_path, REQUEST, MESSAGE)
+    entry = json.loads(path.read_text())
+    del entry["response"]["ended"]
+    path.write_text(json.dumps(entry))
+
+    assert read_chats(tmp_path) == {REQUEST.request_hash: MESSAGE}
 
 
 @pytest.mark.parametrize("behaviour", [Streams("A shop with it.", [Calls("look", {"x": 1})])])

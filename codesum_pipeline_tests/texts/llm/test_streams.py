@@ -166,7 +166,7 @@ def test_reasoning_is_heard_apart() -> None:
     [
         pytest.param(
             openai(TEXT, {"error": {"message": "overloaded", "type": "server_error", "code": 500}}, done=False),
-            CallFailure.SERVER,
+            CallFailure.IN_ANSWER,
             id="an error in mid-stream",
         ),
         pytest.param(openai(TEXT, done=False, is_cut=True), CallFailure.CONNECTION, id="a cut connection"),

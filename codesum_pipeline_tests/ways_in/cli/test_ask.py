@@ -177,6 +177,75 @@ def test_a_model_that_fails_is_told_and_the_exit_code_says_so(cli: Shop) -> None
     assert "no answer by a model: " in done.stderr
 
 
+CUT = Streams("Orders are placed in `shop/orders.py:8`, and then the card is", ends="length")
+LIMIT = (
+    "an answer has at most ask.max_tokens = 4096 tokens; raise it, or the limit of the model's server if that is lower"
+)
+
+
+def test_a_cut_answer_says_so_at_its_end_and_names_the_setting(cli: Shop) -> None:
+    cli.server.script = in_order(CUT)
+
+    done = ask(cli, QUESTION)
+
+    assert (done.returncode, done.stdout) == (0, f"{CUT.text}\n\n(The answer was cut here: {LIMIT}.)\n")
+
+
+@pytest.mark.slow
+def test_a_program_is_told_that_an_answer_was_cut(cli: Shop) -> None:
+    cli.server.script = in_order(CUT)
+
+    values = json.loads(ask(cli, QUESTION, "--json").stdout)
+
+    assert (values["ended"], values["failed"], values["citations"]) == ("length", None, 1)
+    assert "ask.max_tokens = 4096" in values["text"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("behaviour", "reason", "said"),
+    [
+        pytest.param(Streams("It sells, and", ends="length"), "length", f"cites no line of the sources: {LIMIT}"),
+        pytest.param(Streams(reasoning="Let me", ends="length"), "length", f"its reasoning and no answer: {LIMIT}"),
+        pytest.param(Streams("It", ends="content_filter"), "content-filter", "a content filter of the provider"),
+        pytest.param(Streams(refusal="I will not."), "refusal", "the model refuses to answer, and says: I will not."),
+        pytest.param(Streams("It", error={"message": "died"}), "error-in-answer", "instead of the answer: died"),
+    ],
+    ids=["cut without a citation", "nothing but reasoning", "a filter", "a refusal", "an error inside"],
+)
+def test_an_answer_that_ended_too_early_fails_and_says_why(
+    cli: Shop, behaviour: Streams, reason: str, said: str
+) -> None:
+    cli.server.script = lambda _request: behaviour
+
+    done = ask(cli, "charge_card", "--json")
+
+    assert (done.returncode, json.loads(done.stdout)["failed"]) == (1, reason)
+    assert f"no answer by a model: {json.loads(done.stdout)['detail']}; above is what the index has" in done.stderr
+    assert said in done.stderr
+    assert len(cli.server.seen) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("behaviour", "said", "exit_code"),
+    [
+        pytest.param(CUT, f"(The answer was cut here: {LIMIT}.)", 0, id="cut"),
+        pytest.param(Streams("It sells, and", ends="length"), LIMIT, 1, id="cut without a citation"),
+    ],
+)
+def test_on_a_narrow_terminal_a_cut_answer_says_so(cli: Shop, behaviour: Streams, said: str, exit_code: int) -> None:
+    cli.server.script = in_order(behaviour)
+
+    shown = fork_on_a_terminal("--home", cli.home, "ask", QUESTION, cwd=cli.home.parent, width=40)
+
+    lines = shown.lines()
+    assert shown.exit_code == exit_code
+    assert max(map(len, lines)) <= 40
+    # What goes to stderr is broken by the terminal, within words, too.
+    assert "".join(said.split()) in "".join("".join(lines).split())
+
+
 def test_an_unknown_repository_is_named_and_nobody_is_asked(cli: Shop) -> None:
     done = ask(cli, QUESTION, "--repo", "nowhere")
 

@@ -190,3 +190,63 @@ def test_a_model_s_price_is_said_before_and_what_was_looked_at_is_not_paid_again
         failed = codesum(shop, "send", INTENT.name, "--since", "2020-10-05")
         assert failed.returncode == 1 and "summary_call_failed" in failed.stderr
         assert len(hook.received) == 1
+
+
+BAD = Says(answer(claim("It is all new.", 1, quote="words that stand nowhere")))
+GOOD = Says(answer(claim("Tokens end after 8 hours.", 1, quote="Tokens now expire after 8 hours")))
+
+
+@pytest.mark.slow
+def test_a_roll_up_that_was_badly_answered_is_not_paid_for_again_until_a_person_says_so(
+    shop: Shop, hook: WebhookReceiver
+) -> None:
+    with ScriptedServer(lambda _request: BAD) as server:
+        set_up_model(shop, server.base)
+        bad, again = (codesum(shop, "send", INTENT.name, *MONTH) for _ in range(2))
+        command = f"codesum digest send {INTENT.name} {' '.join(MONTH)} --again"
+
+        for done in (bad, again):
+            assert done.returncode == 1
+            assert "It is not asked again before 20" in done.stderr
+            assert "unless its template, the model or the digests differ" in done.stderr
+            assert f"`{command}` asks now, and pays again." in done.stderr
+        assert (len(server.seen), hook.received) == (3, [])
+
+        server.script = lambda _request: GOOD
+        sent = codesum(shop, *command.removeprefix("codesum digest ").split())
+        assert (sent.returncode, len(server.seen), len(hook.received)) == (0, 4, 1)
+
+
+@pytest.mark.slow
+def test_run_again_status_and_doctor_tell_of_a_month_and_a_digest_that_were_badly_answered(
+    shop: Shop, hook: WebhookReceiver
+) -> None:
+    first_of_month = datetime.now(UTC).replace(day=1)
+    days = [iso_moment(first_of_month - timedelta(days=days)) for days in (9, 5)]
+    tell(shop, *(replace(OLD_FIRST, id=f"lately-{day}", created_at=day) for day in days))
+    with ScriptedServer(lambda _request: BAD) as server:
+        set_up_model(shop, server.base)
+        run = codesum(shop, "run")
+        tick = codesum(shop, "run", "--intent", INTENT.name)
+        asked = len(server.seen)
+        quiet = codesum(shop, "run"), codesum(shop, "run", "--intent", INTENT.name, "--json")
+        key = {"REPORTER_KEY": "any word will do"}
+        doctor, status = (
+            fork_codesum("--home", shop.home, name, cwd=shop.home, env=key) for name in ("doctor", "status")
+        )
+
+        assert {run.returncode, tick.returncode, *(done.returncode for done in quiet)} == {1}
+        assert "asked again by itself once its template, the model or the digests differ" in run.stderr
+        assert "`codesum digest run --again` asks now" in run.stderr
+        assert f"`codesum digest run --intent {INTENT.name} --again` asks now" in json.loads(quiet[1].stdout)["reason"]
+        told = "".join(doctor.stdout.split())
+        assert f"noroll-upof{days[0][:7]}couldbewritten" in told
+        assert "codesumdigestrun--again" in told
+        assert f"--intent {INTENT.name} --again` asks now" in status.stderr
+        assert f"codesumdigestrun--intent{INTENT.name}--again" in told
+        assert (asked, len(server.seen)) == (6, 6)
+
+        logins = claim("Logins are counted.", 1, quote="Logins are counted after ten tries")
+        server.script = lambda _request: Says(answer(logins))
+        again = codesum(shop, "run", "--again")
+        assert (again.returncode, len(server.seen)) == (0, 7)

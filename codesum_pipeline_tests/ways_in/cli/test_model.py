@@ -132,15 +132,22 @@ def test_a_plan_prices_a_repository_that_was_never_built_and_asks_nobody(codesum
 
     lines = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
     found = json.loads(planned.stdout)["llm"]
-    assert lines[0].startswith(f"${found['all']['stopped']['cap']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, ")
-    assert lines[1] == "as it is set, the next build spends nothing: llm.enabled is false"
+    stopped = found["all"]["stopped"]["cap"]
+    assert lines[0] == (
+        f"expected ${stopped['expected_usd']:,.4f}, at most ${stopped['at_most_usd']:,.4f}: all {BY_MODEL} texts that "
+        f"{MODEL} would write"
+    )
+    assert lines[1] == "the next build: $0.0000, since llm.enabled is false"
+    assert found["next_build"] == {
+        "texts": 0, "expected_usd": 0.0, "at_most_usd": 0.0, "bound_by": "llm.enabled = false",
+    }  # fmt: skip
     assert (found["model"], found["enabled"], found["all"]["asked"]["calls"]) == (MODEL, False, 0)
     assert found["levels"]["function"]["stopped"]["cap"]["calls"] == FUNCTIONS
-    stopped = found["all"]["stopped"]["cap"]
     assert stopped["calls"] == BY_MODEL
     assert 5_000 * BY_MODEL < stopped["input_tokens"] < 8_000 * BY_MODEL
-    assert 0 < stopped["usd"] < 0.1
-    assert found["usd_with_cache"] == {"asked": 0.0, "stopped": stopped["usd"]}, "eight at once find nothing kept"
+    assert 0 < stopped["predicted_usd"] < stopped["expected_usd"] < 0.1 < stopped["at_most_usd"]
+    with_cache = {"asked": 0.0, "stopped": stopped["predicted_usd"]}
+    assert found["predicted_usd_with_cache"] == with_cache, "eight at once find nothing kept"
     assert (fingerprint(new.home), new.server.seen) == (before, [])
 
 
@@ -151,15 +158,18 @@ def test_a_plan_says_what_the_caps_allow_and_how_to_go_on(codesum: Any, new: Til
     one_line = codesum(new.home, "plan", new.repo.path, "--limit", 0).stdout.splitlines()[-1]
 
     heads = next(line for line in with_table if line.startswith("level asked for"))
-    assert heads == "level asked for there already tokens read written US dollars stopped of US dollars by"
+    assert heads == (
+        "level asked for there already tokens read written expected $ at most $ stopped their expected $ by"
+    )
     whole = next(line for line in with_table if line.startswith("all "))
     assert whole.split()[1] == "5"
     assert whole.endswith(f"{BY_MODEL - 5} cap")
-    assert any(line.startswith("the caps (5 texts a run) leave 9 texts") for line in with_table)
+    assert any(line.startswith("the caps (5 texts a run) leave 9 texts (about ") for line in with_table)
     assert "`codesum index till` asks for them" in with_table
     kept = next(line for line in with_table if line.startswith("where the provider keeps"))
     assert 0 < float(kept.partition("$")[2].split()[0]) < float(whole.split()[5])
-    assert one_line.startswith(f"{MODEL}: at most 5 texts asked for, about $0.00")
+    assert one_line.startswith(f"{MODEL}: 5 texts in the next build, expected $0.00")
+    assert " (llm.max_summaries_per_run = 5), 9 stopped: `codesum plan till --llm` says more" in one_line
 
 
 @pytest.mark.slow
@@ -173,11 +183,11 @@ def test_under_trust_a_plan_and_a_run_say_what_passes_and_what_waits(codesum: An
     again = json.loads(codesum(new.home, "index", "till", "--force", "--json").stdout.splitlines()[-1])["llm"]
 
     assert any(
-        line.startswith("llm.trust = 'scip' lets 11 texts, about ") and " pass, and 3 texts, about " in line
+        line.startswith("llm.trust = 'scip' lets 11 texts (about ") and " pass, and 3 texts (about " in line
         for line in planned
     )
     assert "llm.trust = 'scip': 11 documents pass ($0.0" in built
-    assert " predicted), 3 wait ($0.0" in built
+    assert " predicted), 3 wait (expected $0.0" in built
     assert len({request.prompt for request in new.server.seen}) == 11
     assert (again["trust"]["passing"], again["trust"]["waiting"]["calls"], again["gates"]["trust"]) == (11, 3, 3)
 
@@ -188,7 +198,7 @@ def test_under_trust_without_an_index_a_run_says_that_nothing_passes(codesum: An
 
     done = codesum(new.home, "index", new.repo.path)
 
-    assert f"0 documents pass ($0.0000 predicted), {BY_MODEL} wait ($0.0" in done.stdout
+    assert f"0 documents pass ($0.0000 predicted), {BY_MODEL} wait (expected $0.0" in done.stdout
     assert "llm.trust = 'scip' lets no document pass: no edge is confirmed by a compiler's index" in done.stderr
     assert new.server.seen == []
 
@@ -199,20 +209,27 @@ def test_a_plan_for_a_model_begins_with_what_it_would_cost(codesum: Any, new: Ti
     lines = codesum(new.home, "plan", new.repo.path, "--llm").stdout.splitlines()
     found = json.loads(codesum(new.home, "plan", new.repo.path, "--llm", "--json").stdout)
 
-    tokens = f"{found['llm']['input_tokens']:,} tokens in, {found['llm']['output_tokens']:,} out"
-    assert lines[0] == f"${found['llm']['usd']:,.4f} at most: {BY_MODEL} calls to {MODEL}, {tokens}"
-    assert lines[1] == f"as it is set, the next build spends ${found['llm']['all']['asked']['usd']:,.4f} on 5 calls"
+    llm, following = found["llm"], found["llm"]["next_build"]
+    assert lines[0] == (
+        f"expected ${llm['expected_usd']:,.4f}, at most ${llm['at_most_usd']:,.4f}: all {BY_MODEL} texts that {MODEL} "
+        "would write"
+    )
+    assert lines[1] == (
+        f"the next build: expected ${following['expected_usd']:,.4f}, at most ${following['at_most_usd']:,.4f} "
+        "(llm.max_summaries_per_run = 5), for 5 texts"
+    )
     assert next(iter(found)) == "llm"
-    assert [*found["llm"]][:5] == ["usd", "calls", "input_tokens", "output_tokens", "model"]
-    assert found["llm"]["usd"] > found["llm"]["all"]["asked"]["usd"] > 0
+    assert [*llm][:5] == ["expected_usd", "at_most_usd", "calls", "input_tokens", "output_tokens"]
+    assert llm["expected_usd"] > following["expected_usd"] > 0
+    assert llm["at_most_usd"] > following["at_most_usd"] > following["expected_usd"]
 
 
 def test_a_plan_without_a_call_begins_with_no_dollars(codesum: Any, till: Till) -> None:
     lines = codesum(till.home, "plan", "till", "--llm").stdout.splitlines()
     found = json.loads(codesum(till.home, "plan", "till", "--llm", "--json").stdout)["llm"]
 
-    assert lines[0] == f"$0.0000: no call to {MODEL}, nothing to write"
-    assert (found["usd"], found["calls"]) == (0.0, 0)
+    assert lines[0] == f"expected $0.0000, at most $0.0000: no call to {MODEL}, nothing to write"
+    assert (found["expected_usd"], found["at_most_usd"], found["calls"]) == (0.0, 0.0, 0)
 
 
 def test_a_plan_for_a_model_whose_price_nobody_knows_names_the_setting(codesum: Any, new: Till) -> None:
@@ -300,7 +317,8 @@ def test_a_prompt_edit_is_held_with_its_price_until_it_is_confirmed(codesum: Any
     confirmed = codesum(till.home, "index", "till", "--yes", "--json")
 
     assert held.exit_code == 0, held.stderr
-    assert f"till: held: {BY_MODEL} texts, about" in held.stderr
+    assert f"till: held: {BY_MODEL} texts (about" in held.stderr
+    assert " in one call each, expected $0.0" in held.stderr
     assert "`codesum index till --yes` confirms" in held.stderr
     assert calls_while_held == 0
     assert "nothing to do" in again.stdout
@@ -441,7 +459,7 @@ def test_a_plan_says_what_a_recording_holds(codesum: Any, new: Till) -> None:
 
     planned = words(codesum(new.home, "plan", new.repo.path, "--llm", "--force").stdout)
 
-    assert planned[0] == f"$0.0000: no call to {MODEL}, llm.backend = 'replay'"
+    assert planned[0] == f"expected $0.0000, at most $0.0000: no call to {MODEL}, llm.backend = 'replay'"
     line = next(line for line in planned if line.startswith("answers come from"))
     assert f"which holds {BY_MODEL}: nothing is sent and nothing is paid" in " ".join(planned[planned.index(line) :])
     assert new.server.seen == []

@@ -18,7 +18,6 @@ from codesum_pipeline.ways_in.question_answering.synthesis import (
     ShownFile,
     fit_material,
     gather_material,
-    referenced_files,
 )
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -39,8 +38,13 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> RepositoryFiles:
         "tests/test_m.py": "def test_f():\n    assert True\n",
         **{f"src/m{number}.py": LONG for number in range(8)},
     }
-    repository = GitRepo.create(folder / "repository", files)
-    workspace = workspace_of(open_home(folder / "home"), RepositoryEntry(key="many", location=str(repository.path)))
+    return sources_of(folder, GitRepo.create(folder / "repository", files))
+
+
+def sources_of(folder: Path, repository: GitRepo, **entry: Any) -> RepositoryFiles:
+    """The files of a repository that is indexed as `many`."""
+    registered = RepositoryEntry(key="many", location=str(repository.path), **entry)
+    workspace = workspace_of(open_home(folder / "home"), registered)
     build(workspace)
     index = PublishedIndex.open(workspace.layout.published("many"))
     return RepositoryFiles(SourceReader(IndexCatalogue.of(workspace.settings), [index], print), load_embedder("static"))
@@ -138,20 +142,22 @@ def test_the_budget_holds_what_is_shown_of_the_overview_too(sources: RepositoryF
     assert material.files == ()
 
 
-def test_of_files_named_as_often_the_more_important_comes_first_and_no_alphabet_counts() -> None:
-    known = {FileRef("a", "aa.py"): 0.1, FileRef("a", "dir/zz.py"): 0.9, FileRef("a", "mm.py"): 0.5}
+@pytest.mark.parametrize(
+    ("paths", "first"),
+    [
+        (["docs/roadmap-2019.md", "docs/roadmap-2024.md", "docs/roadmap-2025.md"], ["roadmap-2025", "roadmap-2024"]),
+        (["old_roadmap.md", "roadmap.md", "a_very_old_roadmap.md"], ["roadmap", "old_roadmap"]),
+        (["docs/roadmap.md", "roadmap_v2.md", "roadmap_v10.md"], ["roadmap_v2", "roadmap_v10"]),
+        (["docs/roadmap_v2.md", "docs/roadmap_v3.md", "docs/roadmap_v1.md"], ["roadmap_v3", "roadmap_v2"]),
+    ],
+)
+def test_of_many_roadmaps_the_latest_near_the_root_are_shown_and_not_the_first_by_name(
+    tmp_path: Path, paths: list[str], first: list[str]
+) -> None:
+    repository = GitRepo.create(tmp_path / "repository", {path: f"# {path}\n" for path in paths})
+    documents = gathered(sources_of(tmp_path, repository), "").documents
 
-    found = referenced_files("see `aa.py`, (dir/zz.py:3-9) and ./mm.py. Not other.py", known)
-
-    assert [file.path for file in found] == ["dir/zz.py", "mm.py", "aa.py"]
-
-
-def test_of_files_named_as_often_those_that_fit_the_question_come_first() -> None:
-    known = {FileRef("a", name): 0.5 for name in ("aa.py", "bb.py", "cc.py")}
-
-    found = referenced_files("aa.py bb.py cc.py", known, [FileRef("a", "cc.py"), FileRef("a", "zz.py")])
-
-    assert [file.path for file in found] == ["cc.py", "aa.py", "bb.py"]
+    assert [Path(path).stem for path in documents] == first
 
 
 @pytest.mark.parametrize(
@@ -172,12 +178,5 @@ def test_what_is_kept_out_of_an_index_is_shown_to_no_model(
         "ours/a.py": LONG,
     }
     repository = GitRepo.create(tmp_path / "repository", files)
-    entry = RepositoryEntry(key="many", location=str(repository.path), **kept_out)
-    workspace = workspace_of(open_home(tmp_path / "home"), entry)
-    build(workspace)
-    index = PublishedIndex.open(workspace.layout.published("many"))
-    sources = RepositoryFiles(
-        SourceReader(IndexCatalogue.of(workspace.settings), [index], print), load_embedder("static")
-    )
 
-    assert set(gathered(sources, "").documents) == shown
+    assert set(gathered(sources_of(tmp_path, repository, **kept_out), "").documents) == shown

@@ -12,7 +12,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.question_answering.calls import index_tools, read_arguments
-from codesum_pipeline.ways_in.question_answering.session import AskedQuestion
+from codesum_pipeline.ways_in.question_answering.session import AskedQuestion, best_without_model
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -85,3 +85,22 @@ def test_settings_of_questions_shape_no_index(two: Path) -> None:
     entry = plain.registry.get("left")
 
     assert plain.fingerprint(entry, commit="c") == other.fingerprint(entry, commit="c")
+
+
+def test_of_many_repositories_the_overviews_are_of_those_with_the_best_hits_and_not_of_the_first_by_name(
+    tmp_path: Path,
+) -> None:
+    home = open_home(tmp_path / "home")
+    for key in ("a", "b", "c", "d", "e"):
+        words = "weigh the load of a ship" if key in ("d", "e") else "paint a fence"
+        source = f'def go_{key}(x):\n    """{words.capitalize()}."""\n    return x\n'
+        repository = GitRepo.create(tmp_path / key, {"README.md": f"# {key}\n", f"{key}.py": source})
+        build(workspace_of(home, RepositoryEntry(key=key, location=str(repository.path))))
+    call = ToolContext(catalogue_of(tmp_path), tmp_path)
+    repos = ["a", "b", "c", "d", "e"]
+    tools = {tool.name: tool for tool in index_tools(call, repos)}
+
+    text = best_without_model("ship zyxwv qqqq", tools=tools, repos=repos)
+
+    assert text.count("most used files") == 3
+    assert "d.py" in text and "e.py" in text

@@ -62,6 +62,42 @@ def test_without_scripts_the_whole_answer_is_a_page(ask_site):
     assert "how it was looked up: 2 steps" in found.text
 
 
+LIMIT = "an answer has at most ask.max_tokens = 4096 tokens"
+
+
+def test_a_cut_answer_says_so_at_its_end_while_it_comes_and_as_a_page(ask_site):
+    ask_site.model.script = lambda _: Streams("They are fed in `zoo/keeper.py:6-8`, and then", ends="length")
+    lines = ask_site.stream("who is cut?")
+    found = ask_site.page("who is cut again?")
+
+    *_, block, end = [each["said"] for each in lines]
+    assert f"(The answer was cut here: {LIMIT}" in shown(block).text
+    for text in (shown(end).text, found.text):
+        assert f"(The answer was cut here: {LIMIT}" in text
+        assert "1 citation found in the sources" in text
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason", "said"),
+    [
+        (Streams("They are fed, and", ends="length"), "length", LIMIT),
+        (Streams(reasoning="Hm", ends="length"), "length", LIMIT),
+        (Streams("They", ends="content_filter"), "content-filter", "a content filter of the provider ended the answer"),
+        (Streams(refusal="I <b>will</b> not."), "refusal", "and says: I <b>will</b> not."),
+    ],
+    ids=["cut without a citation", "nothing but reasoning", "a filter", "a refusal"],
+)
+def test_an_answer_that_ended_too_early_is_none_and_the_page_says_why(ask_site, behaviour, reason, said):
+    ask_site.model.script = lambda _: behaviour
+    question = f"who feeds the lion, {reason} {said[-5:]}?"
+
+    found = ask_site.page(question)
+
+    assert "no answer by a model: " in found.text and said in found.text
+    assert "zoo/keeper.py" in found.text
+    assert ask_site.end_of(question) == ("failed", reason)
+
+
 def test_a_citation_leads_to_its_lines(ask_site):
     lines = {link: page(ask_site.site, link) for link in (KEEPER, README, ANIMALS)}
     ids = {link: [each["id"] for _, each in found.elements if "id" in each] for link, found in lines.items()}

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
-from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, CallTotals
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import Trust
 from codesum_pipeline.foundation.store.schemas import texts_table
@@ -20,7 +20,7 @@ from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
 from codesum_pipeline.symbols.parsing.testing import read_tests
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, read_last_by_model
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import predicted_call
+from codesum_pipeline.texts.summaries.by_model.plan_prices import PlannedCalls, PlanPricing
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers
 
@@ -129,7 +129,7 @@ class TrustCount(Struct, frozen=True):
 
     edges: int
     passing: int
-    waiting: CallTotals
+    waiting: PlannedCalls
 
 
 def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount | None:
@@ -138,11 +138,12 @@ def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount 
         return None
     edges = tables.read_or_empty("edges", key, columns=list(OF_TRUST))
     gates = tables.read_or_empty("documents", key, columns=["gate"]).column("gate").to_pylist()
-    waiting = (row for row in tables.read_rows_or_empty("plan", key, PlanRow) if row.gate is Gate.TRUST)
+    waiting = [row for row in tables.read_rows_or_empty("plan", key, PlanRow) if row.gate is Gate.TRUST]
+    pricing = PlanPricing.of(tables, key, settings)
     return TrustCount(
         edges=pc.sum(is_trusted(edges)).as_py() or 0,
         passing=sum(gate not in (Gate.PLACEHOLDER, Gate.TRUST) for gate in gates),
-        waiting=sum(map(predicted_call, waiting), CallTotals()),
+        waiting=sum(map(pricing.of_row, waiting), PlannedCalls()),
     )
 
 

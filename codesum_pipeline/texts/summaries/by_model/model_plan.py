@@ -8,7 +8,6 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Gate, Level
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
-from codesum_pipeline.foundation.data_model.model_call import CallTotals
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import is_among_tests
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, read_last_by_model
@@ -21,7 +20,7 @@ from codesum_pipeline.texts.summaries.by_model.gates import (
     tests_of,
     trusted_ids,
 )
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimate, Estimator
 from codesum_pipeline.texts.summaries.by_model.prompting import (
     Prompt,
     Prompter,
@@ -38,7 +37,7 @@ from codesum_pipeline.texts.summaries.inputs import TextFileInput, UpperInput
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 # A document without a call.
-NOTHING = CallTotals(1)
+NOTHING = Estimate(1)
 # From the bottom up.
 _LEVELS = tuple(Level)
 
@@ -54,7 +53,7 @@ class Decision(Struct, frozen=True):
     stays: bool = False
     gate: Gate | None = None
     rewrite: Rewrite | None = None
-    estimate: CallTotals = NOTHING
+    estimate: Estimate = NOTHING
     is_documented: bool = False
 
 
@@ -79,7 +78,8 @@ class ModelPlanner:
         self._is_held = False
         self._last: dict[Level, Mapping[str, LastText]] = {}
         self._estimators = {level: Estimator(setup, level) for level in Level}
-        self._estimates: dict[str, CallTotals] = {}
+        self._prompters = {level: Prompter(setup.templates[level], setup.max_prompt_chars) for level in Level}
+        self._estimates: dict[str, Estimate] = {}
         self._chosen: dict[Level, dict[str, Choice]] = {}
         # A document that fails is planned as any other: the step that writes fails on it too, and counts it.
         self._guard = FailureGuard()
@@ -115,11 +115,7 @@ class ModelPlanner:
 
         `if_below`: its text is kept unless a child's text changes. `layer` counts from the bottom of its level.
         """
-        estimator = self._estimators[level]
-        below = self._outline.children.get(head.id, ())
-        estimate = NOTHING
-        with self._guard.item(head.id):
-            estimate = estimator.of_parts(canonical_json(model_metadata(head)), below)
+        estimate = self._estimate(head.id, lambda: self._estimate_of_parts(level, head))
         is_documented = self._is_documented(head.id, partial(author_opening, head))
         gate = self._gate(
             level,
@@ -174,6 +170,19 @@ class ModelPlanner:
                 self._documented[id_] = bool(opening())
         return self._documented[id_]
 
+    def _estimate(self, id_: str, make: Callable[[], Estimate]) -> Estimate:
+        """The estimate of a document, which is made once for both passes; nothing for one that fails."""
+        if id_ not in self._estimates:
+            self._estimates[id_] = NOTHING
+            with self._guard.item(id_):
+                self._estimates[id_] = make()
+        return self._estimates[id_]
+
+    def _estimate_of_parts(self, level: Level, head: UpperInput) -> Estimate:
+        below = self._outline.children.get(head.id, ())
+        prompt = self._prompters[level].of_upper(level, head).text
+        return self._estimators[level].of_parts(canonical_json(model_metadata(head)), prompt, below)
+
     def _choose(self, level: Level, sources: Sequence[TextSource]) -> dict[str, Choice]:
         """The texts of the last build and of the cache, looked up once for both passes."""
         chosen = self._chosen.setdefault(level, {})
@@ -188,16 +197,15 @@ class ModelPlanner:
         self, level: Level, choices: Mapping[str, Choice], prompt_of: Callable[[Prompter, str], Prompt]
     ) -> dict[str, Decision]:
         """The decisions about documents whose whole input is known; prompts are made for the prices of calls."""
-        prompter = Prompter(self._setup.templates[level], self._setup.max_prompt_chars)
-        estimator = self._estimators[level]
+        prompter, estimator = self._prompters[level], self._estimators[level]
+
+        def estimate_of(id_: str) -> Estimate:
+            return estimator.of_prompt(prompt_of(prompter, id_).text)
+
         decisions = {}
         for id_, choice in choices.items():
             has_text = choice.stands or choice.kept_text is not None
-            if not has_text and id_ not in self._estimates:
-                self._estimates[id_] = NOTHING
-                with self._guard.item(id_):
-                    self._estimates[id_] = estimator.of_prompt(prompt_of(prompter, id_).text)
-            cost = NOTHING if has_text else self._estimates[id_]
+            cost = NOTHING if has_text else self._estimate(id_, partial(estimate_of, id_))
             is_documented = self._documented.get(id_, False)
             gate = self._gate(
                 level, id_, has_text=has_text, is_new=not choice.had_text, estimate=cost, is_documented=is_documented
@@ -217,7 +225,7 @@ class ModelPlanner:
         *,
         has_text: bool,
         is_new: bool,
-        estimate: CallTotals,
+        estimate: Estimate,
         is_documented: bool,
         if_below: bool = False,
         layer: int = 0,

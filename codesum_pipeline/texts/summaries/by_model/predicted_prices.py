@@ -1,4 +1,4 @@
-"""The predicted price of one call and of a whole plan, and what each gate stops.
+"""The predicted price of one call for a text, and the most tokens that the call can read.
 
 A call's price is without the provider's prompt cache, so that a cap in dollars is shared out safely. The cache's
 discount depends on all calls together, and is given beside it.
@@ -7,7 +7,7 @@ The avoided-work meter: the calls that writing every text anew would take, by th
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -23,20 +23,29 @@ from codesum_pipeline.foundation.data_model.model_call import (
     CallTotals,
     LedgerRow,
 )
-from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.rows import values_of
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.prices import predict_tokens
+from codesum_pipeline.texts.llm.prices import predict_tokens, tokens_upper
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.decide import kind_of_writer
-from codesum_pipeline.texts.summaries.outline import DocumentTree
+from codesum_pipeline.texts.summaries.extractive.composing import MAX_SUMMARY
+from codesum_pipeline.texts.summaries.outline import Child, DocumentTree
 
 # Measured on the worked examples in the packaged system prompt, at four characters a token.
 _ANSWER_TOKENS = {Level.FUNCTION: 480, Level.CLASS: 280, Level.FILE: 280, Level.MODULE: 280}
 # A child's line in its parent's prompt: its name, its level and its summary.
 _CHILD_CHARS = 180
+# No character has more.
+BYTES_PER_CHAR = 4
+# Around a child's name and level in its line, and the line about children that are not shown.
+_AROUND_CHILD_BYTES = 40
+
+
+class Estimate(CallTotals, frozen=True):
+    """A call that is predicted, and at most how many tokens its prompt has."""
+
+    prompt_tokens_upper: int = 0
 
 
 class Estimator:
@@ -48,15 +57,22 @@ class Estimator:
         self._written = min(_ANSWER_TOKENS[level], setup.llm.max_tokens)
         self._most = setup.max_prompt_chars
         self._at_once = setup.llm.concurrency
-        self._always = predict_tokens(template.system, answer_tool(level).schema_bytes.decode())
+        self._sent = (template.system, answer_tool(level).schema_bytes.decode())
+        self._always = predict_tokens(*self._sent)
+        self._longest = tokens_upper(*self._sent) + BYTES_PER_CHAR * max(0, self._most - len(template.system))
 
-    def of_prompt(self, prompt: str) -> CallTotals:
+    def of_prompt(self, prompt: str) -> Estimate:
         """A prompt that is known word for word."""
-        return self._of(predict_tokens(prompt))
+        return self._of(predict_tokens(prompt), tokens_upper(*self._sent, prompt))
 
-    def of_parts(self, head: str, children: Sequence[object]) -> CallTotals:
-        """A document whose children's texts are not written yet."""
-        return self._of(predict_tokens(head) + len(children) * predict_tokens(" " * _CHILD_CHARS))
+    def of_parts(self, head: str, prompt: str, children: Sequence[Child]) -> Estimate:
+        """A document whose children's texts are not written yet; `prompt` is the one without any child."""
+        listed = sum(
+            len(child.name.encode("utf-8", "surrogatepass")) + BYTES_PER_CHAR * MAX_SUMMARY + _AROUND_CHILD_BYTES
+            for child in children
+        )
+        most = min(tokens_upper(*self._sent, prompt) + listed, self._longest)
+        return self._of(predict_tokens(head) + len(children) * predict_tokens(" " * _CHILD_CHARS), most)
 
     def of_size(self, characters: int, children: int) -> CallTotals:
         """A document with only its size known: what it shows of its children, or else of itself."""
@@ -76,128 +92,15 @@ class Estimator:
         spared = (calls - first) * (rate.input - rate.cached_input) - first * (rate.cache_write - rate.input)
         return self._always * spared
 
-    def _of(self, tokens: int) -> CallTotals:
+    def _of(self, tokens: int, most: int = 0) -> Estimate:
         read = self._always + tokens
         rate = self.price.of_prompt(read)
-        return CallTotals(1, read, self._written, read * rate.input + self._written * rate.output)
-
-
-_NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
-
-
-class PlanPrice(Struct):
-    """Some planned documents: the calls for them (an upper bound above functions), how many texts the cache has and how
-    many are kept, and what each gate stops. `documented` counts documented ones among the calls and the stopped."""
-
-    asked: CallTotals = field(default_factory=CallTotals)
-    found: int = 0
-    stopped: dict[Gate, CallTotals] = field(default_factory=dict)
-    documented: CallTotals = field(default_factory=CallTotals)
-    kept: int = 0
-
-    def add(self, row: PlanRow) -> None:
-        """Count one document."""
-        saving = predicted_call(row)
-        if row.is_documented and row.predicted_input_tokens and row.gate not in _NO_MODEL:
-            self.documented += saving
-        if row.gate is not None:
-            if row.gate not in _NO_MODEL:
-                self.stopped[row.gate] = self.stopped.get(row.gate, CallTotals()) + saving
-        elif row.predicted_input_tokens and row.action in (PlanAction.WRITE, PlanAction.MAYBE):
-            self.asked += saving
-        elif row.writer and kind_of_writer(row.writer) is WrittenBy.LLM:
-            self.found += row.action is not PlanAction.KEEP
-            self.kept += row.action is PlanAction.KEEP
-
-    @property
-    def all_stopped(self) -> CallTotals:
-        return sum(self.stopped.values(), CallTotals())
-
-    @property
-    def waiting(self) -> CallTotals:
-        """The calls that wait for an edge that can be trusted."""
-        return self.stopped.get(Gate.TRUST, CallTotals())
-
-    @property
-    def trusted(self) -> CallTotals:
-        """The calls that pass the gate of trust, whether or not another gate stops them."""
-        others = (saving for gate, saving in self.stopped.items() if gate not in (Gate.OFFLINE, Gate.TRUST))
-        return sum(others, self.asked)
-
-    @property
-    def undocumented(self) -> CallTotals:
-        """Undocumented documents, both those that get a call and those that a gate stops."""
-        return self.asked + self.all_stopped - self.documented
+        return Estimate(1, read, self._written, read * rate.input + self._written * rate.output, most)
 
 
 def predicted_call(row: PlanRow) -> CallTotals:
     """The predicted call for a planned document."""
     return CallTotals(1, row.predicted_input_tokens, row.predicted_output_tokens, row.predicted_usd)
-
-
-def price_levels(rows: Iterable[PlanRow]) -> dict[Level, PlanPrice]:
-    """By level, all four of them."""
-    levels = {level: PlanPrice() for level in Level}
-    for row in rows:
-        levels[row.level].add(row)
-    return levels
-
-
-def price_all(rows: Iterable[PlanRow]) -> PlanPrice:
-    """All levels together."""
-    found = PlanPrice()
-    for row in rows:
-        found.add(row)
-    return found
-
-
-def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
-    """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
-    estimated = [(Estimator(setup, level), found) for level, found in levels.items()]
-    on_calls = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
-    return on_calls, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
-
-
-def describe_ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
-    """For each gate that stops documents, what would let them pass; in the order of the gates."""
-    return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
-
-
-def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
-    """What of the last plan waits to be confirmed, and its price; None if nothing does."""
-    if not settings.llm.enabled:
-        return None
-    priced = price_all(tables.read_rows_or_empty("plan", key, PlanRow))
-    return _ways_on(key, settings, priced)[Gate.CONFIRM] if Gate.CONFIRM in priced.stopped else None
-
-
-def _ways_on(key: str, settings: Settings, priced: PlanPrice) -> dict[Gate, str]:
-    """What would let the documents pass that each gate stops."""
-    llm, most = settings.llm, settings.llm.max_cost_usd_per_run
-    stopped = {gate: _so_much(priced.stopped.get(gate, CallTotals())) for gate in Gate}
-    caps = (
-        f"the caps ({llm.max_summaries_per_run:,} texts{'' if most is None else f' and ${most:,.2f}'} a run) leave "
-        f"{stopped[Gate.CAP]} to later runs: `codesum index {key}` again goes on"
-        if llm.max_summaries_per_run
-        else f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped[Gate.CAP]}. Set it to a number, "
-        "and llm.max_cost_usd_per_run to a price, to let a build ask"
-    )
-    return {
-        Gate.OFFLINE: f"offline = true keeps {stopped[Gate.OFFLINE]} from being asked for",
-        Gate.TRUST: f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped[Gate.TRUST]} "
-        "wait: no edge that a compiler's index confirms touches them",
-        Gate.TESTS: f"llm.tests = false leaves out test code: {stopped[Gate.TESTS]}. llm.tests = true asks for it",
-        Gate.DOCUMENTED: f"llm.documented = false leaves {stopped[Gate.DOCUMENTED]} to their authors' words: "
-        "llm.documented = true asks for them",
-        Gate.CAP: caps,
-        Gate.CONFIRM: f"held: {stopped[Gate.CONFIRM]}, since the model would write more than "
-        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms",
-    }
-
-
-def _so_much(saving: CallTotals) -> str:
-    tokens = saving.input_tokens + saving.output_tokens
-    return f"{saving.calls:,} texts, about {tokens:,} tokens, ${saving.usd:,.4f}"
 
 
 def avoidance_of(

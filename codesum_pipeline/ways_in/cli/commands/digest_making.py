@@ -1,5 +1,6 @@
 """`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and the roll-up of a period."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -7,12 +8,14 @@ from typing import Annotated, Any
 
 import typer
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
@@ -47,6 +50,10 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 
+AgainOption = Annotated[
+    bool, switch("--again", "Ask a model again, and pay again, whose answers to the same question could not be used.")
+]
+
 
 def preview_digest(
     ctx: typer.Context,
@@ -67,7 +74,7 @@ def preview_digest(
     desk, wanted = invocation.home.digest_desk(), invocation.home.intents.survey().named(intent)
     with open_digests(invocation.layout.digests, now=utc_now) as store, one_at_a_time(store, wanted.name):
         if with_model and (planned := preview_tick(desk, store, wanted, repository=repo)) and planned.model:
-            write_note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} a call")
+            write_note(f"{planned.model} is asked: at most ${planned.most_usd:.4f} for all calls")
         found = preview_tick(desk, store, wanted, repository=repo, with_model=with_model)
     if as_json:
         print_json({"intent": wanted.name, "waits": found is not None} | (to_builtins(found) if found else {}))
@@ -79,7 +86,7 @@ def preview_digest(
         if found.model and with_model:
             price = f"{found.model}: ${found.cost_usd:.4f}"
         elif found.model:
-            price = f"{found.model} would write it, at most ${found.most_usd:.4f} a call: --model has it do so"
+            price = f"{found.model} would write it, at most ${found.most_usd:.4f} for all calls: --model has it do so"
         write_note(f"{count_noun(found.matches, 'match', 'matches')}, {count_noun(found.items, 'item')}; {price}")
 
 
@@ -93,6 +100,7 @@ def run_digests(
             autocompletion=complete_intents,
         ),
     ] = None,
+    again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Have the digests that are due and the roll-ups of the month before, and send what waits: for a cron job where the
@@ -105,7 +113,7 @@ def run_digests(
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
     names = [survey.named(name).name for name in intent or ()]
-    desk = home.digest_desk()
+    desk = replace(home.digest_desk(), asks_again=again)
     rows = run_now(desk, names) if names else run_due(desk)
     rolled_up = [] if names else run_monthly(desk)
     for each in rolled_up:
@@ -132,16 +140,17 @@ def aggregate(
     intent: IntentArgument,
     since: SinceOption = None,
     until: UntilOption = None,
+    again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the digests of a while in one, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
-    A language model writes it, if one is set up; what a call may cost is said before, and what was paid here is not
+    A language model writes it, if one is set up; what all calls may cost is said before, and what was paid here is not
     paid again by [bold]send[/].
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until) as rollup:
+    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
         if rollup.plan.problem and as_json:
             nothing = {
                 "summary": "",
@@ -165,13 +174,14 @@ def send(
     intent: IntentArgument,
     since: SinceOption = None,
     until: UntilOption = None,
+    again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send the digests of a while in one to the intent's channels: each such roll-up once.
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until) as rollup:
+    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
         if not rollup.intent.channels:
             raise ConfigurationError(f"intent {rollup.intent.name!r} has no channels: it can be sent to nobody")
         _tell_price(rollup.plan)
@@ -207,19 +217,24 @@ class _RollupRequest(Struct, frozen=True):
 
 @contextmanager
 def _open_rollup(
-    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None
+    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None, *, asks_again: bool
 ) -> Iterator[_RollupRequest]:
     home = invocation_of(ctx).home
-    desk, wanted = home.digest_desk(), home.intents.survey().named(intent)
+    desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
+    days = [f"{name} {day:%Y-%m-%d}" for name, day in (("--since", since), ("--until", until)) if day]
+    command = " ".join([f"codesum digest {ctx.info_name} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
-        yield _RollupRequest(desk, store, wanted, plan_rollup(desk, store, wanted, span))
+        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", command, is_scheduled=False))
+        yield _RollupRequest(desk, store, wanted, plan)
 
 
 def _tell_price(plan: RollupPlan) -> None:
     digests = count_noun(len(plan.rows), "digest")
     if plan.cost_usd is not None:
-        write_note(f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} a call")
+        write_note(
+            f"{plan.model} is shown {plan.rows_shown:,} of {digests}: at most ${plan.cost_usd:.4f} for all calls"
+        )
     elif plan.without_model:
         write_note(f"{digests}, without a model: {plan.without_model}")
 

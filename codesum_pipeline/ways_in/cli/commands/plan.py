@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,6 @@ from rich.text import Text
 from codesum_pipeline.builds.codesum_home.wiring import Home, preview_of
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level, PlanAction, PlanRow
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.model_call import CallTotals
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.home_settings import Settings
@@ -23,13 +22,16 @@ from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.texts.llm.recordings import read_recordings
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
+from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, CostScope
+from codesum_pipeline.texts.summaries.by_model.plan_prices import (
+    NextBuild,
+    PlannedCalls,
     PlanPrice,
+    PlanPricing,
     describe_ways_on,
-    price_all,
     spared_by_cache,
 )
-from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, preview_plan
+from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, PlanReport, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
@@ -49,7 +51,16 @@ _CAUSES_SHOWN = 3
 _ACTIONS = {
     PlanAction.WRITE: "rewritten", PlanAction.MAYBE: "perhaps", PlanAction.KEEP: "kept", PlanAction.REMOVE: "removed",
 }  # fmt: skip
-_NUMBERS = ("asked for", "there already", "tokens read", "written", "US dollars", "stopped", "of US dollars")
+_NUMBERS = (
+    "asked for",
+    "there already",
+    "tokens read",
+    "written",
+    "expected $",
+    "at most $",
+    "stopped",
+    "their expected $",
+)
 
 
 def plan(
@@ -97,7 +108,7 @@ def plan(
             preview_workspace = preview_of(workspace, Path(scratch) / "preview")
             preview = preview_plan(workspace, preview_workspace, progress=progress)
             embedding = plan_embedding(preview_workspace, preview.rows)
-    by_model = _ModelPlan(entry.key, invocation.settings, preview.rows, preview.plan.forecast)
+    by_model = _ModelPlan(entry.key, invocation.settings, preview.plan)
     if as_json:
         fields = ("id", "level", "action", "cause", "cause_ids")
         documents = [{name: getattr(row, name) for name in fields} for row in preview.rows]
@@ -128,8 +139,9 @@ def _sections(
         # A model that runs here costs nothing and names no price.
         old = embedding.replaces
         reason = f" instead of {old}, which made the present vectors: all anew" if old else ""
-        price = "price unknown" if embedding.cost_usd is None else f"${embedding.cost_usd:.4f}"
-        bill = "" if embedding.cost_usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
+        usd = embedding.expected_usd
+        price = "price unknown" if usd is None else f"expected ${usd:.4f}"
+        bill = "" if usd == 0 else f", about {embedding.tokens:,} tokens, {price}"
         texts = count_noun(embedding.texts, "text")
         yield Text(f"at most {texts} embedded by {embedding.model}{reason}{bill}", style="dim")
     # Functions first, as they are written; in one level by action, then by id.
@@ -176,70 +188,94 @@ class _ModelPlan(Struct, eq=False, dict=True):
 
     key: str
     settings: Settings
-    rows: Sequence[PlanRow]
-    levels: Mapping[Level, PlanPrice]
+    plan: PlanReport
 
     @cached_property
     def all(self) -> PlanPrice:
-        return price_all(self.rows)
+        return sum(self.plan.forecast.values(), PlanPrice())
 
     @cached_property
     def spared(self) -> tuple[float, float]:
-        """What the provider's prompt cache takes off the price of the calls, and of what gates stop."""
-        return spared_by_cache(ModelSetup(self.settings, templates_of(self.settings)), self.levels)
+        """What the provider's prompt cache takes off the price of one call each, for the calls and for what gates
+        stop."""
+        return spared_by_cache(ModelSetup(self.settings, templates_of(self.settings)), self.plan.forecast)
+
+    @cached_property
+    def pricing(self) -> PlanPricing:
+        return PlanPricing(self.settings.llm, self.plan.history or CostHistory())
 
     @property
-    def whole(self) -> CallTotals:
+    def whole(self) -> PlannedCalls:
         """What a model would be asked for if nothing stopped it; nothing where nobody is asked."""
-        return CallTotals() if self.settings.llm.asks_nobody else self.all.asked + self.all.all_stopped
+        return PlannedCalls() if self.settings.llm.asks_nobody else self.all.asked + self.all.all_stopped
+
+    @property
+    def next_build(self) -> NextBuild:
+        """What the next build spends as it is set."""
+        nothing = NextBuild(0, 0.0, 0.0, "llm.enabled = false")
+        return self.plan.next_build if self.plan.next_build and self.settings.llm.enabled else nothing
 
     def price(self) -> Iterator[RenderableType]:
-        """What all texts would cost, and below it what the next build spends where something stops some of them."""
-        llm, whole, next_build = self.settings.llm, self.whole, self.all.asked
+        """What all texts would cost, below it what the next build spends, and how both prices come about."""
+        llm, whole, following = self.settings.llm, self.whole, self.next_build
         if not whole.calls:
             because = f"llm.backend = {llm.backend.value!r}" if llm.asks_nobody else "nothing to write"
-            yield Text.assemble(("$0.0000", "bold"), f": no call to {llm.model}, {because}\n")
+            yield Text.assemble((PlannedCalls().prices, "bold"), f": no call to {llm.model}, {because}\n")
             return
-        calls = f"{count_noun(whole.calls, 'call')} to {llm.model}, {whole.input_tokens:,} tokens in, "
-        yield Text.assemble((f"${whole.usd:,.4f}", "bold"), f" at most: {calls}{whole.output_tokens:,} out")
+        texts = count_noun(whole.calls, "text")
+        yield Text.assemble((whole.prices, "bold"), f": all {texts} that {llm.model} would write")
         if not llm.enabled:
-            yield "as it is set, the next build spends nothing: llm.enabled is false"
-        elif self.all.stopped:
-            calls = count_noun(next_build.calls, "call")
-            yield f"as it is set, the next build spends ${next_build.usd:,.4f} on {calls}"
+            yield "the next build: $0.0000, since llm.enabled is false"
+        elif following.prices != whole.prices:
+            yield f"the next build: {following.prices}, for {count_noun(following.texts, 'text')}"
+        yield from (Text(line, style="dim") for line in self.pricing.describe())
         yield ""
 
     def sections(self) -> Iterator[RenderableType]:
         """A table by level, and below it what stops what, and the way on."""
-        yield Text.assemble((f"\n{self.settings.llm.model}", "bold"), ("  above functions at most so much", "dim"))
+        about = "  tokens of one call each; above functions perhaps fewer texts"
+        yield Text.assemble((f"\n{self.settings.llm.model}", "bold"), (about, "dim"))
         lines = []
-        for name, found in (*self.levels.items(), ("all", self.all)):
+        for name, found in (*self.plan.forecast.items(), ("all", self.all)):
             totals, stopped = found.asked, found.all_stopped
             tokens, by = (totals.input_tokens, totals.output_tokens), sorted(found.stopped.items())
             gates = ", ".join(f"{saving.calls:,} {gate.value}" for gate, saving in by)
-            prices = (f"{totals.usd:.4f}", stopped.calls, f"{stopped.usd:.4f}")
-            lines.append((name, totals.calls, found.found, *tokens, *prices, gates))
+            prices = (f"{totals.expected_usd:.4f}", f"{totals.at_most_usd:.4f}")
+            held = (stopped.calls, f"{stopped.expected_usd:.4f}")
+            lines.append((name, totals.calls, found.found, *tokens, *prices, *held, gates))
         yield make_table(("level", *_NUMBERS, "by"), lines, right=_NUMBERS)
         yield from (indent_part(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
         saved, saved_by_gates = self.spared
-        every = self.all
+        every, whole, history = self.all, to_builtins(self.whole), self.pricing.history
+        with_cache = {
+            "asked": every.asked.predicted_usd - saved, "stopped": every.all_stopped.predicted_usd - saved_by_gates,
+        }  # fmt: skip
         return {
-            "usd": self.whole.usd,
-            **to_builtins(self.whole),
+            "expected_usd": whole.pop("expected_usd"),
+            "at_most_usd": whole.pop("at_most_usd"),
+            **whole,
+            "next_build": self.next_build,
+            "measured": {
+                "scope": history.scope.value,
+                "texts": history.whole.texts,
+                "repairs": history.whole.repairs,
+                "repair_share": history.whole.repair_share,
+                "factor": history.whole.factor,
+            },
             "model": self.settings.llm.model,
             "enabled": self.settings.llm.enabled,
-            "levels": {level.value: _price_json(self.levels[level]) for level in LEVELS},
+            "levels": {level.value: _price_json(self.plan.forecast[level]) for level in LEVELS},
             "all": _price_json(every),
-            "usd_with_cache": {"asked": every.asked.usd - saved, "stopped": every.all_stopped.usd - saved_by_gates},
+            "predicted_usd_with_cache": with_cache,
             "ways_on": describe_ways_on(self.key, self.settings, every),
         }
 
     def line(self) -> str:
         """The line about the model in a plan without --llm."""
-        totals, stopped = self.all.asked, self.all.all_stopped.calls
-        estimate = f"at most {count_noun(totals.calls, 'text')} asked for, about ${totals.usd:,.4f}"
+        following, stopped = self.next_build, self.all.all_stopped.calls
+        estimate = f"{count_noun(following.texts, 'text')} in the next build, {following.prices}"
         more = f", {stopped:,} stopped" if self.all.stopped else ""
         return f"{self.settings.llm.model}: {estimate}{more}: `codesum plan {self.key} --llm` says more"
 
@@ -248,15 +284,10 @@ class _ModelPlan(Struct, eq=False, dict=True):
         if found.documented.calls:
             documented, undocumented = found.documented, found.undocumented
             yield (
-                f"undocumented: {count_noun(undocumented.calls, 'text')}, ${undocumented.usd:,.4f}; "
-                f"documented by their authors: {count_noun(documented.calls, 'text')}, ${documented.usd:,.4f}"
+                f"undocumented: {count_noun(undocumented.calls, 'text')}, {undocumented.prices}; "
+                f"documented by their authors: {count_noun(documented.calls, 'text')}, {documented.prices}"
             )
-        # Where the provider has a price for what it keeps of a prompt: what is left of the dollars above.
-        spared = zip(self.spared, (found.asked, found.all_stopped), strict=True)
-        left = [f"${saving.usd - usd:,.4f} for what is" if usd else "" for usd, saving in spared]
-        prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
-        if prices:
-            yield f"where the provider keeps the beginning that all prompts share: about {', '.join(prices)}"
+        yield from self._cache_remark()
         if not llm.enabled:
             yield "llm.enabled is false: this is what it would be"
         if llm.backend is BackendName.REPLAY:
@@ -267,6 +298,19 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield from describe_ways_on(self.key, self.settings, found)
         if found.asked.calls and llm.enabled:
             yield f"`codesum index {self.key}` asks for them"
+
+    def _cache_remark(self) -> Iterator[str]:
+        """What the provider's prompt cache would make of the expected prices, where it has a price and nothing was
+        measured yet: what texts were measured to cost is with the cache."""
+        history = self.pricing.history
+        if history.scope is not CostScope.NOWHERE:
+            return
+        factor = history.whole.factor
+        spared = zip(self.spared, (self.all.asked, self.all.all_stopped), strict=True)
+        left = [f"${factor * (calls.predicted_usd - usd):,.4f} for what is" if usd else "" for usd, calls in spared]
+        prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
+        if prices:
+            yield f"where the provider keeps the beginning that all prompts share: expected {', '.join(prices)}"
 
 
 def _price_json(found: PlanPrice) -> dict[str, Any]:

@@ -232,7 +232,8 @@ def test_by_default_nothing_is_asked_for_and_everything_is_counted(tmp_path: Pat
 
         forecast = reports["summary_plan"].forecast
         assert sum(level.all_stopped.calls for level in forecast.values()) == BY_MODEL
-        assert all(level.all_stopped.usd > 0 and level.asked.usd == 0 for level in forecast.values())
+        assert all(level.all_stopped.expected_usd > 0 for level in forecast.values())
+        assert all(level.asked.at_most_usd == 0 for level in forecast.values())
         assert counted(workspace) == {("extractive", "cap"): BY_MODEL, ("placeholder", "placeholder"): 1}
         assert found.server.seen == []
         assert written(build(found.workspace(llm={"max_summaries_per_run": 0}))) == {}

@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanRow, PurposeSource
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_ways_on, price_all
+from codesum_pipeline.texts.summaries.by_model.plan_prices import PlanPricing, describe_ways_on, price_all
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
 
@@ -104,12 +104,17 @@ def test_what_an_extractive_text_takes_from_a_docstring_is_what_counts_as_docume
 def test_a_plan_prices_the_documented_and_the_undocumented_apart(tmp_path: Path) -> None:
     with shop(tmp_path, FILES) as found:
         workspace = built(found, documented=False, tests=False, max_summaries_per_run=0)
-        priced = price_all(workspace.tables.read_rows("plan", "shop", PlanRow))
+        pricing = PlanPricing.of(workspace.tables, "shop", workspace.settings)
+        priced = price_all(workspace.tables.read_rows("plan", "shop", PlanRow), pricing)
         message = "\n".join(describe_ways_on("shop", workspace.settings, priced))
 
     assert priced.documented.calls == len(DOCUMENTED | {"tests/test_a.py::test_told"})
     assert priced.undocumented.calls == len(UNDOCUMENTED | TESTS) - 1
-    assert priced.documented.usd + priced.undocumented.usd == pytest.approx(priced.all_stopped.usd)
+    for name in ("expected_usd", "at_most_usd"):
+        documented, undocumented, stopped = (
+            getattr(calls, name) for calls in (priced.documented, priced.undocumented, priced.all_stopped)
+        )
+        assert documented + undocumented == pytest.approx(stopped)
     assert f"llm.documented = false leaves {len(DOCUMENTED)} texts" in message
     assert f"llm.tests = false leaves out test code: {len(TESTS)} texts" in message
 

@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.data_model.edge import Edge
 from codesum_pipeline.foundation.data_model.possible_values import Reason
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.gates import count_trust
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import describe_ways_on, price_all
+from codesum_pipeline.texts.summaries.by_model.plan_prices import PlanPricing, describe_ways_on, price_all
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.model_builds import Shop, shop
@@ -103,16 +103,20 @@ def test_a_plan_says_what_passes_and_what_waits_each_with_its_price(till: Shop) 
     workspace = till.workspace(llm=TRUST)
     report = build(workspace, until="summary_plan")["summary_plan"]
     rows = workspace.tables.read_rows("plan", "shop", PlanRow)
-    found = price_all(rows)
+    found = price_all(rows, PlanPricing.of(workspace.tables, "shop", workspace.settings))
 
     assert {row.id for row in rows if row.gate is Gate.TRUST} == WAITING
     assert (found.trusted.calls, found.stopped[Gate.TRUST].calls) == (len(TOUCHED), len(WAITING))
-    assert found.trusted.usd > found.stopped[Gate.TRUST].usd > 0
+    waiting = found.stopped[Gate.TRUST]
+    assert found.trusted.expected_usd > waiting.expected_usd > 0
+    assert found.trusted.at_most_usd > waiting.at_most_usd > waiting.expected_usd
     values = report_values(report)
     assert (values["predicted_calls"], values["waiting_for_trust"]) == (len(TOUCHED), len(WAITING))
-    assert values["waiting_for_trust_usd"] == pytest.approx(found.stopped[Gate.TRUST].usd, abs=1e-6)
+    assert values["waiting_for_trust_expected_usd"] == pytest.approx(waiting.expected_usd, abs=1e-6)
+    assert values["waiting_for_trust_at_most_usd"] == pytest.approx(waiting.at_most_usd, abs=1e-6)
     (way,) = describe_ways_on("shop", workspace.settings, found)
-    assert "lets 11 texts, about " in way and " pass, and 3 texts, about " in way
+    assert f"lets 11 texts (about {found.trusted.input_tokens + found.trusted.output_tokens:,} tokens" in way
+    assert " pass, and 3 texts (about " in way and f"{waiting.prices}) wait" in way
 
 
 def test_a_plan_that_finds_everything_as_it_was_left_says_the_same_of_what_waits(till: Shop) -> None:
@@ -139,7 +143,7 @@ def test_after_a_build_it_is_known_what_passed_and_what_waits(till: Shop) -> Non
 
     assert found is not None
     assert (found.passing, found.waiting.calls) == (len(TOUCHED), len(WAITING))
-    assert found.edges and found.waiting.usd > 0
+    assert found.edges and found.waiting.at_most_usd > found.waiting.expected_usd > 0
     off = till.workspace()
     assert count_trust(off.tables, "shop", off.settings) is None
 
