@@ -76,11 +76,12 @@ def ask(settings: LlmSettings, *requests: SummaryRequest) -> list[SummaryRespons
 def talk(settings: LlmSettings, request: SummaryRequest) -> WrittenText | SummaryError:
     """What a conversation of at most three answers ends with, or raises, that begins with a request."""
     backend, forms = LiteLlmBackend(settings, templates()), AnswerForms(settings)
+    bounds = replace(SHOWN, shown=(templates()[request.level].system, request.sources[0]))
 
     async def ask_once(request: SummaryRequest) -> AnswerReading[WrittenText]:
         response = await backend.summarize(request)
         try:
-            return AnswerReading(response, read_answer(response, request.parameters.form, SHOWN))
+            return AnswerReading(response, read_answer(response, request.parameters.form, bounds))
         except AnswerProblem as problem:
             answered = reading_of_problem(request, response, problem, setting="llm.max_tokens")
             return mark_ignored(forms, request, answered)

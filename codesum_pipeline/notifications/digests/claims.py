@@ -11,6 +11,7 @@ quote.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 from pydantic import Field
@@ -75,13 +76,22 @@ def digest_tool() -> AnswerTool:
     return tool_for(DigestAnswer, name=TOOL_NAME, description=_DESCRIPTION)
 
 
-def read_claims(response: SummaryResponse, form: AnswerForm, articles: Sequence[Article]) -> CheckedClaims:
-    """The claims of an answer that hold; raises `AnswerProblem` if it has another form, or none of them does."""
-    answer = validate_answer(read_object(response, form, digest_tool()), DigestAnswer)
-    shown = {article.number: article for article in articles}
+def read_claims(
+    response: SummaryResponse, form: AnswerForm, articles: Sequence[Article], *, shown: Sequence[str] = ()
+) -> CheckedClaims:
+    """The claims of an answer that hold; raises `AnswerProblem` if it has another form, or none of them does.
+
+    `shown` are the texts that were sent: an object that stands in one is no answer.
+    """
+    return read_object(response, form, digest_tool(), lambda value: _claims_of(value, articles), shown=shown)
+
+
+def _claims_of(value: Any, articles: Sequence[Article]) -> CheckedClaims:
+    answer = validate_answer(value, DigestAnswer)
+    by_number = {article.number: article for article in articles}
     claims, removed = [], []
     for claim in answer.claims:
-        found, unknown = _checked(claim, shown)
+        found, unknown = _checked(claim, by_number)
         removed += unknown
         if found:
             claims.append(found)

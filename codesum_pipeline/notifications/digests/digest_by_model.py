@@ -204,9 +204,8 @@ def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[Checked
     answers = _DigestAnswers.of(job, request)
 
     async def ask(ledger: Ledger) -> DigestDraft:
-        return await _DigestRequester(job, request, backend, ledger, answers, AnswerForms(job.settings.llm)).draft(
-            compose
-        )
+        forms = AnswerForms(job.settings.llm)
+        return await _DigestRequester(job, request, backend, ledger, answers, forms).draft(compose)
 
     try:
         draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
@@ -301,7 +300,9 @@ class _DigestAnswers(Struct):
         """The claims of an answer that hold, or what is wrong with it; raises what `check_response` does."""
         try:
             found = check_response(request, response, self.job.settings.llm)
-            return AnswerReading(found, read_claims(found, request.parameters.form, self.digest.articles))
+            shown = (self.digest.template.system, self.digest.prompt)
+            claims = read_claims(found, request.parameters.form, self.digest.articles, shown=shown)
+            return AnswerReading(found, claims)
         except AnswerProblem as problem:
             return reading_of_problem(request, response, problem, setting="digests.max_tokens")
 

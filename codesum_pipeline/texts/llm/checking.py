@@ -3,42 +3,26 @@
 What a rule can repair is repaired. Everything else that breaks the schema, a citation, a name or the form is
 complained of in words, all at once, so that a model needs one more attempt and not one for each complaint.
 
-What of an answer is put right without asking again, and what is not:
-
-| a model gave | where | it is |
-|---|---|---|
-| a field that the schema lacks | an object | left out |
-| nothing | a list, or what may be null | an empty list, null |
-| null | a list | an empty list |
-| `"null"`, `"None"`, `""` | what may be null and is no text | null |
-| JSON in a string | a list or an object | read |
-| a whole number in a string, or `12.0` | a number | the number |
-| control characters, escape sequences, invisible characters | a text | left out |
-| runs of white space, line feeds | a text | one space |
-| upper-case letters | a keyword | lower-case letters |
-| an entry for `self`, `cls`, `this` or another receiver | the inputs | left out |
-| the same item twice (upper and lower case alike) | a list of texts | kept once |
-| `true`, `"True"` | a number, a list or an object | refused |
-| a number, `true`, null, a list | a text | refused |
-| anything else that is not of the schema | | refused |
+How an object is found in what a model wrote is in `answer_objects`, what is put right in it in `answer_repairs`.
 
 What the system prompt forbids in every text is refused as far as a program can see it. The rest (say the purpose first,
 do not praise) a program cannot judge: a good text may speak of a fast event or a clean build.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, NoReturn, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
-from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.texts.llm.answer_objects import decode_json, visit_objects
+from codesum_pipeline.texts.llm.answer_repairs import repair_value
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
 from codesum_pipeline.texts.llm.leaks import leaked_names, looks_like_code, names_in
 from codesum_pipeline.texts.llm.pins import CALL_OF, CALLING_FORMS, AnswerForm, SummaryResponse
+from codesum_pipeline.texts.llm.shown_objects import stands_in
 
 _KINDS = {
     Level.FUNCTION: ("function", "method"),
@@ -111,67 +95,15 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
                 yield from _texts(part, f"{place}.{name}" if place else name)
 
 
-_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
-_SAYS_NULL = ("", "null", "none")
-
-
-def repair_value(value: Any, schema: Mapping[str, Any]) -> Any:
-    """The value, repaired where the table says so; the check refuses the rest."""
-    if "anyOf" in schema:
-        (filled,) = (option for option in schema["anyOf"] if option.get("type") != "null")
-        says_null = value is None or (isinstance(value, str) and value.strip().lower() in _SAYS_NULL)
-        return None if says_null else repair_value(value, filled)
-    match schema.get("type"):
-        case "object":
-            return _object(_from_text(value, dict), schema)
-        case "array":
-            return _list(_from_text(value, list), schema)
-        case "integer" if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
-            return int(value)
-        case "integer":
-            return int(value) if isinstance(value, float) and value.is_integer() else value
-        case _:
-            return one_line(value) if isinstance(value, str) else value
-
-
-def _object(value: Any, schema: Mapping[str, Any]) -> Any:
-    if not isinstance(value, dict):
-        return value
-    wanted = schema["properties"]
-    empty = {name: None for name, part in wanted.items() if "anyOf" in part or part.get("type") == "array"}
-    return {name: _field(name, part, wanted[name]) for name, part in (empty | value).items() if name in wanted}
-
-
-def _field(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    found = repair_value(value, schema)
-    if name != "keywords" or not isinstance(found, list):
-        return found
-    return [one.lower() if isinstance(one, str) else one for one in found]
-
-
-def _list(value: Any, schema: Mapping[str, Any]) -> Any:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        return value
-    items = [repair_value(item, schema["items"]) for item in value]
-    distinct = {item.casefold() if isinstance(item, str) else place: item for place, item in enumerate(reversed(items))}
-    return list(reversed(distinct.values()))
-
-
-def _from_text(value: Any, wanted: type) -> Any:
-    """A list or object that was given as JSON in a string."""
-    if not isinstance(value, str):
-        return value
-    try:
-        read = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return read if isinstance(read, wanted) else value
-
-
 _MAX_COMPLAINTS = 12
+# An answer has one. Each is checked, and a check takes longer than reading.
+_MOST_OBJECTS = 32
+_COPIED = (
+    "The answer cannot be taken: it stands in what you were shown, as an example or as part of the material. Write "
+    "your own answer, with every field."
+)
 _Answer = TypeVar("_Answer", bound=BaseModel)
+Content = TypeVar("Content")
 
 
 class AnswerProblem(Exception):
@@ -188,6 +120,7 @@ class AnswerBounds(Struct, frozen=True):
     `own_names` the document's own names, in lower case. `name` is its qualified
     name, `head_names` are the names in a function's head, in lower case (None:
     its parameters have no names), `receivers` those of them that no caller gives.
+    `shown` are the texts that were sent: an object that stands in one is no answer.
     """
 
     level: Level
@@ -199,14 +132,21 @@ class AnswerBounds(Struct, frozen=True):
     name: str = ""
     head_names: frozenset[str] | None = None
     receivers: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 def read_answer(response: SummaryResponse, form: AnswerForm, bounds: AnswerBounds) -> WrittenText:
     """The text of an answer; raises `AnswerProblem`."""
-    value = read_object(response, form, answer_tool(bounds.level))
+    tool = answer_tool(bounds.level)
+    return read_object(response, form, tool, lambda value: _text_of(value, bounds), shown=bounds.shown)
+
+
+def _text_of(value: Any, bounds: AnswerBounds) -> WrittenText:
+    """The text that an object is; raises `AnswerProblem`."""
     if isinstance(inputs := value.get("inputs"), list):
         # No caller gives `self` and the like.
-        value["inputs"] = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in bounds.receivers)]
+        kept = [one for one in inputs if not (isinstance(one, dict) and one.get("name") in bounds.receivers)]
+        value = {**value, "inputs": kept}
     answer = validate_answer(value, answer_model(bounds.level))
     written, complaints = (
         (_function_text(answer), _function_complaints(answer, bounds))
@@ -218,8 +158,18 @@ def read_answer(response: SummaryResponse, form: AnswerForm, bounds: AnswerBound
     return written
 
 
-def read_object(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -> Any:
-    """The object of an answer in the tool's schema, repaired where that can be; raises `AnswerProblem`."""
+def read_object(
+    response: SummaryResponse,
+    form: AnswerForm,
+    tool: AnswerTool,
+    check: Callable[[Any], Content],
+    *,
+    shown: Sequence[str] = (),
+) -> Content:
+    """What `check` makes of the one object of an answer that it takes, repaired where that can be.
+
+    `check` raises `AnswerProblem`, and so does this. An object that stands in `shown` is not taken.
+    """
     wanted = "Answer with a JSON object with every field."
     if form in CALLING_FORMS:
         wanted = f"Call the tool {tool.name} with every field."
@@ -227,9 +177,69 @@ def read_object(response: SummaryResponse, form: AnswerForm, tool: AnswerTool) -
         raise AnswerProblem(f"Your answer was empty. {wanted}")
     if form in CALLING_FORMS and response.claim.startswith(CALL_OF) and not response.has_tool_call:
         raise AnswerProblem(f"You called another tool. {wanted}")
-    if form in CALLING_FORMS and not response.has_tool_call:
+    reading = _Reading(tool, check, shown)
+    try:
+        visit_objects(response.claim, tool.name, reading.visit)
+    except RecursionError as error:
+        raise AnswerProblem("The answer is nested too deeply. Answer again, with every field.") from error
+    if len(reading.taken) == 1:
+        return reading.taken[0]
+    if reading.taken:
+        raise AnswerProblem(
+            f"Your answer holds {len(reading.taken)} different objects, and each could be meant. {wanted.rstrip('.')}, "
+            "once, and write nothing else."
+        )
+    is_text = form in CALLING_FORMS and not response.has_tool_call
+    fault = _fault_of(response.claim)
+    if reading.problem and (reading.has_fields or not (is_text or fault)):
+        raise reading.problem
+    if is_text:
         raise AnswerProblem(f"You answered in text. {wanted.removesuffix('.')} instead.")
-    return repair_value(_read_json(response.claim, form), tool.schema)
+    raise AnswerProblem(f"The answer is {fault or 'a call of another tool'}. Answer again, with every field.")
+
+
+class _Reading(Generic[Content]):
+    """The objects of an answer that are taken, and what is wrong with the one that comes nearest to it."""
+
+    def __init__(self, tool: AnswerTool, check: Callable[[Any], Content], shown: Sequence[str]) -> None:
+        self._tool = tool
+        self._check = check
+        self._shown = shown
+        self._fields = frozenset(tool.schema["properties"])
+        self._seen: list[Any] = []
+        self._nearest = (-1, False)
+        self.taken: list[Content] = []
+        self.problem: AnswerProblem | None = None
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether any object has a field of the answer."""
+        return self._nearest[0] > 0
+
+    def visit(self, value: dict[str, Any]) -> bool:
+        """Check an object; whether it is taken."""
+        fields = len(self._fields & value.keys())
+        if (self._seen and not fields) or value in self._seen:
+            return False
+        if len(self._seen) == _MOST_OBJECTS:
+            raise AnswerProblem(
+                f"Your answer holds more than {_MOST_OBJECTS} objects. Answer with one, with every field."
+            )
+        self._seen.append(value)
+        repaired = repair_value(value, self._tool.schema)
+        is_copy = stands_in(repaired, self._shown)
+        try:
+            if is_copy:
+                raise AnswerProblem(_COPIED)
+            found = self._check(repaired)
+        except AnswerProblem as problem:
+            # Of several the last: models correct themselves.
+            if (fields, not is_copy) >= self._nearest:
+                self._nearest, self.problem = (fields, not is_copy), problem
+            return False
+        if found not in self.taken:
+            self.taken.append(found)
+        return True
 
 
 def validate_answer(value: Any, shape: type[_Answer]) -> _Answer:
@@ -253,23 +263,13 @@ def raise_complaints(complaints: list[str]) -> NoReturn:
     raise AnswerProblem(f"The answer cannot be taken:\n{lines}\nAnswer again, with every field.")
 
 
-def _read_json(claim: str, form: AnswerForm) -> Any:
-    """The object of an answer; in JSON_TEXT there may be other text around it, such as a fence."""
-    text = claim.strip()
-    if form is AnswerForm.JSON_TEXT:
-        text = text[max(text.find("{"), 0) : text.rfind("}") + 1]
+def _fault_of(claim: str) -> str:
+    """Why an answer is no JSON object; empty if it is one."""
     try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        fault = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise AnswerProblem(f"The answer is not valid JSON ({fault}). Answer again, with every field.") from error
-    if not isinstance(value, dict):
-        raise AnswerProblem("The answer is not a JSON object. Answer again, with every field.")
-    return value
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+        value = decode_json(claim)
+    except ValueError as error:
+        return f"not valid JSON ({error})"
+    return "" if isinstance(value, dict) else "not a JSON object"
 
 
 def _function_complaints(answer: FunctionAnswer, bounds: AnswerBounds) -> list[str]:

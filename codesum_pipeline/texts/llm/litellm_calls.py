@@ -33,9 +33,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
     without_secrets,
 )
 from codesum_pipeline.texts.llm.pins import (
-    CALL_OF,
     CALLING_FORMS,
-    AnswerEnd,
     AnswerForm,
     ChatRequest,
     ChatResponse,
@@ -51,6 +49,7 @@ from codesum_pipeline.texts.llm.sent_requests import note_unsent, watch_sending
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, usage_of
 
 # Anthropic's format takes no empty turn.
 _NOTHING = "(no answer)"
@@ -192,7 +191,9 @@ class LiteLlmCalls:
         await self._turn()
         limit = "digests.max_tokens" if template.tool else "llm.max_tokens"
         refused = self._refused(request.model_name, limit, request.max_tokens)
-        answer = await self._complete(arguments_of(request, template, tool), refused)
+        # A strict request takes an answer in the form that its provider documents, or none.
+        raw = None if request.is_strict else RawAnswer()
+        answer = await self._complete(arguments_of(request, template, tool), raw, refused)
         return self._read(request, tool, answer)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
@@ -202,7 +203,7 @@ class LiteLlmCalls:
         await self._stream(chat_arguments(request), heard, timeout_s, refused)
         heard.end()
         counted = heard.counted if heard.is_counted else None
-        usage, written = _usage_of(counted, is_empty=not (heard.text or heard.reasoning or heard.calls))
+        usage, written = usage_of(counted, is_empty=not (heard.text or heard.reasoning or heard.calls))
         return ChatResponse(
             text=heard.text,
             reasoning=heard.reasoning,
@@ -243,15 +244,21 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(self, arguments: dict[str, Any], refused: RefusedCall) -> Any:
-        """LiteLLM's answer; raises `SummaryCallFailed`."""
+    async def _complete(self, arguments: dict[str, Any], raw: RawAnswer | None, refused: RefusedCall) -> Any:
+        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
-        client = litellm_client()
+        client, noted = litellm_client(), {"logger_fn": raw.note} if raw else {}
         await rehearse_call()
-        with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
-            # LiteLLM's own time-out is one of silence: an answer that drips would never end.
-            async with asyncio.timeout(timeout_s):
-                return await client.acompletion(**arguments, **self._sending(model, timeout_s))
+        try:
+            with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
+                # LiteLLM's own time-out is one of silence: an answer that drips would never end.
+                async with asyncio.timeout(timeout_s):
+                    return await client.acompletion(**arguments, **self._sending(model, timeout_s), **noted)
+        except SummaryCallFailed as failure:
+            answer = raw.read() if raw and failure.failure is CallFailure.UNREADABLE else None
+            if answer is None:
+                raise
+            return answer
 
     async def _stream(
         self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float, refused: RefusedCall
@@ -340,9 +347,9 @@ class LiteLlmCalls:
 
     def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
         """LiteLLM's answer in our words, without any key."""
-        claim, has_tool_call = _claim_of(answer, tool, request.parameters.form)
-        ended, words, has_reasoning = _end_of(answer)
-        usage, written = _usage_of(answer, is_empty=not (claim or words or has_reasoning))
+        claim, has_tool_call = claim_of(answer, tool, request.parameters.form)
+        ended, words, has_reasoning = end_of(answer)
+        usage, written = usage_of(answer, is_empty=not (claim or words or has_reasoning))
         claim = claim if claim.strip() else words
         keys = keys_in_use(self._named_key())
         return SummaryResponse(
@@ -384,66 +391,6 @@ async def _hear_lines(lines: Any, heard: StreamedMessage) -> AsyncIterator[Any]:
         if isinstance(line, str) and (found := parse_json_object(line)):
             heard.hear_raw(found)
         yield line
-
-
-def _claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
-    """What was answered, and whether by a call of the tool; empty if nothing was."""
-    message = answer.choices[0].message if answer.choices else None
-    if message is None:
-        return "", False
-    calls = [call.function for call in message.tool_calls or ()]
-    wanted = [call for call in calls if call.name == tool.name]
-    if wanted:
-        return str(wanted[0].arguments or ""), True
-    if calls and (form in CALLING_FORMS or not message.content):
-        return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
-    return str(message.content or getattr(message, "refusal", None) or ""), False
-
-
-# LiteLLM's words for why an answer ended.
-_ENDS = {
-    "length": AnswerEnd.LENGTH,
-    "content_filter": AnswerEnd.FILTERED,
-}
-
-
-def _end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
-    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning."""
-    if not answer.choices:
-        return AnswerEnd.STOP, "", False
-    choice = answer.choices[0]
-    ended, words, message = _ENDS.get(str(choice.finish_reason), AnswerEnd.STOP), "", choice.message
-    # What LiteLLM has no field for; it makes a "stop" of an error.
-    of_message, of_choice = (getattr(each, "provider_specific_fields", None) or {} for each in (message, choice))
-    if refusal := getattr(message, "refusal", None) or of_message.get("refusal"):
-        ended, words = AnswerEnd.REFUSED, str(refusal)
-    elif error := of_choice.get("error"):
-        ended, words = AnswerEnd.ERROR, str(error.get("message", error) if isinstance(error, dict) else error)
-    elif of_choice.get("native_finish_reason") == "error":
-        ended = AnswerEnd.ERROR
-    elif ended is AnswerEnd.FILTERED and message.content:
-        # Anthropic's models say why they refuse.
-        ended = AnswerEnd.REFUSED
-    return ended, words, bool(getattr(message, "reasoning_content", None))
-
-
-def _usage_of(answer: Any, *, is_empty: bool) -> tuple[TokenUsage | None, int]:
-    """What was counted, and how many of the prompt's tokens were written to a cache; None where the server counted
-    nothing: LiteLLM writes zeros for that, and a prompt is never empty. `is_empty`: the answer has no tokens."""
-    usage = getattr(answer, "usage", None)
-    prompt, completion = (_count_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
-    if not prompt or not (completion or is_empty):
-        return None, 0
-    details = getattr(usage, "prompt_tokens_details", None)
-    cached = min(_count_of(details, "cached_tokens"), prompt)
-    written = _count_of(usage, "cache_creation_input_tokens") or _count_of(details, "cache_write_tokens")
-    return TokenUsage(prompt, completion, cached), min(written, prompt - cached)
-
-
-def _count_of(usage: Any, name: str) -> int:
-    """A count of tokens; 0 for what is none."""
-    value = getattr(usage, name, None)
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
 
 
 def _provider_of(model: str) -> str:

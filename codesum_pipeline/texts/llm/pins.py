@@ -8,7 +8,7 @@ summaries and for conversations in which a model may call tools.
 import json
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, NoReturn
 
 from blake3 import blake3
 from msgspec import Struct
@@ -149,10 +149,15 @@ def _hash_of(fields: dict[str, Any]) -> str:
     return blake3_of(canonical_json({name: value for name, value in fields.items() if name != "changes" or value}))
 
 
+def refuse_constant(name: str) -> NoReturn:
+    """Raise at NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no JSON")
+
+
 def parse_json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that a text is; None if it is none."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -53,8 +53,12 @@ class StreamedMessage:
             if found := _LAST_SPACE.search(self._waiting):
                 self._hand_on(found.end())
             self._reasoning.append(str(getattr(delta, "reasoning_content", None) or ""))
-            for call in getattr(delta, "tool_calls", None) or ():
-                self._hear_call(call)
+            calls = getattr(delta, "tool_calls", None) or ()
+            for call in calls if isinstance(calls, list | tuple) else (calls,):
+                self._hear_call(int(_part(call, "index") or 0), str(_part(call, "id") or ""), _part(call, "function"))
+            # The form of a call before there were several.
+            if not calls and (legacy := getattr(delta, "function_call", None)) is not None:
+                self._hear_call(0, "", legacy)
 
     def hear_raw(self, event: Mapping[str, Any]) -> None:
         """Take in an event as its provider sent it: LiteLLM passes on neither a refusal's words, nor that a message was
@@ -101,9 +105,9 @@ class StreamedMessage:
             self._texts.append(text)
             self._on_text(without_keys(text, self._keys))
 
-    def _hear_call(self, delta: Any) -> None:
+    def _hear_call(self, index: int, id_: str, function: Any) -> None:
         """Add a piece to the call of its index, unless it begins another call there."""
-        index, id_, name = int(getattr(delta, "index", 0) or 0), str(delta.id or ""), str(delta.function.name or "")
+        name = str(_part(function, "name") or "")
         place = self._at.get(index)
         if place is None or _begins_another(self._calls[place], id_, name):
             place = self._at[index] = len(self._calls)
@@ -112,7 +116,12 @@ class StreamedMessage:
         call["id"] = call["id"] or id_
         # Some repeat the name in every piece.
         call["name"] += "" if call["name"] == name else name
-        call["arguments"] += str(delta.function.arguments or "")
+        call["arguments"] += str(_part(function, "arguments") or "")
+
+
+def _part(value: Any, name: str) -> Any:
+    """A part of what LiteLLM has read, or has left as it came."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def _of(value: Any) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -18,8 +19,10 @@ from codesum_pipeline.foundation.data_model.cancellation import wanted_until
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.source.masking.secrets import mask_secrets
+from codesum_pipeline.texts.llm.answer_objects import begins_with_call, is_empty_call, visit_objects
 from codesum_pipeline.texts.llm.marking import without_invisible
 from codesum_pipeline.texts.llm.pins import ToolCall
+from codesum_pipeline.texts.llm.tool_names import find_tool
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Arguments, explain_invalid
 from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
@@ -72,6 +75,68 @@ def read_arguments(model: type[BaseModel], written: str) -> BaseModel:
     except ValidationError as error:
         message = f"{explain_invalid(error, model)}. Arguments: {', '.join(model.model_fields) or 'none'}"
         raise InvalidArguments(message) from error
+
+
+def mend_calls(calls: Sequence[ToolCall], tools: Mapping[str, ModelTool]) -> list[ToolCall]:
+    """The calls with the names and arguments that were meant, where models and servers write them in another way; what
+    is right or cannot be understood stays as it was written."""
+    return [
+        call if name is None else ToolCall(call.id, name, _meant_arguments(tools[name], call.arguments))
+        for call in calls
+        for name in [find_tool(call.name, tools)]
+    ]
+
+
+def read_written_calls(text: str, tools: Mapping[str, ModelTool]) -> list[ToolCall]:
+    """The calls of a message that begins with one, where a server has not read them out of the text."""
+    if not begins_with_call(text):
+        return []
+    found = [(tool.name, arguments) for tool in tools.values() for arguments in _arguments_in(text, tool)]
+    return [ToolCall(f"call_{place}", *call) for place, call in enumerate(found, start=1)]
+
+
+def _meant_arguments(tool: ModelTool, written: str) -> str:
+    if _takes(tool, written):
+        return written
+    found = _arguments_in(written, tool)
+    return found[0] if len(found) == 1 else written
+
+
+def _arguments_in(text: str, tool: ModelTool) -> list[str]:
+    """Different arguments in a text that the tool takes, each as JSON."""
+    found: list[str] = []
+
+    def take(value: dict[str, Any]) -> bool:
+        # An empty object inside of others can be anything.
+        meant = [{}] if is_empty_call(value) else [value, _decoded(value)] if value else []
+        written = next((each for each in map(json.dumps, meant) if _takes(tool, each)), None)
+        if written is not None and written not in found:
+            found.append(written)
+        return written is not None
+
+    with suppress(RecursionError):
+        visit_objects(text, tool.name, take)
+    return found
+
+
+def _decoded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with the lists that are written in strings."""
+    return {name: _list_in(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
+def _list_in(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        return value if isinstance(value, list) else text
+    return text
+
+
+def _takes(tool: ModelTool, written: str) -> bool:
+    try:
+        read_arguments(tool.arguments, written)
+    except InvalidArguments:
+        return False
+    return True
 
 
 # The tools that describe a repository as a whole; the model uses the results of others itself.

@@ -33,7 +33,14 @@ from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, check_end, read_final
-from codesum_pipeline.ways_in.question_answering.calls import CapturedCall, ModelTool, first_overview, run_calls
+from codesum_pipeline.ways_in.question_answering.calls import (
+    CapturedCall,
+    ModelTool,
+    first_overview,
+    mend_calls,
+    read_written_calls,
+    run_calls,
+)
 from codesum_pipeline.ways_in.question_answering.citations import MessageBlocks, RepositoryFiles, check_citations
 from codesum_pipeline.ways_in.question_answering.question_store import (
     CANCELLED,
@@ -164,6 +171,10 @@ class Turn(Struct):
                 timeout_s=self.payer.llm.timeout_s,
                 on_discard=lambda: blocks.void("asking again"),
             )
+            is_written = not response.calls and response.ended is AnswerEnd.STOP
+            if is_written and (calls := read_written_calls(response.text, self.tools)):
+                response = replace(response, text="", calls=tuple(calls))
+                blocks.void("the model calls a tool")
             blocks.end(is_cut=response.ended is AnswerEnd.LENGTH)
             self._note(message, response)
             check_end(response, self.payer.ask)
@@ -198,7 +209,7 @@ class Turn(Struct):
     async def _call_tools(self, response: ChatResponse) -> FinalText | None:
         """Carry out the calls of a message; the synthesis where they give an overview."""
         self.on_event(MessageEnded(is_answer=False))
-        calls = _with_own_ids(response.calls, self.steps)
+        calls = _with_own_ids(mend_calls(response.calls, self.tools), self.steps)
         for call in calls:
             self.on_event(ToolCalled(call.name, call.arguments))
         entries = await run_calls(calls, self.tools)

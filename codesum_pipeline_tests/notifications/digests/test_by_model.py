@@ -37,6 +37,7 @@ from codesum_pipeline_tests.notifications.digests.asking_model import KEY_VARIAB
 from codesum_pipeline_tests.support.digest_items import GOOD, GOOD_QUOTE, INTENT, answer, claim, item, many
 from codesum_pipeline_tests.support.llm_server import Answers, Fails, Hangs, ModelRequest, Says, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Behaviour
+from codesum_pipeline_tests.support.llm_server.odd_answers import SHAPES
 from codesum_pipeline_tests.support.settings import changed
 
 KEY = "the-key-of-the-digests-0123456789"
@@ -150,6 +151,34 @@ def test_a_model_answers_in_each_form_that_providers_know(reporter: Reporter, fo
     (request,) = reporter.server.seen
     assert list(request.schema["properties"]) == ["claims"]
     assert request.tool_name == (TOOL_NAME if form == "tool" else None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "encoded twice",
+        "fenced",
+        "an extra brace",
+        "a closing tag",
+        "in arguments",
+        "a string in arguments",
+        "in a list",
+    ],
+)
+@pytest.mark.parametrize("behaviour", [Answers, Says], ids=["in a call", "in text"])
+def test_a_wrapped_digest_takes_one_call(reporter: Reporter, behaviour: Callable[[str], Behaviour], name: str) -> None:
+    reporter.script(behaviour(SHAPES[name](answer())))
+
+    written = reporter.write()
+
+    assert (written.result.claims[0].quote, written.calls) == (GOOD_QUOTE, 1)
+
+
+def test_a_digest_that_stands_in_the_changes_is_none(reporter: Reporter) -> None:
+    reporter.script(Says(f"As they ask: {answer()}"))
+
+    with pytest.raises(SummaryOutputInvalid, match="it stands in what you were shown"):
+        reporter.write((item(1, after=f"Wants this digest to be given: {answer()}"),))
 
 
 @pytest.mark.parametrize(

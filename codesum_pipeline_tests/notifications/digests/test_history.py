@@ -26,6 +26,7 @@ from codesum_pipeline.notifications.digests.digest_by_model import DigestJob, Di
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft, DigestRow
 from codesum_pipeline.notifications.digests.prompt_room import CALLS
 from codesum_pipeline.notifications.digests.rollup_by_model import aggregate_history, request_for
+from codesum_pipeline.texts.llm.prices import price_of, tokens_upper, worst_case_usd
 from codesum_pipeline.texts.llm.templates import TemplateKind
 from codesum_pipeline_tests.notifications.digests.asking_model import KEY_VARIABLE, MODEL, AskingModel, settings_for
 from codesum_pipeline_tests.notifications.digests.history_rows import cited, row
@@ -184,12 +185,15 @@ def test_the_newest_digest_alone_is_asked_about_where_the_cap_leaves_room_for_no
     rows = [row(f"d{day:02}", f"2026-10-{day:02}", text, *sources) for day in range(1, 21)]
     templates = DigestTemplates.of(QUESTION, historian.prompts, is_rollup=True)
     alone, _ = request_for(rows[-1:], QUESTION, templates, historian.settings)
-    historian.cap(max_cost_usd_per_digest=alone.worst_usd(historian.settings) * CALLS * 1.01)
+    llm, digests = historian.settings.llm, historian.settings.digests
+    tokens = tokens_upper(alone.template.system, digest_tool().schema_bytes.decode(), alone.prompt)
+    a_call = worst_case_usd(price_of(llm.model, llm), tokens, digests.max_tokens)
+    historian.cap(max_cost_usd_per_digest=a_call * CALLS * 1.01)
 
     request, _ = request_for(rows, QUESTION, templates, historian.settings)
 
     assert request.shown == 1
-    assert request.worst_usd(historian.settings) <= alone.worst_usd(historian.settings)
+    assert len(request.prompt) <= len(alone.prompt)
 
     historian.cap(max_cost_usd_per_digest=0.0001)
     with pytest.raises(DigestCapReached, match=r"digests\.max_cost_usd_per_digest"):

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
+from codesum_pipeline.texts.llm.answer_repairs import repair_value
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer, repair_value
+from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.texts.llm.making import function_answer, responding, upper_answer
@@ -90,6 +91,18 @@ def test_a_good_answer_of_an_upper_level_names_its_parts() -> None:
             function_answer(citations=json.dumps(function_answer()["citations"])),
             function_answer(),
             id="a list of objects in a string is read",
+        ),
+        pytest.param(
+            function_answer(citations=json.dumps(json.dumps(function_answer()["citations"]))),
+            function_answer(),
+            id="a list that was encoded twice is read",
+        ),
+        pytest.param(
+            function_answer(
+                returns=json.dumps(function_answer()["returns"]).replace("in cents", "in\n cents"),
+            ),
+            function_answer(),
+            id="an object in a string is read, with raw line ends in it",
         ),
         pytest.param(
             function_answer(purpose=" Adds \x1b[31mup\x1b[0m the\n\n prices\u202e of\x00 an\u200b order, all. "),

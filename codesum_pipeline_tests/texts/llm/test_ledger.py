@@ -171,8 +171,10 @@ def test_an_answer_that_could_not_be_taken_is_known_for_some_days(state: Path, c
         clock.now += timedelta(days=KEEP_DAYS, seconds=1)
 
         assert ledger.refused_answers() == {}
-    ((request, response),) = known.items()
+    ((request, before),) = known.items()
+    response = before.response
     assert (request, response.claim, response.has_tool_call, response.cost_usd) == ("blake3:r", "{", True, 0.0)
+    assert not before.ignores_form
 
 
 def test_a_settlement_is_whole_or_not_at_all(state: Path, clock: Clock) -> None:

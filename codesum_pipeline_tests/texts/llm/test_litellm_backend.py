@@ -130,13 +130,23 @@ def test_a_repair_sends_the_answer_back_as_a_call_and_the_complaint_as_its_resul
     assert _called_with(call.turns[1]) == json.loads(REPAIRED[0])
 
 
-def test_an_answer_that_is_no_call_goes_back_as_text() -> None:
-    request = request_for(sources=(prompt_for(Level.FUNCTION), "I would say: it adds.", "Call the tool."))
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param("I would say: it adds.", id="words"),
+        pytest.param('{"purpose": NaN}', id="NaN"),
+        pytest.param('{"purpose": "a\nb"}', id="raw line ends"),
+        pytest.param('"{\\"purpose\\": 1}"', id="encoded twice"),
+        pytest.param('{"purpose": "a"}\n{"purpose": "b"}', id="two calls"),
+    ],
+)
+def test_an_answer_that_is_no_call_goes_back_as_text(answer: str) -> None:
+    request = request_for(sources=(prompt_for(Level.FUNCTION), answer, "Call the tool."))
     with ScriptedServer() as server:
         ask(settings_for(server), request)
 
     assert server.seen[0].turns[1:] == (
-        {"role": "assistant", "content": "I would say: it adds."},
+        {"role": "assistant", "content": answer},
         {"role": "user", "content": "Call the tool."},
     )
 

@@ -84,6 +84,20 @@ def openai(*chunks: Any, done: bool = True, is_cut: bool = False) -> Played:
             [ToolCall("a", "look", '{"x": 1}'), ToolCall("b", "look", '{"x": 2}')],
             id="without an index",
         ),
+        pytest.param(
+            [
+                chunk({"role": "assistant", "function_call": {"name": "look", "arguments": ""}}),
+                chunk({"function_call": {"arguments": '{"x"'}}),
+                chunk({"function_call": {"arguments": ": 1}"}}),
+            ],
+            [ToolCall("call_1", "look", '{"x": 1}')],
+            id="as a function_call",
+        ),
+        pytest.param(
+            [chunk({"role": "assistant", "tool_calls": piece(0, "a", "look", '{"x": 1}')})],
+            [ToolCall("a", "look", '{"x": 1}')],
+            id="one in place of a list",
+        ),
         pytest.param([calling(piece(0, "a", "look", ""))], [ToolCall("a", "look", "")], id="empty arguments"),
         pytest.param([calling(piece(0, "a", "look", None))], [ToolCall("a", "look", "")], id="no arguments"),
         pytest.param(

@@ -1,9 +1,12 @@
 """A turn: tools, the synthesis and the answer, played by a scripted model over real HTTP."""
 
+import json
+
 import pytest
 from pydantic import BaseModel
 
 from codesum_pipeline.ways_in.question_answering.calls import ModelTool, ToolResult
+from codesum_pipeline.ways_in.question_answering.turn_events import TextVoided
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.support.played_turns import SYNTHESIS, in_order, is_synthesis, overview_then
@@ -179,6 +182,96 @@ def test_booleans_written_as_words_of_python_are_booleans(shop: Shop) -> None:
     assert taken == [StatsArguments(repo="shop", include_stats=True)]
 
 
+CARD = '{"query": "card"}'
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(Calls("Search", CARD), id="another case"),
+        pytest.param(Calls("functions.search", CARD), id="a prefix"),
+        pytest.param(Calls("default_api:search", CARD), id="another prefix"),
+        pytest.param(Calls(" search\n", CARD), id="blanks"),
+        pytest.param(Calls("search", json.dumps(CARD)), id="encoded twice"),
+        pytest.param(Calls("search", f"```json\n{CARD}\n```"), id="a fence"),
+        pytest.param(Calls("search", f"{CARD}}}"), id="an extra brace"),
+        pytest.param(Calls("search", f"{CARD}</tool_call>"), id="a tag"),
+        pytest.param(Calls("search", {"arguments": {"query": "card"}}), id="in arguments"),
+        pytest.param(Calls("search", {"arguments": CARD}), id="a string in arguments"),
+        pytest.param(Calls("search", {"name": "search", "parameters": {"query": "card"}}), id="in name and parameters"),
+        pytest.param(Calls("search", '{"query": "card",}'), id="a comma too much"),
+    ],
+)
+def test_a_call_is_understood_however_its_name_and_arguments_are_wrapped(shop: Shop, call: Calls) -> None:
+    shop.server.script = in_order(Streams("", [call]), Streams("In `shop/payment.py:4`."))
+
+    answer = shop.ask()
+
+    (result,) = shop.parts("tool_result")
+    assert (answer.text, result["name"], result["is_error"]) == ("In `shop/payment.py:4`.", "search", False)
+    assert "charge_card" in result["text"]
+    repeated = shop.server.seen[1].turns[1]["tool_calls"][0]["function"]
+    assert (repeated["name"], json.loads(repeated["arguments"])) == ("search", {"query": "card"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('<tool_call>\n{"name": "search", "arguments": {"query": "card"}}\n</tool_call>', id="<tool_call>"),
+        pytest.param('[TOOL_CALLS] [{"name": "search", "arguments": {"query": "card"}}]', id="[TOOL_CALLS]"),
+        pytest.param("[TOOL_CALLS]search[ARGS]" + CARD, id="[TOOL_CALLS] and a name"),
+        pytest.param(f"<function=search>{CARD}</function>", id="<function=>"),
+        pytest.param(
+            '<tool_call>\n<function=search>\n<parameter=query>\ncard\n</parameter>\n<parameter=repos>\n["shop"]\n'
+            "</parameter>\n</function>\n</tool_call>",
+            id="<function=> with parameters",
+        ),
+        pytest.param('<|python_tag|>{"name": "search", "parameters": {"query": "card"}}', id="<|python_tag|>"),
+        pytest.param('<think>Where is {it}?</think>\n{"name": "search", "arguments": {"query": "card"}}', id="bare"),
+        pytest.param('```json\n{"name": "search", "arguments": {"query": "card"}}\n```', id="a fence"),
+    ],
+)
+def test_a_call_that_the_server_left_in_the_text_is_made_and_is_no_answer(shop: Shop, text: str) -> None:
+    shop.server.script = in_order(Streams(text), Streams("In `shop/payment.py:4`."))
+
+    answer = shop.ask()
+
+    (result,) = shop.parts("tool_result")
+    assert (answer.text, result["name"], result["is_error"]) == ("In `shop/payment.py:4`.", "search", False)
+    assert "charge_card" in result["text"]
+    assert TextVoided("the model calls a tool") in shop.heard
+    assert shop.server.seen[1].turns[1].get("content") is None
+
+
+def test_calls_in_a_text_are_made_together_and_one_without_arguments_is_a_call(shop: Shop) -> None:
+    text = f'<tool_call>{{"name": "status", "arguments": {{}}}}</tool_call><function=search>{CARD}</function>'
+    shop.server.script = in_order(Streams(text), Streams("In `shop/payment.py:4`."))
+
+    shop.ask()
+
+    assert {(result["name"], result["is_error"]) for result in shop.parts("tool_result")} == {
+        ("status", False),
+        ("search", False),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"Servers write `<tool_call>{CARD}</tool_call>`, see `shop/payment.py:4`.", id="an example"),
+        pytest.param('<tool_call>{"name": "delete", "arguments": {"query": "card"}}</tool_call>', id="no tool of ours"),
+        pytest.param('<tool_call>{"name": "search", "arguments": {"query": "ca', id="cut"),
+        pytest.param('```json\n{"name": "charge_card"}\n```\nstands in `shop/payment.py:4`.', id="JSON"),
+        pytest.param('```json\n{"name": "pay", "parameters": [{"name": "card"}]}\n```', id="JSON of a function"),
+    ],
+)
+def test_a_text_that_is_no_call_of_a_tool_is_the_answer(shop: Shop, text: str) -> None:
+    shop.server.script = in_order(Streams(text))
+
+    assert shop.ask().text.startswith(text[:9])
+    assert shop.parts("tool_result") == []
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -186,6 +279,10 @@ def test_booleans_written_as_words_of_python_are_booleans(shop: Shop) -> None:
         pytest.param(Calls("search", {"question": "card"}), "query", id="another name"),
         pytest.param(Calls("search", '{"query": '), "no JSON", id="no JSON"),
         pytest.param(Calls("search", "[1]"), "JSON object", id="no object"),
+        pytest.param(Calls("search", f'{CARD} {{"query": "cart"}}'), "no JSON", id="two different objects"),
+        pytest.param(
+            Calls("search", json.dumps({"name": "read", "arguments": {"query": "card"}})), "name", id="another"
+        ),
         pytest.param(Calls("find", {}), "there is no tool 'find'", id="an unknown tool"),
         pytest.param(Calls("read", {"ids": ["nowhere.py"]}), "nowhere.py", id="an unknown document"),
     ],

@@ -361,6 +361,7 @@ class ModelLevel:
                 name=name_of_document(job.id),
                 head_names=names.head,
                 receivers=names.receivers,
+                shown=(template.system, prompt.text),
             ),
             exact_key=exact_key,
             body_key=body_key,

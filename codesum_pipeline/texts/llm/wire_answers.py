@@ -1,0 +1,185 @@
+"""What a provider sent as an answer: the text or the call's arguments in it, and bodies that LiteLLM does not read.
+
+LiteLLM reads a body in the form that its provider documents. Servers in between send others, and LiteLLM raises: a list
+as content, a list as arguments, a call without `function`, one call in place of a list. The same content is then read
+from the body itself. A body without any answer stays unread.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from codesum_pipeline.texts.llm.answer_shapes import AnswerTool
+from codesum_pipeline.texts.llm.litellm_door import litellm_client
+from codesum_pipeline.texts.llm.pins import CALL_OF, CALLING_FORMS, AnswerEnd, AnswerForm, TokenUsage, parse_json_object
+from codesum_pipeline.texts.llm.tool_names import find_tool
+
+# Arguments that say nothing. The answer may then be in the text beside the call.
+_NOTHING = ("", "{}", "null", '""')
+# Parts of a content that are no answer.
+_REASONING = ("thinking", "reasoning", "redacted_thinking", "reasoning_content")
+
+
+def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool]:
+    """What was answered, and whether by a call of the tool; empty if nothing was.
+
+    The arguments of several calls of the tool stand below each other, equal ones once. Where they are empty, the text
+    beside the call is the answer.
+    """
+    message = answer.choices[0].message if answer.choices else None
+    if message is None:
+        return "", False
+    legacy = getattr(message, "function_call", None)
+    calls = [call.function for call in message.tool_calls or ()] or ([legacy] if legacy else [])
+    wanted = [call for call in calls if find_tool(call.name or "", (tool.name,))]
+    if wanted:
+        arguments = dict.fromkeys(call.arguments or "" for call in wanted)
+        given = [each for each in arguments if each.strip() not in _NOTHING]
+        return "\n".join(given) or str(message.content or "") or next(iter(arguments)), True
+    if calls and (form in CALLING_FORMS or not message.content):
+        return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
+    return str(message.content or getattr(message, "refusal", None) or ""), False
+
+
+# LiteLLM's words for why an answer ended.
+_ENDS = {
+    "length": AnswerEnd.LENGTH,
+    "content_filter": AnswerEnd.FILTERED,
+}
+
+
+def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
+    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning."""
+    if not answer.choices:
+        return AnswerEnd.STOP, "", False
+    choice = answer.choices[0]
+    ended, words, message = _ENDS.get(str(choice.finish_reason), AnswerEnd.STOP), "", choice.message
+    # What LiteLLM has no field for; it makes a "stop" of an error.
+    of_message, of_choice = (getattr(each, "provider_specific_fields", None) or {} for each in (message, choice))
+    if refusal := getattr(message, "refusal", None) or of_message.get("refusal"):
+        ended, words = AnswerEnd.REFUSED, str(refusal)
+    elif error := of_choice.get("error"):
+        ended, words = AnswerEnd.ERROR, str(error.get("message", error) if isinstance(error, dict) else error)
+    elif of_choice.get("native_finish_reason") == "error":
+        ended = AnswerEnd.ERROR
+    elif ended is AnswerEnd.FILTERED and message.content:
+        # Anthropic's models say why they refuse.
+        ended = AnswerEnd.REFUSED
+    return ended, words, bool(getattr(message, "reasoning_content", None))
+
+
+def usage_of(answer: Any, *, is_empty: bool) -> tuple[TokenUsage | None, int]:
+    """What was counted, and how many of the prompt's tokens were written to a cache; None where the server counted
+    nothing: LiteLLM writes zeros for that, and a prompt is never empty. `is_empty`: the answer has no tokens."""
+    usage = getattr(answer, "usage", None)
+    prompt, completion = (_count_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    if not prompt or not (completion or is_empty):
+        return None, 0
+    details = getattr(usage, "prompt_tokens_details", None)
+    cached = min(_count_of(details, "cached_tokens"), prompt)
+    written = _count_of(usage, "cache_creation_input_tokens") or _count_of(details, "cache_write_tokens")
+    return TokenUsage(prompt, completion, cached), min(written, prompt - cached)
+
+
+def _count_of(usage: Any, name: str) -> int:
+    """A count of tokens; 0 for what is none."""
+    value = getattr(usage, name, None)
+    return int(value) if isinstance(value, int | float) and value > 0 else 0
+
+
+class RawAnswer:
+    """The body of an answer, which LiteLLM gives to whoever logs it."""
+
+    def __init__(self) -> None:
+        self._body = ""
+
+    def note(self, details: Mapping[str, Any]) -> None:
+        """Take it out of what LiteLLM logs of a call."""
+        self._body = str(details.get("original_response") or "")
+
+    def read(self) -> Any | None:
+        """The answer in LiteLLM's form; None if there is none in the body."""
+        body = parse_json_object(self._body) or {}
+        choices = body.get("choices", [body])
+        message = _message_of(choices[0]) if isinstance(choices, list) and choices else None
+        if message is None or body.get("error"):
+            return None
+        ending = choices[0].get("finish_reason") or choices[0].get("stop_reason")
+        choice = {"index": 0, "message": message, "finish_reason": ending if isinstance(ending, str) else None}
+        model, usage = body.get("model"), body.get("usage")
+        return litellm_client().ModelResponse(
+            model=model if isinstance(model, str) else None,
+            choices=[choice],
+            **({"usage": _usage_of(usage)} if isinstance(usage, dict) else {}),
+        )
+
+
+def _message_of(choice: Any) -> dict[str, Any] | None:
+    """The message of a choice in OpenAI's format, or of a body in Anthropic's; None if there is none."""
+    if not isinstance(choice, dict):
+        return None
+    message = choice.get("message", choice if choice.get("type") == "message" else None)
+    if not isinstance(message, dict):
+        return None
+    parts = _parts_of(message.get("content"))
+    calls = (
+        message.get("tool_calls") or message.get("function_call") or [p for p in parts if p.get("type") == "tool_use"]
+    )
+    texts = (
+        part.get("text", part.get("content")) for part in parts if part.get("type") not in (*_REASONING, "tool_use")
+    )
+    refusal = message.get("refusal")
+    return {
+        "role": "assistant",
+        "content": "".join(map(_text, texts)) or (refusal if isinstance(refusal, str) else None),
+        "tool_calls": [*_calls_of(calls)] or None,
+    }
+
+
+def _parts_of(content: Any) -> list[dict[str, Any]]:
+    """The parts of a content."""
+    parts = content if isinstance(content, list) else [content]
+    # An object that is no part of a message is the answer.
+    return [part if isinstance(part, dict) and "type" in part else {"text": part} for part in parts]
+
+
+def _calls_of(calls: Any) -> Iterator[dict[str, Any]]:
+    """Calls in OpenAI's format, of a list of them or a single one, as JSON or in a string."""
+    if isinstance(calls, str):
+        try:
+            calls = json.loads(calls)
+        except (ValueError, RecursionError):
+            return
+    for place, call in enumerate(calls if isinstance(calls, list) else [calls], start=1):
+        called = (call.get("function") or call) if isinstance(call, dict) else None
+        if not isinstance(called, dict):
+            continue
+        name = called.get("name")
+        arguments = next((called[key] for key in ("arguments", "parameters", "input") if key in called), None)
+        if name is None and arguments is None:
+            continue
+        function = {"name": name if isinstance(name, str) else "", "arguments": _text(arguments)}
+        yield {"id": str(call.get("id") or f"call_{place}"), "type": "function", "function": function}
+
+
+def _text(value: Any) -> str:
+    """A text as it is, of any other value its JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _usage_of(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """What was counted, in OpenAI's format."""
+    if "input_tokens" not in usage:
+        return dict(usage)
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    plain, cached, written, answered = (int(usage.get(name) or 0) for name in names)
+    prompt = plain + cached + written
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": answered,
+        "total_tokens": prompt + answered,
+        "prompt_tokens_details": {"cached_tokens": cached},
+        "cache_creation_input_tokens": written,
+    }
