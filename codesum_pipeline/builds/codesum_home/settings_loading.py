@@ -7,6 +7,7 @@ the environment, is an error that names the nearest known one. A variable takes 
 import difflib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,10 @@ _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 _LOCATORS = ("home", "bucket", "settings_file")
 # Secrets of a process, and no settings.
 _SECRETS = ("mcp_token", "web_token", "webhook_secret", "postgres_url", "broker_url")
+# What TOML says of a table that has settings before its heading, as in `llm.model = "…"` before `[llm]`.
+_TWICE = re.compile(r"Cannot declare \('(\w+)',\) twice")
+# What pydantic says of a word that is none of a closed set.
+_NO_CHOICE = ("literal_error", "enum")
 # What counts as true in the environment before there are settings.
 _TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
 
@@ -72,8 +77,7 @@ def load_settings(
     ):
         for key, field, known in _fields_of(values):
             if field is None:
-                (near,) = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
-                raise ConfigurationError(f"{source}: unknown setting {key!r}; the nearest known key is {near!r}")
+                raise ConfigurationError(f"{source}: {_explain_unknown(key, known, values)}")
         if "bucket" in values:
             raise ConfigurationError(f"{source}: 'bucket' cannot be set: give the bucket's URL as the home")
         _merge(merged, values)
@@ -110,7 +114,9 @@ def _read_file(file: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{file}: not valid TOML: nested deeper than any setting is") from error
     # Besides what is no TOML: text that is not UTF-8, and numbers too long to be read.
     except ValueError as error:
-        raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
+        twice = _TWICE.search(str(error))
+        hint = f": below [{twice[1]}] write its settings without '{twice[1]}.'" if twice else ""
+        raise ConfigurationError(f"{file}: not valid TOML: {error}{hint}") from error
     for key in ("home", "bucket"):
         if key in values:
             raise ConfigurationError(
@@ -184,6 +190,17 @@ def _fields_of(
             yield prefix + key, field, [prefix + known for known in model.model_fields]
 
 
+def _explain_unknown(key: str, known: Sequence[str], values: Mapping[str, Any]) -> str:
+    """A key that no setting has; one whose table is named twice, as in `llm.model` below `[llm]`, was copied so."""
+    table, _, last = key.rpartition(".")
+    inner = values.get(table, {}).get(last) if table and table == last else None
+    if isinstance(inner, Mapping) and inner:
+        named = ", ".join(map(repr, inner))
+        return f"unknown setting {key!r}: below [{table}] write {named} without '{table}.'"
+    (near,) = difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+    return f"unknown setting {key!r}; the nearest known key is {near!r}"
+
+
 def _variable(key: str) -> str:
     return f"{ENV_PREFIX}{key.upper().replace('.', '__')}"
 
@@ -205,4 +222,6 @@ def _explain(error: ValidationError, file: Path) -> str:
     may_be_secret = key.endswith("api_base") or key.startswith("delivery.channels")
     value = "" if may_be_secret else f" = {first['input']!r}"
     hint = f": a list or table, in {_variable(key)} as JSON" if first["type"] in _NO_TEXT else ""
+    if first["type"] in _NO_CHOICE and (choices := re.findall(r"'([^']*)'", first["ctx"]["expected"])):
+        hint = f"; the nearest is {difflib.get_close_matches(str(first['input']), choices, n=1, cutoff=0.0)[0]!r}"
     return f"setting {key!r}{value}: {first['msg']}{hint} (set in {file}, by {_variable(key)} or by a flag)"

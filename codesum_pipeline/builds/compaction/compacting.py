@@ -39,6 +39,7 @@ from codesum_pipeline.texts.llm.ledger import Ledger
 from codesum_pipeline.texts.llm.marking import enclose
 from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse, blake3_of
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.templates import (
     COMPACTION_NAME,
     ResolvedTemplate,
@@ -106,7 +107,9 @@ def request_of(
         model_name=attestation.model,
         prompt_template_blake3=attestation.prompt_template_blake3,
         schema_blake3=NO_SCHEMA,
-        parameters=Parameters(max_tokens=attestation.max_tokens, form=AnswerForm.TEXT),
+        parameters=Parameters(
+            max_tokens=attestation.max_tokens, form=AnswerForm.TEXT, changes=changes_of(llm, attestation.model)
+        ),
         sources=(turn,),
         max_output_bytes=attestation.max_output_bytes,
         job_id=attestation.job_id,

@@ -5,9 +5,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from codesum_pipeline.foundation.settings.marks import BELOW_HOME, LIMITS, NOTHING, SettingsGroup, Shapes, setting
+from codesum_pipeline.foundation.settings.parameter_settings import ChangedParameters, find_nearest
 
 _TEXTS = Shapes("llm", by_model=True)
 
@@ -42,9 +43,16 @@ class ModelPrice(SettingsGroup):
     """What a model costs that LiteLLM's list lacks, or has otherwise."""
 
     model: str = Field(min_length=1, description="The model, as `llm.model` names it.")
-    input: float = Field(ge=0, description="US dollars per million tokens read.")
-    output: float = Field(ge=0, description="US dollars per million tokens written.")
-    cached_input: float | None = setting(None, "US dollars per million tokens read from its cache.", ge=0)
+    input: float = Field(description="US dollars per million tokens read.")
+    output: float = Field(description="US dollars per million tokens written.")
+    cached_input: float | None = setting(None, "US dollars per million tokens read from its cache.")
+
+    @field_validator("input", "output", "cached_input")
+    @classmethod
+    def _is_no_gain(cls, price: float | None, info: ValidationInfo) -> float | None:
+        if price is not None and price < 0:
+            raise ValueError(f"a price of {info.data.get('model')!r} is below 0: a model that costs nothing has 0")
+        return price
 
 
 class LlmSettings(SettingsGroup):
@@ -82,10 +90,17 @@ class LlmSettings(SettingsGroup):
     allowlist: tuple[str, ...] = setting(
         (), "Only these models may be asked; empty: `model` and `fallback_models`.", NOTHING
     )
-    echoed_names: dict[str, str] = setting(
+    echoed_names: dict[str, str | tuple[str, ...]] = setting(
         {},
-        "For each model, the other name under which its provider answers; a name with a date or "
-        "revision added needs no entry.",
+        "The model, or a list of them, that is meant by another name under which a server answers, or by "
+        "`(no name)` where it answers without one. Names that differ in spelling need no entry; see "
+        "[own servers](own_servers.md#the-name-that-answers).",
+        NOTHING,
+    )
+    parameters: ChangedParameters = setting(
+        {},
+        "For each model, parameters of a call that are left out (`false`) or sent under another name; see "
+        "[own servers](own_servers.md#parameters).",
         NOTHING,
     )
     prices: tuple[ModelPrice, ...] = setting(
@@ -166,6 +181,11 @@ class LlmSettings(SettingsGroup):
             raise ValueError("enabled = true needs a model: set llm.model, or enabled = false")
         if self.backend in (BackendName.REPLAY, BackendName.RECORD) and self.recording is None:
             raise ValueError(f"backend = {self.backend.value!r} needs a folder: set llm.recording")
+        called = {self.model, *self.fallback_models, *self.allowlist} - {""}
+        for model in self.parameters if called else ():
+            if model not in called:
+                near = find_nearest(model, called)
+                raise ValueError(f"llm.parameters: {model!r} is never called; the nearest is {near!r}")
         return self
 
 

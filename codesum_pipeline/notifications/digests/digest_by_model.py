@@ -49,6 +49,7 @@ from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import tokens_upper
 from codesum_pipeline.texts.llm.retrying import with_fallbacks
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.templates import (
     HISTORY,
     ResolvedTemplate,
@@ -274,7 +275,7 @@ class _DigestAnswers(Struct):
             model_name=model,
             prompt_template_blake3=template.digest,
             schema_blake3=digest_tool().schema_blake3,
-            parameters=Parameters(max_tokens=settings.digests.max_tokens),
+            parameters=Parameters(max_tokens=settings.digests.max_tokens, changes=changes_of(settings.llm, model)),
             sources=(self.digest.prompt,),
             max_output_bytes=MAX_OUTPUT_BYTES,
         )

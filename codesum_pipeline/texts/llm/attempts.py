@@ -169,7 +169,7 @@ class Admission:
 ANOTHER_MODEL = "another-model"
 # The failure of a document on which our own code failed.
 UNFORESEEN = "unforeseen-error"
-_MAX_ERROR_CHARS = 500
+_MAX_ERROR_CHARS = 1000
 # Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
 # A provider that refuses a request bills nothing; after a broken connection it may have answered and billed.
@@ -216,12 +216,13 @@ class Desk(Struct, frozen=True):
 
     def ends_calls(self, error: BaseException, model: str) -> bool:
         """Whether the next call would fail the same way: the key is missing or refused, the quota is used up, the
-        server refuses the form of answers, the provider wants to be called later than the run waits, or another model
-        answers."""
+        server refuses the form of answers, the provider wants to be called later than the run waits, a recording cannot
+        be read, or another model answers."""
         if isinstance(error, SummaryCallFailed):
             is_too_long = error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s
             is_other_form = error.failure is CallFailure.FORM and not self.forms.has_followed(model)
-            return is_too_long or is_other_form or error.failure is CallFailure.CREDENTIALS
+            is_recording = error.failure is CallFailure.UNREADABLE and not error.was_sent
+            return is_too_long or is_other_form or is_recording or error.failure is CallFailure.CREDENTIALS
         return isinstance(error, AnotherModel)
 
 

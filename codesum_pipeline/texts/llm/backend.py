@@ -1,6 +1,5 @@
 """What every backend promises, and what each refuses before a call and of an answer."""
 
-import json
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -9,9 +8,10 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import PromptTemplateMismatch, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.data_model.toml_values import toml_value
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.allowed_models import check_allowed
-from codesum_pipeline.texts.llm.echoed_names import is_dated_name_of, is_name_of
+from codesum_pipeline.texts.llm.echoed_names import NO_NAME, is_name_of, is_same_model, shown_name
 from codesum_pipeline.texts.llm.pins import (
     AnswerEnd,
     ChatRequest,
@@ -111,7 +111,7 @@ def check_response(request: SummaryRequest, response: SummaryResponse, settings:
     """
     pinned = request.model_name
     if not is_by_pinned(request, response.model_name_echoed, settings):
-        raise AnotherModel(describe_mismatch(request, response.model_name_echoed), response)
+        raise AnotherModel(describe_mismatch(request, response.model_name_echoed, settings), response)
     if request.is_strict and response.ended is not AnswerEnd.STOP:
         raise EndedEarly(describe_end(request, response, setting="llm.max_tokens"), response)
     if request.is_strict and not response.claim.strip():
@@ -129,18 +129,43 @@ def is_by_pinned(request: SummaryRequest | ChatRequest, echoed: str, settings: L
     pinned = request.model_name
     if is_name_of(pinned, echoed) or request.is_strict:
         return is_name_of(pinned, echoed)
-    meant = settings.echoed_names.get(echoed)
-    return is_dated_name_of(pinned, echoed) or (meant is not None and is_name_of(pinned, meant))
+    meant = (*_meant_by(shown_name(echoed), settings), *_meant_by(echoed, settings))
+    return is_same_model(pinned, echoed) or any(is_name_of(pinned, name) for name in meant)
 
 
-def describe_mismatch(request: SummaryRequest | ChatRequest, echoed: str) -> str:
-    """A message for an answer by another model: what to do about it."""
-    pinned = request.model_name
+def _meant_by(echoed: str, settings: LlmSettings) -> tuple[str, ...]:
+    """The models that the settings name for another name."""
+    models = settings.echoed_names.get(echoed, ())
+    return (models,) if isinstance(models, str) else models
+
+
+# No name of a model is longer, only paths of files and the like.
+_LONGEST_MODEL_NAME = 80
+
+
+def describe_mismatch(request: SummaryRequest | ChatRequest, echoed: str, settings: LlmSettings) -> str:
+    """A message for an answer by another model: what to do about it, as lines of settings."""
+    pinned, shown = request.model_name, shown_name(echoed)
+    is_named = shown != NO_NAME
+    what = f"{pinned!r} was asked and " + (f"{shown!r} answered" if is_named else "the answer names no model")
+    taken = _taking(pinned, shown, settings) if is_named and shown == echoed else ""
     if request.is_strict:
-        return f"{pinned!r} was asked and {echoed!r} answered: pin the name that answers"
+        pin = f"pin the name that answers: {taken}" if taken else "ask a server that says which model answers"
+        return f"{what}: {pin}"
+    # One server may answer for several models under one name, or under none.
+    models = (*_meant_by(shown, settings), pinned)
+    named = {**settings.echoed_names, shown: pinned if len(models) == 1 else models}
+    same = f"if it is the same one, set llm.echoed_names = {toml_value(named)}"
+    return f"{what}: {f'if you want that model, {taken}; ' if taken else ''}{same}"
+
+
+def _taking(pinned: str, echoed: str, settings: LlmSettings) -> str:
+    """What to set to ask the model that answered; empty for what is no model's name."""
+    if len(echoed) > _LONGEST_MODEL_NAME or not echoed.isprintable():
+        return ""
     provider, slash, _ = pinned.partition("/")
-    return (
-        f"{pinned!r} was asked and {echoed!r} answered: if you want that model, set llm.model = "
-        f"{json.dumps(f'{provider}{slash}{echoed}' if slash else echoed)}; if it is the same one, set "
-        f"llm.echoed_names = {{ {json.dumps(echoed)} = {json.dumps(pinned)} }}"
-    )
+    model = f"{provider}{slash}{echoed}" if slash else echoed
+    models = [model if one == pinned else one for one in settings.fallback_models]
+    is_main = pinned == settings.model
+    wanted = f"llm.model = {toml_value(model)}" if is_main else f"llm.fallback_models = {toml_value(models)}"
+    return f"set {wanted}" + (", and add it to llm.allowlist" if settings.allowlist else "")

@@ -30,6 +30,7 @@ from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, S
 from codesum_pipeline.texts.llm.prices import predict_tokens
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.texts.llm.retrying import Rates
+from codesum_pipeline.texts.llm.sent_parameters import check_parameters
 from codesum_pipeline.texts.llm.sent_requests import note_unsent
 
 _CONNECT_TIMEOUT_S = 5.0
@@ -211,14 +212,16 @@ def _checked_message(request: ChatRequest, response: ChatResponse, settings: Llm
     if is_by_pinned(request, echoed, settings):
         return response
     refused = SummaryResponse(response.text, bool(response.calls), response.usage, echoed, response.cost_usd)
-    raise AnotherModel(describe_mismatch(request, echoed), refused)
+    raise AnotherModel(describe_mismatch(request, echoed, settings), refused)
 
 
 def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:
     """The backend of the settings, with the templates of the levels that are summarized.
 
-    `noop` and `replay` never load a client, so they call nobody.
+    `noop` and `replay` never load a client, so they call nobody. Raises `ConfigurationError` for `llm.parameters` that
+    cannot be used.
     """
+    check_parameters(settings)
     match settings.backend:
         case BackendName.NOOP:
             return NoopBackend(max_prompt_chars=prompt_chars(settings))

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,7 @@ from codesum_pipeline.foundation.data_model.errors import CallFailure, Configura
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
+from codesum_pipeline.texts.llm.echoed_names import bounded_name
 from codesum_pipeline.texts.llm.litellm_door import (
     failure_of,
     keys_in_use,
@@ -42,7 +44,9 @@ from codesum_pipeline.texts.llm.pins import (
     parse_json_object,
 )
 from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
+from codesum_pipeline.texts.llm.sent_parameters import with_changes
 from codesum_pipeline.texts.llm.sent_requests import note_unsent, watch_sending
+from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, usage_of
@@ -61,13 +65,14 @@ def arguments_of(request: SummaryRequest, template: ResolvedTemplate, tool: Answ
     system = template.system
     if form is AnswerForm.JSON_TEXT:
         system += f"\n\nThe schema of the JSON object that you answer with:\n\n{tool.schema_bytes.decode()}"
-    return {
+    arguments = {
         "model": request.model_name,
         "messages": [_system_turn(request.model_name, system), *_conversation(request, tool)],
         "temperature": request.parameters.temperature,
         "max_tokens": request.parameters.max_tokens,
         **_form(form, tool, _mark_of(request.model_name)),
     }
+    return with_changes(arguments, request.parameters.changes)
 
 
 def chat_arguments(request: ChatRequest) -> dict[str, Any]:
@@ -78,12 +83,14 @@ def chat_arguments(request: ChatRequest) -> dict[str, Any]:
         "messages": [_system_turn(request.model_name, first["content"]), *map(dict, others)],
         "temperature": request.temperature,
         "max_tokens": request.max_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
     }
     if request.tools:
         *tools, last = map(dict, request.tools)
         marked = {**last, **_mark_of(request.model_name)}
         arguments |= {"tools": [*tools, marked], "tool_choice": request.tool_choice.value}
-    return arguments
+    return with_changes(arguments, request.changes)
 
 
 def _mark_of(model: str) -> dict[str, Any]:
@@ -182,15 +189,18 @@ class LiteLlmCalls:
         template = self._templates[request.level]
         tool = template.tool or answer_tool(request.level)
         await self._turn()
+        limit = "digests.max_tokens" if template.tool else "llm.max_tokens"
+        refused = self._refused(request.model_name, limit, request.max_tokens)
         # A strict request takes an answer in the form that its provider documents, or none.
         raw = None if request.is_strict else RawAnswer()
-        answer = await self._complete(arguments_of(request, template, tool), raw)
+        answer = await self._complete(arguments_of(request, template, tool), raw, refused)
         return self._read(request, tool, answer)
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         """The next message of a conversation, without any key; raises `SummaryCallFailed`."""
         heard = StreamedMessage(keys_in_use(self._named_key()), on_text)
-        await self._stream(chat_arguments(request), heard, timeout_s)
+        refused = self._refused(request.model_name, "ask.max_tokens", request.max_tokens)
+        await self._stream(chat_arguments(request), heard, timeout_s, refused)
         heard.end()
         counted = heard.counted if heard.is_counted else None
         usage, written = usage_of(counted, is_empty=not (heard.text or heard.reasoning or heard.calls))
@@ -199,7 +209,10 @@ class LiteLlmCalls:
             reasoning=heard.reasoning,
             calls=heard.calls,
             usage=usage,
-            model_name_echoed=without_keys(heard.model or request.model_name, keys_in_use(self._named_key())),
+            # LiteLLM does not pass on the name in all formats.
+            model_name_echoed=bounded_name(
+                without_keys(heard.model or request.model_name, keys_in_use(self._named_key()))
+            ),
             cost_usd=self._cost(request.model_name, usage, written),
             ended=heard.ended,
         )
@@ -231,13 +244,13 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(self, arguments: dict[str, Any], raw: RawAnswer | None) -> Any:
+    async def _complete(self, arguments: dict[str, Any], raw: RawAnswer | None, refused: RefusedCall) -> Any:
         """LiteLLM's answer, or what `raw` can read where LiteLLM cannot; raises `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
         client, noted = litellm_client(), {"logger_fn": raw.note} if raw else {}
         await rehearse_call()
         try:
-            with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)"):
+            with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
                 # LiteLLM's own time-out is one of silence: an answer that drips would never end.
                 async with asyncio.timeout(timeout_s):
                     return await client.acompletion(**arguments, **self._sending(model, timeout_s), **noted)
@@ -247,19 +260,16 @@ class LiteLlmCalls:
                 raise
             return answer
 
-    async def _stream(self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float) -> None:
+    async def _stream(
+        self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float, refused: RefusedCall
+    ) -> None:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model, client = arguments["model"], litellm_client()
         await rehearse_call()
         try:
-            with self._failing(model, f"{timeout_s:g} s"):
+            with self._failing(model, f"{timeout_s:g} s", refused):
                 async with asyncio.timeout(timeout_s):
-                    chunks = await client.acompletion(
-                        **arguments,
-                        **self._sending(model, timeout_s),
-                        stream=True,
-                        stream_options={"include_usage": True},
-                    )
+                    chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
                     _watch(getattr(chunks, "completion_stream", None), heard)
                     async for chunk in chunks:
                         heard.hear(chunk)
@@ -267,27 +277,29 @@ class LiteLlmCalls:
                     heard.is_counted = any(getattr(each, "usage", None) for each in getattr(chunks, "chunks", ()))
         except SummaryCallFailed as failed:
             if heard.error:
-                raise self._error_in(heard, model, failed.failure) from None
+                raise self._error_in(heard, refused, failed.failure) from None
             raise
         if heard.error:
-            raise self._error_in(heard, model, CallFailure.SERVER)
+            raise self._error_in(heard, refused, CallFailure.SERVER)
         # LiteLLM ends every stream with a reason; these attributes hold what the provider sent. For Gemini it fills
         # only the second, and invents a missing reason: there only a broken connection shows the failure.
         reasons = [getattr(chunks, f"{when}_finish_reason", "") for when in ("received", "intermittent")]
         if reasons == [None, None]:
             raise SummaryCallFailed(f"{model}: its answer broke off", failure=CallFailure.CONNECTION)
 
-    def _error_in(self, heard: StreamedMessage, model: str, failure: CallFailure) -> SummaryCallFailed:
+    def _error_in(self, heard: StreamedMessage, refused: RefusedCall, failure: CallFailure) -> SummaryCallFailed:
         """The error that a provider sent inside an answer, of the kind that its code or its type says."""
         kind = _KINDS_IN_ANSWERS.get(heard.error_type, CallFailure.IN_ANSWER)
         words = " ".join(without_secrets(heard.error, self._named_key()).split())[:_LONGEST_ERROR]
+        if hint := find_hint(heard.error, refused):
+            words = f"{words}; way out: {hint}"
         return SummaryCallFailed(
-            f"{model}: its provider sent an error instead of the answer: {words}",
+            f"{refused.model}: its provider sent an error instead of the answer: {words}",
             failure=kind if failure is CallFailure.SERVER else failure,
         )
 
     @contextmanager
-    def _failing(self, model: str, patience: str) -> Iterator[None]:
+    def _failing(self, model: str, patience: str, refused: RefusedCall) -> Iterator[None]:
         """Errors of LiteLLM as `SummaryCallFailed`, without their cause: a provider's words may repeat a key."""
         with watch_sending() as sending:
             if not sends_unwatched():
@@ -301,7 +313,19 @@ class LiteLlmCalls:
                 ) from None
             except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
                 missing, key = self.missing_key(model), self._named_key()
-                raise failure_of(error, model, key=key, missing_key=missing, was_sent=sending.was_sent) from None
+                raise failure_of(
+                    error,
+                    model,
+                    key=key,
+                    missing_key=missing,
+                    was_sent=sending.was_sent,
+                    hint_for=partial(find_hint, call=refused),
+                ) from None
+
+    def _refused(self, model: str, limit: str, max_tokens: int) -> RefusedCall:
+        """What hints after a refusal depend on."""
+        is_main = _provider_of(model) == self._provider
+        return RefusedCall(model, limit, max_tokens, self._settings.api_base if is_main else None)
 
     def _sending(self, model: str, timeout_s: float) -> dict[str, Any]:
         """How a call is sent: where to, and once. For providers other than the main model's LiteLLM knows address and
@@ -332,7 +356,7 @@ class LiteLlmCalls:
             claim=without_keys(claim, keys),
             has_tool_call=has_tool_call,
             usage=usage,
-            model_name_echoed=without_keys(str(answer.model or ""), keys),
+            model_name_echoed=bounded_name(without_keys(str(answer.model or ""), keys)),
             cost_usd=self._cost(request.model_name, usage, written),
             ended=ended,
             has_reasoning=has_reasoning,

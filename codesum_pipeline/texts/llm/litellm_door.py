@@ -13,7 +13,7 @@ import os
 import re
 import time
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
@@ -177,6 +177,10 @@ def sends_unwatched() -> bool:
 
 _LONGEST_MESSAGE = 300
 _LONGEST_CHAIN = 10
+# Some servers call a wrong request an error of their own, or one of too many.
+_REFUSED_OTHERWISE = (CallFailure.SERVER, CallFailure.RATE_LIMIT)
+# Failures that a setting may end.
+_BY_SETTINGS = (CallFailure.REFUSED, CallFailure.FORM, CallFailure.UNREADABLE, *_REFUSED_OTHERWISE)
 # HTTP: the caller is not known, or has not paid.
 _NO_ENTRY = (401, 402)
 _FORBIDDEN = 403
@@ -222,10 +226,19 @@ _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _MILLISECONDS = 1000
 
 
-def failure_of(error: Exception, model: str, *, key: str, missing_key: str, was_sent: bool) -> SummaryCallFailed:
+def failure_of(
+    error: Exception,
+    model: str,
+    *,
+    key: str,
+    missing_key: str,
+    was_sent: bool,
+    hint_for: Callable[[str], str] = lambda _words: "",
+) -> SummaryCallFailed:
     """The error as one of ours: its kind, how long to wait, and a provider's words without any key.
 
-    `missing_key` names the variables where a key is looked for and is not; `was_sent`: the request may have left.
+    `missing_key` names the variables where a key is looked for and is not; `was_sent`: the request may have left;
+    `hint_for` says what helps after a refusal in a provider's words, or nothing.
     """
     import httpx
 
@@ -234,6 +247,10 @@ def failure_of(error: Exception, model: str, *, key: str, missing_key: str, was_
     raw = _NOT_THE_MATTER.sub("", str(transport or error))
     failure = _kind_of(error, chain, transport, raw, is_key_missing=is_key_missing)
     words = f"{type(transport or error).__name__}: {' '.join(without_secrets(raw, key).split())[:_LONGEST_MESSAGE]}"
+    if failure in _BY_SETTINGS and (hint := hint_for(raw)):
+        # Again it would end the same way. What is only unreadable may hold words of a paid answer.
+        failure = CallFailure.REFUSED if failure in _REFUSED_OTHERWISE else failure
+        words = f"{words}; way out: {hint}"
     if is_key_missing and failure is CallFailure.CREDENTIALS:
         words = (
             f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "

@@ -61,15 +61,20 @@ FAILURES_BY_END = {
 }
 
 
-class Parameters(Struct, frozen=True):
-    """What a request says to a model besides its messages."""
+# The name of a parameter, and the one under which it is sent; empty: it is left out.
+Changes = tuple[tuple[str, str], ...]
+
+
+class Parameters(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a request says to a model besides its messages. `changes` are of the setting `llm.parameters`."""
 
     temperature: float = 0.0
     max_tokens: int = 2048
     form: AnswerForm = AnswerForm.TOOL
+    changes: Changes = ()
 
 
-class SummaryRequest(Struct, frozen=True):
+class SummaryRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """One call.
 
     `sources` are the user's turn, then, for a repair, each answer as it came
@@ -104,10 +109,10 @@ class SummaryRequest(Struct, frozen=True):
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
         fields = asdict(self) | asdict(self.parameters) | {"domain": _DOMAIN}
         del fields["parameters"]
-        return blake3_of(canonical_json(fields))
+        return _hash_of(fields)
 
 
-class TokenUsage(Struct, frozen=True):
+class TokenUsage(Struct, frozen=True, forbid_unknown_fields=True):
     """What a provider says it counted; `cached_tokens` are those of `prompt_tokens` that its cache held."""
 
     prompt_tokens: int
@@ -115,7 +120,7 @@ class TokenUsage(Struct, frozen=True):
     cached_tokens: int = 0
 
 
-class SummaryResponse(Struct, frozen=True):
+class SummaryResponse(Struct, frozen=True, forbid_unknown_fields=True):
     """An answer as it came: `claim` is the tool call's arguments or the text, not yet read.
 
     `has_tool_call` says which; a call of another tool is written as text.
@@ -137,6 +142,11 @@ class SummaryResponse(Struct, frozen=True):
 def blake3_of(text: str) -> str:
     """`blake3:` and the lowercase hex digest of the UTF-8 bytes."""
     return f"blake3:{blake3(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _hash_of(fields: dict[str, Any]) -> str:
+    """A hash of a request's fields; where nothing is changed it is that of the versions that had no changes."""
+    return blake3_of(canonical_json({name: value for name, value in fields.items() if name != "changes" or value}))
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -163,7 +173,7 @@ class ToolChoice(StrEnum):
     NONE = "none"
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, forbid_unknown_fields=True):
     """One call as the model wrote it: `arguments` is its JSON, not yet read."""
 
     id: str
@@ -171,7 +181,7 @@ class ToolCall(Struct, frozen=True):
     arguments: str
 
 
-class ChatRequest(Struct, frozen=True):
+class ChatRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The next message of a conversation. `messages` and `tools` are in OpenAI's format, the system prompt first."""
 
     model_name: str
@@ -180,6 +190,7 @@ class ChatRequest(Struct, frozen=True):
     tool_choice: ToolChoice = ToolChoice.AUTO
     max_tokens: int = 4096
     temperature: float = 0.0
+    changes: Changes = ()
 
     # An echo with a date is the pinned model, as when indexing.
     is_strict = False
@@ -187,7 +198,7 @@ class ChatRequest(Struct, frozen=True):
     @property
     def request_hash(self) -> str:
         """BLAKE3 over the canonical JSON of the fields, with a domain of its own."""
-        return blake3_of(canonical_json(asdict(self) | {"domain": _CHAT_DOMAIN}))
+        return _hash_of(asdict(self) | {"domain": _CHAT_DOMAIN})
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -195,7 +206,7 @@ class ChatRequest(Struct, frozen=True):
         return tuple(canonical_json(part) for part in (*self.messages, *self.tools))
 
 
-class ChatResponse(Struct, frozen=True):
+class ChatResponse(Struct, frozen=True, forbid_unknown_fields=True):
     """A whole message of the model. `cost_usd` is None if the price or the tokens are not known.
 
     The text of a refusal are its words.

@@ -47,6 +47,7 @@ from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTa
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
 from codesum_pipeline.texts.llm.prices import Price
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 
 
@@ -268,7 +269,7 @@ class WritingRun:
                         model_name=model,
                         prompt_template_blake3=task.template_blake3,
                         schema_blake3=answer_tool(task.level).schema_blake3,
-                        parameters=Parameters(max_tokens=settings.max_tokens),
+                        parameters=Parameters(max_tokens=settings.max_tokens, changes=changes_of(settings, model)),
                         sources=(task.prompt,),
                         max_output_bytes=MAX_OUTPUT_BYTES,
                     ),

@@ -25,6 +25,7 @@ from codesum_pipeline.texts.llm.budgets import cut_to_fit
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN, predict_tokens
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, read_final
 from codesum_pipeline.ways_in.question_answering.calls import CapturedCall
 from codesum_pipeline.ways_in.question_answering.citations import FileRef, MessageBlocks, RepositoryFiles
@@ -244,7 +245,8 @@ class Synthesiser(Struct, frozen=True):
             *(message for exchange in self.earlier for message in exchange.messages),
             {"role": "user", "content": prompt},
         )
-        return lambda model: ChatRequest(model, messages, max_tokens=self.payer.ask.max_tokens)
+        llm, max_tokens = self.payer.llm, self.payer.ask.max_tokens
+        return lambda model: ChatRequest(model, messages, max_tokens=max_tokens, changes=changes_of(llm, model))
 
     def _keep(self, message: str, overview: CapturedCall, response: ChatResponse, material: Material) -> None:
         usage = response.usage

@@ -30,6 +30,7 @@ from codesum_pipeline.texts.llm.pins import (
     parse_json_object,
 )
 from codesum_pipeline.texts.llm.prices import CHARS_PER_TOKEN
+from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, check_end, read_final
 from codesum_pipeline.ways_in.question_answering.calls import (
@@ -278,6 +279,7 @@ class Turn(Struct):
             tools=tuple(tool.schema() for tool in self.tools.values()),
             tool_choice=choice,
             max_tokens=self.payer.ask.max_tokens,
+            changes=changes_of(self.payer.llm, model),
         )
 
     async def _touch(self) -> None:

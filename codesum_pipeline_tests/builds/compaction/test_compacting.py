@@ -390,6 +390,17 @@ def test_an_answer_that_is_none_changes_no_row_and_is_on_the_books(
     assert home.outcomes(job.job_id) == ["failed" if kind is SummaryCallFailed else "invalid"]
 
 
+def test_a_job_is_sent_with_the_parameters_of_its_model(home: OldHome, server: ScriptedServer) -> None:
+    server.script = lambda _request: Says(CLAIM)
+    home.set(parameters={MODEL: {"temperature": False, "max_tokens": "max_completion_tokens"}})
+
+    run(home, home.attest())
+
+    (request,) = server.seen
+    assert "max_completion_tokens" in request.body
+    assert not {"temperature", "max_tokens"} & {*request.body}
+
+
 def test_a_call_that_fails_for_a_moment_is_made_again(home: OldHome, server: ScriptedServer) -> None:
     server.script = lambda _request: Fails(503, headers={"retry-after": "0"}) if len(server.seen) == 1 else Says(CLAIM)
     job = home.attest()

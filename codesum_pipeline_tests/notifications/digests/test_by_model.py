@@ -110,6 +110,24 @@ def test_a_digest_is_asked_for_with_the_templates_the_question_and_the_numbered_
     assert written.request_hash.startswith("blake3:")
 
 
+def test_a_digest_is_asked_for_with_the_parameters_of_its_model(reporter: Reporter) -> None:
+    reporter.set(parameters={MODEL: {"temperature": False, "max_tokens": "max_completion_tokens"}})
+
+    reporter.write()
+
+    (request,) = reporter.server.seen
+    assert request.body["max_completion_tokens"] == 4096
+    assert not {"temperature", "max_tokens"} & {*request.body}
+
+
+def test_too_long_an_answer_is_answered_by_the_setting_of_digests(reporter: Reporter) -> None:
+    words = "max_tokens is too large: 4096. This model supports at most 1000 completion tokens, whereas you provided"
+    reporter.script(Fails(400, words))
+
+    with pytest.raises(SummaryCallFailed, match="way out: set digests.max_tokens = 1000 or less"):
+        reporter.write()
+
+
 def test_every_attempt_is_a_row_of_the_books_under_the_digests_job(reporter: Reporter) -> None:
     written = reporter.write()
 

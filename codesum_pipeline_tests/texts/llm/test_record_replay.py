@@ -12,7 +12,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
     CallFailure,
@@ -22,7 +22,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.backends import build_backend
-from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
+from codesum_pipeline.texts.llm.pins import ChatRequest, Parameters, SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import read_recordings, write_recording
 from codesum_pipeline_tests.support.llm_requests import (
     KEY,
@@ -71,7 +71,7 @@ def test_a_recording_holds_the_pins_and_the_answer_and_nothing_of_the_transport(
     (file,) = tmp_path.iterdir()
     assert file.name == f"{request.request_hash.removeprefix('blake3:')}.json"
     assert json.loads(file.read_text()) == json.loads(
-        json.dumps({"request": to_builtins(request), "response": to_builtins(response)})
+        json.dumps({"version": 1, "request": to_builtins(request), "response": to_builtins(response)})
     )
     assert KEY not in file.read_text()
     assert str(server.port) not in file.read_text()
@@ -159,6 +159,30 @@ ENTRY = {"request": to_builtins(request_for()), "response": to_builtins(RESPONSE
             json.dumps({"entries": [{**ENTRY, "response": {"claim": "{}"}}]}), "has_tool_call", id="half a response"
         ),
         pytest.param(json.dumps({"entries": [ENTRY, ENTRY]}), "entry 2: a second answer to blake3:", id="twice"),
+        pytest.param(
+            json.dumps({"entries": [ENTRY, {**ENTRY, "version": 2}]}),
+            "entry 2: it is a recording of version 2, and this codesum reads version 1: record again",
+            id="an entry of another version",
+        ),
+        pytest.param(
+            json.dumps({"version": "0.9", "entries": []}),
+            "it is a recording of version '0.9', and this codesum reads version 1: record again",
+            id="a list of another version",
+        ),
+        pytest.param(json.dumps({"entries": [{**ENTRY, "version": True}]}), "of version True", id="no number"),
+        pytest.param(
+            json.dumps({"entries": [{**ENTRY, "version": "9" * 10_000}]}), "9…, and this codesum", id="a long version"
+        ),
+        pytest.param(
+            json.dumps({"entries": [{**ENTRY, "request": {**ENTRY["request"], "max_output_byte": 9}}]}),
+            "unknown field `max_output_byte` (the nearest known field is 'max_output_bytes'): record again",
+            id="a field of another version",
+        ),
+        pytest.param(
+            json.dumps({"entries": [{**ENTRY, "request": {**ENTRY["request"], "parameters": {"seed": 1}}}]}),
+            "unknown field `seed` - at `$.parameters`",
+            id="an inner field of another version",
+        ),
     ],
 )
 def test_a_recording_that_cannot_be_read_says_where(content: str, message: str, tmp_path: Path) -> None:
@@ -170,6 +194,42 @@ def test_a_recording_that_cannot_be_read_says_where(content: str, message: str, 
     assert (error.failure, error.was_sent) == (CallFailure.UNREADABLE, False)
     assert f"{tmp_path}/fixture.json" in str(error)
     assert message in str(error)
+
+
+def test_entries_without_a_version_are_read_and_those_of_this_version_too(tmp_path: Path) -> None:
+    for version in ({}, {"version": 1}):
+        (tmp_path / "fixture.json").write_text(json.dumps({**version, "entries": [{**version, **ENTRY}]}))
+
+        assert replay(tmp_path / "fixture.json", request_for()) == [RESPONSE]
+
+
+def test_requests_of_earlier_versions_have_the_hashes_that_they_had() -> None:
+    summary = SummaryRequest(
+        level=Level.FUNCTION,
+        model_name="openai/own",
+        prompt_template_blake3="blake3:00",
+        schema_blake3="blake3:01",
+        parameters=Parameters(),
+        sources=("a", "b", "c"),
+        max_output_bytes=9,
+    )
+    message = ChatRequest("openai/own", ({"role": "user", "content": "x"},), ({"type": "function"},))
+
+    assert [summary.request_hash, message.request_hash] == [
+        "blake3:1ac33ea2e14aeb86d36a46e75ecf3eb3ffe284d19432ef20614b398d4dd7a29e",
+        "blake3:c666e9edd13c6b4992966e86f1499e68cbb0d914c436025b2db3ed60bb887524",
+    ]
+
+
+def test_what_was_recorded_with_changed_parameters_is_replayed_with_them_alone(tmp_path: Path) -> None:
+    plain = request_for()
+    changed = replace(plain, parameters=replace(plain.parameters, changes=(("temperature", ""),)))
+    write_recording(tmp_path, changed, RESPONSE)
+
+    found, missing = replay(tmp_path, changed, plain)
+
+    assert found == RESPONSE
+    assert isinstance(missing, BackendNotConfigured)
 
 
 def test_a_missing_recording_is_unreadable(tmp_path: Path) -> None:
