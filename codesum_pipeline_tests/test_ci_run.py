@@ -13,21 +13,13 @@ PROJECT = Path(__file__).parent.parent
 @pytest.mark.parametrize(
     ("failing", "targets", "fails"),
     [
-        ("none", ["programs", "test", "test-distributed", "test-model", "browser", "test-browser"], False),
+        ("none", ["programs", "test", "test-distributed", "browser", "test-browser"], False),
         ("test", ["programs", "test"], True),
         ("test-distributed", ["programs", "test", "test-distributed"], True),
-        ("test-model", ["programs", "test", "test-distributed", "test-model"], True),
-        ("browser", ["programs", "test", "test-distributed", "test-model", "browser"], False),
-        ("test-browser", ["programs", "test", "test-distributed", "test-model", "browser", "test-browser"], True),
+        ("browser", ["programs", "test", "test-distributed", "browser"], False),
+        ("test-browser", ["programs", "test", "test-distributed", "browser", "test-browser"], True),
     ],
-    ids=[
-        "all pass",
-        "a test fails",
-        "a fleet fails",
-        "a real model fails",
-        "no browser can be had",
-        "a browser test fails",
-    ],
+    ids=["all pass", "a test fails", "a fleet fails", "no browser can be had", "a browser test fails"],
 )
 def test_a_failed_test_fails_it_and_a_missing_browser_does_not(tmp_path, failing, targets, fails):
     make = tmp_path / "make"

@@ -174,8 +174,11 @@ class Build:
         for step in DIGEST_STEPS:
             self.perform(step)
         description = f"the index is up to date with extractive texts instead: {'; '.join(outages)}"
+        again = (
+            f"`codesum index {self.key}` asks again, for what was answered and could not be used only once a setting "
+        )
         return CheckFinding(
-            ANSWERED, passed=False, description=f"{description} (`codesum index {self.key}` asks again)"
+            ANSWERED, passed=False, description=f"{description} ({again}or the code has changed, or after a week)"
         )
 
     def _outages(self) -> list[str]:

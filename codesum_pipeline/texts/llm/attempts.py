@@ -133,18 +133,24 @@ class Admission:
     A call that does not fit waits for those in flight, which mostly cost less
     than the most that was put aside for them. Only when nothing is in flight and
     it still does not fit is the cap reached for it.
+
+    Some servers bill more tokens than a request allows. So many times as much as one such call cost is put aside for
+    all later ones.
     """
 
-    def __init__(self, usd_left: float | None) -> None:
+    def __init__(self, usd_left: float | None, dearest: float = 1.0) -> None:
+        """`dearest`: so many times as much as was put aside has a call of the run cost."""
         self._left = usd_left
+        self._dearest = dearest
         self._reserved = 0.0
         self._in_flight = 0
         self._door = asyncio.Lock()
         self._freed = asyncio.Event()
 
-    async def enter(self, worst_usd: float) -> None:
-        """Put `worst_usd` aside for a call; raises `CapReached`."""
+    async def enter(self, worst_usd: float) -> float:
+        """Put money aside for a call that may cost `worst_usd`; how much. Raises `CapReached`."""
         async with self._door:
+            worst_usd *= self._dearest
             while not self._fits(worst_usd) and self._in_flight:
                 self._freed.clear()
                 await self._freed.wait()
@@ -152,9 +158,12 @@ class Admission:
                 raise CapReached
             self._reserved += worst_usd
             self._in_flight += 1
+            return worst_usd
 
     def leave(self, worst_usd: float, cost_usd: float) -> None:
-        """The call is over and cost so much."""
+        """The call is over and cost so much; `worst_usd` was put aside for it."""
+        if cost_usd > worst_usd > 0:
+            self._dearest *= cost_usd / worst_usd
         self._reserved -= worst_usd
         self._in_flight -= 1
         if self._left is not None:
@@ -255,7 +264,7 @@ class TextRequester:
         desk.check_open()
         tokens = self._task.prompt_tokens_upper + turns_upper(request.sources[1:])
         worst = worst_case_usd(desk.price_of(model), tokens, request.max_tokens)
-        await desk.admission.enter(worst)
+        worst = await desk.admission.enter(worst)
         try:
             # It may have waited for others.
             desk.check_open()
@@ -263,7 +272,7 @@ class TextRequester:
             desk.admission.leave(worst, 0.0)
             raise
         self.attempts += 1
-        settled = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0)
+        settled, is_heard = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0), False
         try:
             form = request.parameters.form.value
             attempt = CallAttempt(self._task.id, request.level, request.request_hash, model, self.attempts, worst, form)
@@ -274,20 +283,21 @@ class TextRequester:
                     response = await self._summarize(request)
                 except BaseException as error:
                     settled = result_of_error(error, time.monotonic() - started, was_sent=sending.was_sent)
+                    is_heard = not (isinstance(error, UnexpectedFailure) or desk.ends_calls(error, model))
                     await self._settle(sequence, settled, worst)
-                    if not (isinstance(error, UnexpectedFailure) or desk.ends_calls(error, model)):
-                        desk.on_heard()
                     raise
             answered = mark_ignored(desk.forms, request, self._read(request, response))
+            is_heard = not answered.ignores_form
             if response.usage is None and worst:
                 desk.on_uncounted(model)
-            if not answered.ignores_form:
-                desk.on_heard()
             settled = result_of_reading(answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.content, model)
             return answered
         finally:
             desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd)
+            if is_heard:
+                # Others begin once it is known what a call costs.
+                desk.on_heard()
 
     async def _settle(
         self, sequence: int, settled: AttemptResult, worst: float, text: WrittenText | None = None, model: str = ""

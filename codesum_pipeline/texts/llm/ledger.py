@@ -223,6 +223,11 @@ class Ledger:
         )
         return {model: AnswerForm(form) for model, form in self._connection.execute(found, (self._run_id,))}
 
+    def dearest_call(self) -> float:
+        """How many times as much as was put aside for it a call of this run cost at most; at least 1."""
+        found = "SELECT max(cost_usd / reserved_usd) FROM llm_attempts WHERE run_id = ? AND reserved_usd > 0"
+        return max(1.0, self._connection.execute(found, (self._run_id,)).fetchone()[0] or 0.0)
+
     def has_uncounted(self) -> bool:
         """Whether a server answered in this run without counting tokens."""
         found = (

@@ -25,10 +25,8 @@ from codesum_pipeline.foundation.data_model.errors import (
     CallFailure,
     SummaryCallFailed,
     SummaryError,
-    SummaryOutputInvalid,
 )
 from codesum_pipeline.foundation.data_model.guard import Failure
-from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms
@@ -42,12 +40,13 @@ from codesum_pipeline.texts.llm.attempts import (
     describe_uncounted,
     failure_kind,
 )
-from codesum_pipeline.texts.llm.backend import EndedEarly, SummaryBackend
+from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
 from codesum_pipeline.texts.llm.prices import Price
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
+from codesum_pipeline.texts.llm.stop_messages import describe_end_of_calls, describe_giving_up
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 
 
@@ -93,8 +92,6 @@ def outcome_of_found(task: WritingTask, kept: KeptText) -> TaskOutcome:
 
 # The failure of documents that are not called for since too many in a row got no text: the fault is not in them.
 GAVE_UP = "gave-up"
-# Of the error of the last document.
-_MOST_WORDS = 400
 # Texts that wait in the ledger before the cache is given them.
 _DELIVER_AT = 50
 _log = logging.getLogger(__name__)
@@ -147,7 +144,7 @@ class WritingRun:
             # A recording has to hold every answer of a conversation.
             refused_answers={} if settings.backend is BackendName.RECORD else ledger.refused_answers(),
             now=ledger.moment,
-            admission=Admission(caps.usd_left),
+            admission=Admission(caps.usd_left, ledger.dearest_call()),
             price_of=price_of,
             forms=AnswerForms(settings, ledger.forms_of_run()),
             max_retries=settings.max_retries,
@@ -292,7 +289,9 @@ class WritingRun:
                     is_shut_out = failure == CallFailure.CREDENTIALS
                     gate = Gate.NO_CREDENTIALS if is_shut_out else Gate.FAILED
                     # A missing key is reported at the end, once for all repositories.
-                    self._stop(gate, failure, _why_over(error), logging.INFO if is_shut_out else logging.WARNING)
+                    self._stop(
+                        gate, failure, describe_end_of_calls(error), logging.INFO if is_shut_out else logging.WARNING
+                    )
                     break
                 _log.warning("%s: no text by %s: %s", task.id, model, error)
                 unforeseen = error.failure if isinstance(error, UnexpectedFailure) else None
@@ -315,7 +314,7 @@ class WritingRun:
         elif caller.attempts and outcome.gate is Gate.FAILED:
             self._failed_in_a_row += 1
         if self._failed_in_a_row >= self._settings.give_up_after:
-            self._stop(Gate.FAILED, GAVE_UP, _why_given_up(self._settings, self._last_error))
+            self._stop(Gate.FAILED, GAVE_UP, describe_giving_up(self._settings, self._last_error))
 
     def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
         if self._stopped_by is None:
@@ -349,24 +348,6 @@ class WritingRun:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
-
-
-def _why_given_up(llm: LlmSettings, last: SummaryError | None) -> str:
-    """Why no more calls are made after too many documents without a text, and what can be set."""
-    why = shorten_text(one_line(str(last)), _MOST_WORDS).rstrip(".")
-    is_of_answer = isinstance(last, SummaryOutputInvalid) and not isinstance(last, EndedEarly)
-    way_out = " Set llm.model to another model, or llm.form to another form of answers." if is_of_answer else ""
-    count = f"{llm.give_up_after} documents in a row (llm.give_up_after)"
-    return f"no more calls: {count} got no text. The last: {why}.{way_out}"
-
-
-def _why_over(error: SummaryError) -> str:
-    if isinstance(error, SummaryCallFailed) and error.retry_after_s is not None:
-        return (
-            f"no more calls: the provider asks to wait {error.retry_after_s:,.0f} s, longer than llm.longest_wait_s: "
-            f"the next run goes on: {error}"
-        )
-    return f"no more calls: {error}"
 
 
 def write_all(

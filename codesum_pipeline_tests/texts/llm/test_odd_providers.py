@@ -24,7 +24,15 @@ from codesum_pipeline_tests.support.llm_requests import (
     settings_for,
     templates,
 )
-from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, Fails, ModelRequest, Says, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import (
+    Answers,
+    Behaviour,
+    Counts,
+    Fails,
+    ModelRequest,
+    Says,
+    ScriptedServer,
+)
 from codesum_pipeline_tests.support.llm_server.odd_providers import CASES, COUNTED, FREE, WORST, Case, answers_only
 from codesum_pipeline_tests.texts.llm.making import cache_in, noon, task
 
@@ -111,6 +119,22 @@ def test_a_cap_holds_for_a_server_that_counts_no_tokens(tmp_path: Path, caplog: 
     assert sum(row.cost_usd for row in rows) <= 2.5 * first.reserved_usd
     assert sum(bool(outcome.text) for outcome in outcomes) == 2
     assert caplog.text.count("does not say how many tokens it counted") == 2
+
+
+def test_a_server_that_bills_more_than_a_request_allows_passes_a_cap_once_and_not_with_each_call(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer(lambda _request: Answers()) as server:
+        _, (first,) = run(tmp_path / "one", settings_for(server, **_ONCE), 1)
+    dear = Counts({"prompt_tokens": 6_000, "completion_tokens": 20_000, "total_tokens": 26_000})
+    cap = 6 * first.reserved_usd
+    with ScriptedServer(lambda _request: dear) as server:
+        settings = settings_for(server, **{**_ONCE, "concurrency": 8})
+        _, rows = run(tmp_path / "many", settings, 12, caps=Caps(1_000, cap))
+
+    (cost,) = {row.cost_usd for row in rows}
+    assert cost > 2 * first.reserved_usd
+    assert cost * len(rows) <= max(cap, cost)
 
 
 def test_of_a_call_that_could_not_be_sent_in_time_nothing_is_booked(tmp_path: Path) -> None:

@@ -568,6 +568,7 @@ def test_the_doctor_says_for_free_whether_the_model_can_be_reached(
 
     assert (keyless.exit_code, without.exit_code) == (1, 2)
     assert f"{MODEL} can be reached; whether a model has this name shows with the first call" in well.stderr
+    assert f"{MODEL} gave its last text in the form 'tool', on " in well.stderr
     assert f"{MODEL} cannot be reached: its key is missing or nobody answers" in keyless.stdout
     assert f"put its key into {KEY_ENV}, and see that something listens at {till.server.base}" in keyless.stdout
     assert "no language model is set up (llm.enabled is false)" in without.stderr
