@@ -27,16 +27,17 @@ FILES = {
 # Two functions, two files and the folder.
 DOCUMENTS = 5
 _UPPER = (
-    '{{"summary": "Adds up the prices of a basket of goods.", "business_intent": "Customers see what they pay.", '
-    '"keywords": ["price", "basket", "sum"], "responsibilities": []}}'
+    '{{"summary": "Adds up the prices.", "business_intent": "To pay.", "keywords": ["price", "basket", "sum"], '
+    '"responsibilities": []}}'
 )
 _FUNCTION = (
-    '{{"purpose": "Adds up the prices of a basket of goods.", "business_intent": "Customers see what they pay.", '
-    '"keywords": ["price", "basket", "sum"], "inputs": [], "returns": null, "side_effects": [], "invariants": null, '
+    '{{"purpose": "Adds up the prices.", "business_intent": "To pay.", "keywords": ["price", "basket", "sum"], '
+    '"inputs": [], "returns": null, "side_effects": [], "invariants": null, '
     '"citations": [{{"field": "purpose", "start_line": 1, "end_line": 2}}]}}'
 )
 _SYSTEM = "You describe source code in {{language}}. You answer with one short JSON object, such as this one:\n\n{}\n"
-# With an example even a very small model ends its answer; most of its texts repeat the example.
+# With an example even a very small model ends its answer. Its texts are too short to be repeated, which would be no
+# answer.
 SHORT_TEMPLATES = {
     "system/default.md": _SYSTEM.format(_UPPER),
     "system/function.md": _SYSTEM.format(_FUNCTION),

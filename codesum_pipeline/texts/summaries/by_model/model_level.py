@@ -72,6 +72,12 @@ class Job(Struct, frozen=True):
         return self.choice.wanted.id
 
 
+def shown_to(system: str, prompt: Prompt) -> tuple[str, ...]:
+    """The texts in which an object is none of the model's own. An example's answer about this very material is one."""
+    is_example = bool(prompt.material) and prompt.material in system
+    return (prompt.text,) if is_example else (system, prompt.text)
+
+
 class ModelLevel:
     """A level of a build in which a model writes. What stops documents goes into the gates of the build."""
 
@@ -361,7 +367,7 @@ class ModelLevel:
                 name=name_of_document(job.id),
                 head_names=names.head,
                 receivers=names.receivers,
-                shown=(template.system, prompt.text),
+                shown=shown_to(template.system, prompt),
             ),
             exact_key=exact_key,
             body_key=body_key,

@@ -41,10 +41,12 @@ _MARKERS_CHARS = 600
 
 
 class Prompt(Struct, frozen=True):
-    """The user's turn for one document, and what its answer is checked against."""
+    """The user's turn for one document, and what its answer is checked against. `material` is what it is about, as it
+    stands in the turn."""
 
     text: str
     bounds: AnswerBounds
+    material: str
 
 
 class Prompter(Struct):
@@ -66,7 +68,7 @@ class Prompter(Struct):
         fields = {"name": enclose(name, "name"), "body": enclose(body, "source"), "context": enclose(about, "context")}
         names = frozenset(_IDENTIFIER.findall(context.code)) - set(_IDENTIFIER.findall(f"{qualified_name} {source}"))
         bounds = AnswerBounds(Level.FUNCTION, line_count=_shown_lines(body), context_names=tuple(sorted(names)))
-        return Prompt(self._render(language, fields), bounds)
+        return Prompt(self._render(language, fields), bounds, body)
 
     def of_upper(self, level: Level, document: UpperInput) -> Prompt:
         """The prompt about a class, file or folder: its metadata and its children's texts."""
@@ -78,7 +80,7 @@ class Prompter(Struct):
         if isinstance(document, TextFileInput):
             body = cut_to_fit(self._masked(shown_words(document)), self._room(name, about))
             fields["body"] = enclose(body, "text")
-            return Prompt(self._render(document.language, fields), AnswerBounds(level, line_count=None))
+            return Prompt(self._render(document.language, fields), AnswerBounds(level, line_count=None), body)
         entries = [
             Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
             for child in document.children
@@ -90,7 +92,8 @@ class Prompter(Struct):
         fields["children"] = enclose(listed, "children")
         language = "" if isinstance(document, ModuleInput) else document.language
         names = tuple(child.name for child in document.children[: len(filled.entries)])
-        return Prompt(self._render(language, fields), AnswerBounds(level, line_count=None, child_names=names))
+        bounds = AnswerBounds(level, line_count=None, child_names=names)
+        return Prompt(self._render(language, fields), bounds, listed)
 
     def _bounded(self, about: str, name: str) -> str:
         """The context or metadata, cut to at most half of the room that it shares with the body."""
