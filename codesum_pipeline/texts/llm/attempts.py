@@ -139,7 +139,7 @@ class Admission:
     """
 
     def __init__(self, usd_left: float | None, dearest: float = 1.0) -> None:
-        """`dearest`: so many times as much as was put aside has a call of the run cost."""
+        """`dearest`: so many times as much as its request allows has a call of the run cost."""
         self._left = usd_left
         self._dearest = dearest
         self._reserved = 0.0
@@ -150,21 +150,22 @@ class Admission:
     async def enter(self, worst_usd: float) -> float:
         """Put money aside for a call that may cost `worst_usd`; how much. Raises `CapReached`."""
         async with self._door:
-            worst_usd *= self._dearest
-            while not self._fits(worst_usd) and self._in_flight:
+            while not self._fits(worst_usd * self._dearest) and self._in_flight:
                 self._freed.clear()
                 await self._freed.wait()
-            if not self._fits(worst_usd):
+            put_aside = worst_usd * self._dearest
+            if not self._fits(put_aside):
                 raise CapReached
-            self._reserved += worst_usd
+            self._reserved += put_aside
             self._in_flight += 1
-            return worst_usd
+            return put_aside
 
-    def leave(self, worst_usd: float, cost_usd: float) -> None:
-        """The call is over and cost so much; `worst_usd` was put aside for it."""
-        if cost_usd > worst_usd > 0:
-            self._dearest *= cost_usd / worst_usd
-        self._reserved -= worst_usd
+    def leave(self, put_aside: float, cost_usd: float, worst_usd: float) -> None:
+        """The call is over and cost so much; by its request it could cost `worst_usd`."""
+        if worst_usd > 0:
+            # Calls at the same time are each compared with their own request, or each would add to the other's factor.
+            self._dearest = max(self._dearest, cost_usd / worst_usd)
+        self._reserved -= put_aside
         self._in_flight -= 1
         if self._left is not None:
             self._left -= cost_usd
@@ -263,13 +264,13 @@ class TextRequester:
         desk, model = self._desk, request.model_name
         desk.check_open()
         tokens = self._task.prompt_tokens_upper + turns_upper(request.sources[1:])
-        worst = worst_case_usd(desk.price_of(model), tokens, request.max_tokens)
-        worst = await desk.admission.enter(worst)
+        of_request = worst_case_usd(desk.price_of(model), tokens, request.max_tokens)
+        worst = await desk.admission.enter(of_request)
         try:
             # It may have waited for others.
             desk.check_open()
         except BaseException:
-            desk.admission.leave(worst, 0.0)
+            desk.admission.leave(worst, 0.0, of_request)
             raise
         self.attempts += 1
         settled, is_heard = AttemptResult(AttemptOutcome.NOT_SENT, 0.0, 0.0), False
@@ -294,7 +295,7 @@ class TextRequester:
             await self._settle(sequence, settled, worst, answered.content, model)
             return answered
         finally:
-            desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd)
+            desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd, of_request)
             if is_heard:
                 # Others begin once it is known what a call costs.
                 desk.on_heard()
