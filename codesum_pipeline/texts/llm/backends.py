@@ -166,6 +166,7 @@ class LiteLlmBackend:
         check_allowed(request.model_name, self._settings)
         self._note_use()
         self._calls.require_named_key(request.model_name)
+        note_unsent()
         response = await self._calls.chat(request, on_text, timeout_s=timeout_s)
         return _checked_message(request, response, self._settings)
 

@@ -43,9 +43,9 @@ from codesum_pipeline.texts.llm.pins import (
     TokenUsage,
     parse_json_object,
 )
-from codesum_pipeline.texts.llm.prices import compute_cost_usd, find_listed_model, price_of
+from codesum_pipeline.texts.llm.prices import compute_cost_usd, price_of, provider_of
 from codesum_pipeline.texts.llm.sent_parameters import with_changes
-from codesum_pipeline.texts.llm.sent_requests import note_unsent, watch_sending
+from codesum_pipeline.texts.llm.sent_requests import note_sent, note_unsent, watch_sending
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
@@ -95,7 +95,7 @@ def chat_arguments(request: ChatRequest) -> dict[str, Any]:
 
 def _mark_of(model: str) -> dict[str, Any]:
     """The mark at the end of what a model's provider is to cache; empty for one that knows no marks."""
-    name, provider = model.lower(), _provider_of(model)
+    name, provider = model.lower(), provider_of(model)
     is_known = provider == "anthropic" or ("claude" in name and provider in _OF_CLAUDE)
     return _MARK if is_known or ("nova" in name and provider in _OF_NOVA) else {}
 
@@ -181,7 +181,7 @@ class LiteLlmCalls:
     def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         self._settings = settings
         self._templates = templates
-        self._provider = _provider_of(settings.model)
+        self._provider = provider_of(settings.model)
         self._next_start = 0.0
 
     async def ask(self, request: SummaryRequest) -> SummaryResponse:
@@ -220,17 +220,17 @@ class LiteLlmCalls:
     def missing_key(self, model: str) -> str:
         """The names of the variables where a model's key is missing; empty if it is there."""
         name = self._settings.api_key_env
-        if name and _provider_of(model) == self._provider:
+        if name and provider_of(model) == self._provider:
             return "" if self._named_key() else name
         # LiteLLM takes an empty variable for one that is set.
-        usual = f"{_provider_of(model).upper()}_API_KEY"
+        usual = f"{provider_of(model).upper()}_API_KEY"
         missing: list[str] = litellm_client().validate_environment(model)["missing_keys"]
         return ", ".join(missing or ([usual] if os.environ.get(usual) == "" else []))
 
     def require_named_key(self, model: str) -> None:
         """Raise where the variable that the settings name is empty: LiteLLM would look for keys elsewhere."""
         name = self._settings.api_key_env
-        if name and _provider_of(model) == self._provider and not self._named_key():
+        if name and provider_of(model) == self._provider and not self._named_key():
             raise SummaryCallFailed(
                 f"{model}: the variable {name} (llm.api_key_env) is empty: put the key into it",
                 failure=CallFailure.CREDENTIALS,
@@ -302,7 +302,9 @@ class LiteLlmCalls:
     def _failing(self, model: str, patience: str, refused: RefusedCall) -> Iterator[None]:
         """Errors of LiteLLM as `SummaryCallFailed`, without their cause: a provider's words may repeat a key."""
         with watch_sending() as sending:
-            if not sends_unwatched():
+            if sends_unwatched():
+                note_sent()
+            else:
                 note_unsent()
             try:
                 yield
@@ -324,13 +326,13 @@ class LiteLlmCalls:
 
     def _refused(self, model: str, limit: str, max_tokens: int) -> RefusedCall:
         """What hints after a refusal depend on."""
-        is_main = _provider_of(model) == self._provider
+        is_main = provider_of(model) == self._provider
         return RefusedCall(model, limit, max_tokens, self._settings.api_base if is_main else None)
 
     def _sending(self, model: str, timeout_s: float) -> dict[str, Any]:
         """How a call is sent: where to, and once. For providers other than the main model's LiteLLM knows address and
         key."""
-        is_main = _provider_of(model) == self._provider
+        is_main = provider_of(model) == self._provider
         return {
             **({"api_base": self._settings.api_base, "api_key": self._named_key() or None} if is_main else {}),
             "timeout": timeout_s,
@@ -391,9 +393,3 @@ async def _hear_lines(lines: Any, heard: StreamedMessage) -> AsyncIterator[Any]:
         if isinstance(line, str) and (found := parse_json_object(line)):
             heard.hear_raw(found)
         yield line
-
-
-def _provider_of(model: str) -> str:
-    """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list of models says."""
-    provider, has_provider, _ = model.partition("/")
-    return provider if has_provider else str((find_listed_model(model) or {}).get("litellm_provider", ""))

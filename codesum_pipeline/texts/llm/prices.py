@@ -68,6 +68,12 @@ def find_listed_model(model: str) -> Mapping[str, Any] | None:
     return None
 
 
+def provider_of(model: str) -> str:
+    """`openai` of `openai/gpt-4o`, and of `gpt-4o` what the list says; empty where it does not know the model."""
+    provider, slash, _ = model.partition("/")
+    return provider if slash else str((find_listed_model(model) or {}).get("litellm_provider", ""))
+
+
 def has_capability(model: str, capability: str) -> bool:
     """Whether the list says that a model has a capability (`supports_…`)."""
     return bool((find_listed_model(model) or {}).get(capability))

@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.foundation.settings.parameter_settings import ParameterName
 from codesum_pipeline.texts.llm.pins import Changes
-from codesum_pipeline.texts.llm.prices import find_listed_model, price_of
+from codesum_pipeline.texts.llm.prices import price_of, provider_of
 
 # LiteLLM translates to these formats, whose names are fixed, and has no way past its translation.
 _TRANSLATED = (
@@ -57,8 +57,8 @@ def check_parameters(settings: LlmSettings) -> None:
     for model in settings.parameters:
         changes = changes_of(settings, model)
         place = f"llm.parameters: {model!r}"
-        if _provider_of(model) in _TRANSLATED:
-            _check_translated(changes, place, _provider_of(model))
+        if provider_of(model) in _TRANSLATED:
+            _check_translated(changes, place, provider_of(model))
         limit = dict(changes).get(ParameterName.MAX_TOKENS, _LIMITS[0])
         if limit not in _LIMITS and not settings.asks_nobody and _has_price(model, settings):
             sent = f"is sent as {limit!r}" if limit else "is left out"
@@ -87,8 +87,3 @@ def _has_price(model: str, settings: LlmSettings) -> bool:
     except ConfigurationError:
         return False
     return price.input > 0 or price.output > 0
-
-
-def _provider_of(model: str) -> str:
-    provider, slash, _ = model.partition("/")
-    return provider if slash else str((find_listed_model(model) or {}).get("litellm_provider", ""))

@@ -18,8 +18,10 @@ from codesum_pipeline.foundation.data_model.errors import (
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend
+from codesum_pipeline.texts.llm.litellm_door import _rehearsed
 from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
+from codesum_pipeline.texts.llm.sent_requests import watch_sending
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
@@ -66,6 +68,25 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     with ScriptedServer() as running:
         yield running
+
+
+def test_of_a_message_that_is_stopped_before_it_is_sent_nothing_counts_as_sent(server: ScriptedServer) -> None:
+    """As while LiteLLM imports what its first call needs, which takes seconds."""
+
+    async def stopped_at_once() -> bool:
+        backend = LiteLlmBackend(settings_for(server), {})
+        with watch_sending() as sending:
+            call = asyncio.create_task(backend.chat(REQUEST, lambda _text: None, timeout_s=20.0))
+            await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            await backend.aclose()
+            return sending.was_sent
+
+    _rehearsed.cache_clear()
+
+    assert not asyncio.run(stopped_at_once())
+    assert server.seen == []
 
 
 @pytest.mark.parametrize("cut", range(1, len(KEY)))

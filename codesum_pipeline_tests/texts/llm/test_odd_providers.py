@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.model_call import LedgerRow
+from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
@@ -29,6 +29,7 @@ from codesum_pipeline_tests.support.llm_server import (
     Behaviour,
     Counts,
     Fails,
+    Hangs,
     ModelRequest,
     Says,
     ScriptedServer,
@@ -135,6 +136,17 @@ def test_a_server_that_bills_more_than_a_request_allows_passes_a_cap_once_and_no
     (cost,) = {row.cost_usd for row in rows}
     assert cost > 2 * first.reserved_usd
     assert cost * len(rows) <= max(cap, cost)
+
+
+def test_what_is_sent_past_the_watch_is_booked_as_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment may have LiteLLM send through a client that says nothing of what leaves."""
+    monkeypatch.setenv("DISABLE_AIOHTTP_TRANSPORT", "True")
+    with ScriptedServer(lambda _request: Hangs()) as server:
+        _, (row,) = run(tmp_path, settings_for(server, **_ONCE | {"timeout_s": 1.0}), 1)
+        assert len(server.seen) == 1
+
+    assert (row.outcome, row.failure) == (AttemptOutcome.FAILED, "timeout")
+    assert row.cost_usd == row.reserved_usd > 0
 
 
 def test_of_a_call_that_could_not_be_sent_in_time_nothing_is_booked(tmp_path: Path) -> None:
