@@ -23,12 +23,10 @@ from codesum_pipeline.texts.llm.pins import (
     AnswerForm,
     SummaryRequest,
     SummaryResponse,
+    forms_from,
     parse_json_object,
 )
 from codesum_pipeline.texts.llm.prices import has_capability
-
-# From the most to the least certain to give an answer in the schema.
-_LADDER = (AnswerForm.TOOL, AnswerForm.REQUIRED, AnswerForm.JSON_SCHEMA, AnswerForm.JSON_TEXT)
 
 _log = logging.getLogger(__name__)
 
@@ -59,9 +57,7 @@ class AnswerForms:
         # A recording has each answer under the form of its request, and no server that could refuse one.
         self._is_recording = settings.backend is BackendName.REPLAY
         self._followed = dict(followed)
-        self._left: dict[str, Sequence[AnswerForm]] = {
-            model: _LADDER[_LADDER.index(form) :] for model, form in followed.items()
-        }
+        self._left: dict[str, Sequence[AnswerForm]] = {model: forms_from(form) for model, form in followed.items()}
 
     def of(self, model: str) -> AnswerForm:
         """The form in which a model is asked now."""
@@ -94,8 +90,7 @@ class AnswerForms:
         is_missing = self._is_recording and isinstance(error, BackendNotConfigured)
         is_refused = isinstance(error, SummaryCallFailed) and error.failure is CallFailure.FORM
         if is_missing:
-            later = self._forms(model)[self._forms(model).index(form) + 1 :]
-            return later[0] if later else None
+            return next(iter(forms_from(form)[1:]), None)
         if not (is_refused or isinstance(error, FormIgnored)):
             return None
         left = self._forms(model)
@@ -118,4 +113,4 @@ class AnswerForms:
         )
 
     def _forms(self, model: str) -> Sequence[AnswerForm]:
-        return self._left.setdefault(model, _LADDER[_LADDER.index(first_form(self._settings, model)) :])
+        return self._left.setdefault(model, forms_from(first_form(self._settings, model)))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.pins import AnswerForm
+from codesum_pipeline.texts.llm.pins import AnswerForm, forms_from
 from codesum_pipeline.texts.llm.prices import Price, price_of, worst_case_usd
 
 # What is wrong with an answer fits twice: it is a dozen lines.
@@ -49,10 +49,14 @@ class TextCeiling(Struct, frozen=True):
     def of(cls, llm: LlmSettings, *, max_tokens: int, retries: int) -> "TextCeiling":
         """Raises `ConfigurationError` for a model without a known price. A recording costs nothing."""
         models = () if llm.asks_nobody else (llm.model, *llm.fallback_models)
-        # Each but the first one, and but the form of conversations.
-        other_forms = len(AnswerForm) - 2 if llm.form == "auto" else 0
+        # Under `auto` any form may be the first.
+        first = AnswerForm.TOOL if llm.form == "auto" else AnswerForm(llm.form)
         return cls(
-            tuple(price_of(model, llm) for model in models), max_tokens, llm.max_attempts, 1 + retries, other_forms
+            tuple(price_of(model, llm) for model in models),
+            max_tokens,
+            llm.max_attempts,
+            1 + retries,
+            len(forms_from(first)) - 1,
         )
 
     def usd(self, prompt_tokens_upper: int) -> float:

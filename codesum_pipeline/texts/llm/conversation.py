@@ -17,7 +17,7 @@ from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
 from codesum_pipeline.texts.llm.call_bounds import repair_turns
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
-from codesum_pipeline.texts.llm.pins import AnswerEnd, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.pins import AnswerEnd, AnswerForm, SummaryRequest, SummaryResponse
 
 Content = TypeVar("Content")
 
@@ -94,43 +94,40 @@ async def converse(
     """The content of the first usable answer, of at most `max_attempts`, and the request that it answers.
 
     The request is sent in the form that `forms` has for its model; where a server refuses or ignores one, all begins
-    anew in the next. Raises what `ask` does, `UnexpectedFailure`, `EndedEarly`, and `SummaryOutputInvalid` with the
-    last complaint.
+    anew in the next, and what was unusable before still counts. Raises what `ask` does, `UnexpectedFailure`,
+    `EndedEarly`, and `SummaryOutputInvalid` with the last complaint.
     """
     form = forms.of(request.model_name)
-    while True:
-        formed = replace(request, parameters=replace(request.parameters, form=form))
+    asked, unusable, complaint = _in_form(request, form), 0, ""
+    while unusable < max_attempts:
         try:
-            return await _converse_in_form(formed, ask, about, max_attempts, forms)
+            answered = await ask(asked)
+            if answered.content:
+                forms.note_followed(asked, answered.response)
+                return answered.content, asked
+            _check_repairable(asked, answered)
         except SummaryError as error:
             following = forms.after(request.model_name, form, error)
             if following is None:
                 raise
-            form = following
-
-
-async def _converse_in_form(
-    request: SummaryRequest,
-    ask: Callable[[SummaryRequest], Awaitable[AnswerReading[Content]]],
-    about: str,
-    max_attempts: int,
-    forms: AnswerForms,
-) -> tuple[Content, SummaryRequest]:
-    complaint = ""
-    for _ in range(max_attempts):
-        answered = await ask(request)
-        response = answered.response
-        if answered.content:
-            forms.note_followed(request, response)
-            return answered.content, request
-        if answered.failure:
-            raise UnexpectedFailure(answered.failure)
-        if response.ended is not AnswerEnd.STOP:
-            raise EndedEarly(answered.complaint, response)
-        if answered.ignores_form:
-            raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")
-        forms.note_followed(request, response)
-        complaint = answered.complaint
-        turns = repair_turns(response.claim, complaint, max_tokens=request.max_tokens)
-        request = replace(request, sources=(*request.sources, *turns))
+            form, asked = following, _in_form(request, following)
+            continue
+        forms.note_followed(asked, answered.response)
+        unusable, complaint = unusable + 1, answered.complaint
+        turns = repair_turns(answered.response.claim, complaint, max_tokens=asked.max_tokens)
+        asked = replace(asked, sources=(*asked.sources, *turns))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")
+
+
+def _in_form(request: SummaryRequest, form: AnswerForm) -> SummaryRequest:
+    return replace(request, parameters=replace(request.parameters, form=form))
+
+
+def _check_repairable(request: SummaryRequest, answered: AnswerReading[Any]) -> None:
+    """Raise where an answer that cannot be taken is not to be sent back to its model."""
+    if answered.failure:
+        raise UnexpectedFailure(answered.failure)
+    if answered.response.ended is not AnswerEnd.STOP:
+        raise EndedEarly(answered.complaint, answered.response)
+    if answered.ignores_form:
+        raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")

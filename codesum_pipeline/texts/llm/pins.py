@@ -37,6 +37,15 @@ class AnswerForm(StrEnum):
     TEXT = "text"
 
 
+# From the most to the least certain to give an answer in the schema: where a server cannot do one, the next is tried.
+_LADDER = (AnswerForm.TOOL, AnswerForm.REQUIRED, AnswerForm.JSON_SCHEMA, AnswerForm.JSON_TEXT)
+
+
+def forms_from(first: AnswerForm) -> tuple[AnswerForm, ...]:
+    """A form with a schema, and those that are tried after it, in their order."""
+    return _LADDER[_LADDER.index(first) :]
+
+
 # Forms in which the answer is a call of a tool.
 CALLING_FORMS = (AnswerForm.TOOL, AnswerForm.REQUIRED)
 

@@ -17,12 +17,12 @@ from codesum_pipeline.texts.llm.call_bounds import (
 )
 from codesum_pipeline.texts.llm.checking import AnswerProblem, raise_complaints
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, request_for, settings_for, talk
-from codesum_pipeline_tests.support.llm_server import Answers, ScriptedServer
+from codesum_pipeline_tests.support.llm_server import Answers, Says, ScriptedServer
 from codesum_pipeline_tests.support.settings import changed
 
 # A millionth of a dollar for each token.
 LLM = LlmSettings(
-    model="some/model", max_attempts=1, max_retries=0, form="tool",
+    model="some/model", max_attempts=1, max_retries=0, form="json_text",
     prices=(ModelPrice(model="some/model", input=1.0, output=1.0), ModelPrice(model="b/dear", input=10.0, output=10.0)),
 )  # fmt: skip
 TURNS = 8 * 500 + 4_000 + 200
@@ -49,11 +49,21 @@ def test_all_calls_that_the_settings_allow_count_at_their_highest_price(llm: dic
     assert tokens(**llm) == pytest.approx(most)
 
 
-def test_a_server_may_not_follow_any_form_but_the_last() -> None:
-    forms = TextCeiling.of(changed(LLM, form="auto"), max_tokens=500, retries=0).other_forms
+@pytest.mark.parametrize(
+    ("form", "others"), [("auto", 3), ("tool", 3), ("required", 2), ("json_schema", 1), ("json_text", 0)]
+)
+def test_a_server_may_follow_no_form_from_the_first_one_on_but_the_last(form: str, others: int) -> None:
+    assert tokens(form=form) == pytest.approx((1 + others) * 1_500)
 
-    assert forms >= 2
-    assert tokens(form="auto") == pytest.approx((1 + forms) * 1_500)
+
+def test_answers_before_another_form_was_taken_count_among_the_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    with ScriptedServer(lambda request: Says("" if request.number == 1 else "It adds up.")) as server:
+        ended = talk(settings_for(server, form="tool"), request_for())
+        seen = server.seen
+
+    assert isinstance(ended, SummaryOutputInvalid)
+    assert [len(request.turns) for request in seen] == [1, 3, 1, 1, 1, 3]
 
 
 def test_a_model_without_a_price_has_no_bound() -> None:

@@ -99,7 +99,7 @@ class PlanPricing(Struct, dict=True):
     def describe(self) -> list[str]:
         """How both prices come about, in a sentence each."""
         llm, ceiling = self.llm, self._ceiling
-        forms = f" and {ceiling.other_forms} in other forms (llm.form = 'auto')" if ceiling.other_forms else ""
+        forms = f" and {ceiling.other_forms} in other forms (llm.form = {llm.form!r})" if ceiling.other_forms else ""
         models = f" of each of {len(ceiling.prices)} models" if len(ceiling.prices) > 1 else ""
         way_out = "; llm.max_cost_usd_per_run sets a lower limit" if llm.max_cost_usd_per_run is None else ""
         return [
