@@ -8,6 +8,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.sqlite_tables import open_for_reading
 from codesum_pipeline.texts.llm.ledger import KEEP_DAYS
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd
 
 
 class KeptAnswer(Struct, frozen=True):
@@ -30,14 +31,14 @@ class KeptAnswer(Struct, frozen=True):
 
 def unusable_answers(state: Path, *, now: datetime) -> dict[str, KeptAnswer]:
     """By the hash of the request, the last unusable answer of the last days, empty ones and those of another model
-    included; for readers."""
+    included; not one that an error of the server ended. For readers."""
     with open_for_reading(state, "llm_attempts") as connection:
         if connection is None:
             return {}
         rows = connection.execute(
             "SELECT request_hash, id, coalesce(answer, ''), has_tool_call, model_echoed, coalesce(failure, ''), "
             "coalesce(error, ''), started_at FROM llm_attempts WHERE outcome = 'invalid' AND started_at > ? "
-            "ORDER BY sequence",
-            (iso_moment(now - timedelta(days=KEEP_DAYS)),),
+            "AND failure IS NOT ? ORDER BY sequence",
+            (iso_moment(now - timedelta(days=KEEP_DAYS)), FAILURES_BY_END[AnswerEnd.ERROR]),
         )
         return {key: KeptAnswer(about, answer, bool(called), *rest) for key, about, answer, called, *rest in rows}

@@ -193,7 +193,7 @@ class Ledger:
         error of the server ended."""
         rows = self._connection.execute(
             "SELECT request_hash, model, answer, has_tool_call, failure FROM llm_attempts WHERE outcome = 'invalid' "
-            "AND answer IS NOT NULL AND started_at >= ? ORDER BY sequence",
+            "AND answer IS NOT NULL AND started_at > ? ORDER BY sequence",
             (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
         )
         return {
@@ -230,9 +230,7 @@ class Ledger:
 
     def has_uncounted(self) -> bool:
         """Whether a server answered in this run without counting tokens."""
-        found = (
-            "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome IN ('good', 'invalid') AND is_estimated LIMIT 1"
-        )
+        found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND is_estimated AND outcome IN ('good', 'invalid')"
         return self._connection.execute(found, (self._run_id,)).fetchone() is not None
 
     def good_answer(self, request_hash: str) -> SummaryResponse | None:

@@ -23,6 +23,7 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Le
 from codesum_pipeline.foundation.store.lease import current_holder, hold_lease
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.texts.llm.kept_answers import unusable_answers
 from codesum_pipeline.texts.llm.ledger import (
     KEEP_DAYS,
     UNUSABLE,
@@ -32,7 +33,7 @@ from codesum_pipeline.texts.llm.ledger import (
     erase_ledger,
     open_ledger,
 )
-from codesum_pipeline.texts.llm.pins import TokenUsage
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import KeptText
 from codesum_pipeline_tests.texts.llm.making import NOON
 
@@ -175,6 +176,27 @@ def test_an_answer_that_could_not_be_taken_is_known_for_some_days(state: Path, c
     response = before.response
     assert (request, response.claim, response.has_tool_call, response.cost_usd) == ("blake3:r", "{", True, 0.0)
     assert not before.ignores_form
+
+
+def test_an_answer_that_an_error_of_the_server_ended_is_asked_for_again(state: Path, clock: Clock) -> None:
+    bad = AttemptResult(AttemptOutcome.INVALID, 0.01, 1.0, failure=UNUSABLE, error="no field", answer="{")
+    broken = AttemptResult(AttemptOutcome.INVALID, 0.01, 1.0, failure=FAILURES_BY_END[AnswerEnd.ERROR], answer="died")
+    with opened(state, clock) as ledger:
+        ledger.settle(ledger.reserve(attempt()), bad)
+        ledger.settle(ledger.reserve(attempt(request="blake3:broken")), broken)
+        (to_write,), (to_read,) = ledger.refused_answers(), unusable_answers(state, now=clock.now)
+
+    assert to_write == to_read == "blake3:r"
+
+
+def test_an_unusable_answer_is_kept_up_to_the_same_moment_by_all_that_look_for_one(state: Path, clock: Clock) -> None:
+    with opened(state, clock) as ledger:
+        ledger.settle(
+            ledger.reserve(attempt()), AttemptResult(AttemptOutcome.INVALID, 0.0, 1.0, failure=UNUSABLE, answer="{")
+        )
+        clock.now += timedelta(days=KEEP_DAYS)
+
+        assert ledger.refused_answers() == unusable_answers(state, now=clock.now) == {}
 
 
 def test_a_settlement_is_whole_or_not_at_all(state: Path, clock: Clock) -> None:
