@@ -7,10 +7,10 @@ from typing import Any
 
 from codesum_pipeline.texts.llm.litellm_door import without_keys
 from codesum_pipeline.texts.llm.pins import AnswerEnd, OnText, ToolCall
+from codesum_pipeline.texts.llm.wire_answers import ENDS
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
-# LiteLLM's words for why a message ended, and providers' own; all others are those of a message that is whole.
-_ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
+# Providers' own words for why a message ended, beside those of LiteLLM.
 _RAW_ENDS = {"refusal": AnswerEnd.REFUSED, "error": AnswerEnd.ERROR}
 
 
@@ -48,7 +48,7 @@ class StreamedMessage:
         for choice in (chunk.choices or ())[:1]:
             delta = choice.delta
             if self._end is AnswerEnd.STOP:
-                self._end = _ENDS.get(str(getattr(choice, "finish_reason", None)), AnswerEnd.STOP)
+                self._end = ENDS.get(str(getattr(choice, "finish_reason", None)), AnswerEnd.STOP)
             self._waiting += str(getattr(delta, "content", None) or "")
             if found := _LAST_SPACE.search(self._waiting):
                 self._hand_on(found.end())

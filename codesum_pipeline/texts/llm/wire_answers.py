@@ -16,6 +16,8 @@ from codesum_pipeline.texts.llm.tool_names import find_tool
 
 # Arguments that say nothing. The answer may then be in the text beside the call.
 _NOTHING = ("", "{}", "null", '""')
+# What counts more counts no tokens.
+_MOST_TOKENS = 10**12
 # Parts of a content that are no answer.
 _REASONING = ("thinking", "reasoning", "redacted_thinking", "reasoning_content")
 
@@ -41,11 +43,8 @@ def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool
     return str(message.content or getattr(message, "refusal", None) or ""), False
 
 
-# LiteLLM's words for why an answer ended.
-_ENDS = {
-    "length": AnswerEnd.LENGTH,
-    "content_filter": AnswerEnd.FILTERED,
-}
+# LiteLLM's words for why an answer ended; all others are those of one that is whole.
+ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
 
 
 def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
@@ -53,7 +52,7 @@ def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
     if not answer.choices:
         return AnswerEnd.STOP, "", False
     choice = answer.choices[0]
-    ended, words, message = _ENDS.get(str(choice.finish_reason), AnswerEnd.STOP), "", choice.message
+    ended, words, message = ENDS.get(str(choice.finish_reason), AnswerEnd.STOP), "", choice.message
     # What LiteLLM has no field for; it makes a "stop" of an error.
     of_message, of_choice = (getattr(each, "provider_specific_fields", None) or {} for each in (message, choice))
     if refusal := getattr(message, "refusal", None) or of_message.get("refusal"):
@@ -83,8 +82,11 @@ def usage_of(answer: Any, *, is_empty: bool) -> tuple[TokenUsage | None, int]:
 
 def _count_of(usage: Any, name: str) -> int:
     """A count of tokens; 0 for what is none."""
-    value = getattr(usage, name, None)
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
+    return _number(getattr(usage, name, None))
+
+
+def _number(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and 0 < value < _MOST_TOKENS else 0
 
 
 class RawAnswer:
@@ -170,12 +172,16 @@ def _text(value: Any) -> str:
 
 
 def _usage_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """What was counted, in OpenAI's format."""
-    if "input_tokens" not in usage:
-        return dict(usage)
-    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    plain, cached, written, answered = (int(usage.get(name) or 0) for name in names)
-    prompt = plain + cached + written
+    """What was counted, in OpenAI's format; what is no count is 0, as where nothing was counted."""
+    found = usage.get("prompt_tokens_details")
+    details = found if isinstance(found, dict) else {}
+    if "input_tokens" in usage:
+        cached, written = (_number(usage.get(f"cache_{what}_input_tokens")) for what in ("read", "creation"))
+        prompt, answered = _number(usage["input_tokens"]) + cached + written, _number(usage.get("output_tokens"))
+    else:
+        cached = _number(details.get("cached_tokens"))
+        written = _number(usage.get("cache_creation_input_tokens")) or _number(details.get("cache_write_tokens"))
+        prompt, answered = _number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens"))
     return {
         "prompt_tokens": prompt,
         "completion_tokens": answered,

@@ -10,6 +10,7 @@ from codesum_pipeline.foundation.data_model.document import Level, WrittenText
 from codesum_pipeline.foundation.data_model.errors import SummaryOutputInvalid
 from codesum_pipeline.texts.llm.checking import AnswerBounds, read_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryResponse
+from codesum_pipeline.texts.llm.wire_answers import RawAnswer, usage_of
 from codesum_pipeline_tests.support.llm_requests import (
     CLAUDE,
     KEY,
@@ -49,6 +50,19 @@ def talked(behaviour: Behaviour, *, model: str = MODEL, **changes: Any) -> tuple
 def text_of(request: ModelRequest) -> WrittenText:
     """The text of the good answer to a request."""
     return read_answer(SummaryResponse(json.dumps(answer_of(request)), True, None, ""), AnswerForm.TOOL, SHOWN)
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": "many"}, {"input_tokens": [1], "output_tokens": None}, {}])
+def test_a_body_that_counts_no_tokens_in_numbers_holds_an_answer_all_the_same(usage: dict[str, Any]) -> None:
+    parts = [{"type": "text", "text": "It adds up."}]
+    body = {"model": "m", "choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "usage": usage}
+    raw = RawAnswer()
+    raw.note({"original_response": json.dumps(body)})
+
+    answer = raw.read()
+
+    assert answer.choices[0].message.content == "It adds up."
+    assert usage_of(answer, is_empty=False) == (None, 0)
 
 
 @pytest.mark.parametrize("model", [MODEL, CLAUDE], ids=["openai's format", "anthropic's format"])
