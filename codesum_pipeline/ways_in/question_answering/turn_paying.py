@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.settings.llm_settings import AskSettings, LlmSe
 from codesum_pipeline.texts.llm.backend import ModelBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, Ledger
 from codesum_pipeline.texts.llm.paying import Cap, Till
-from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse, OnText
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.texts.llm.retrying import with_fallbacks, with_retries
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls
 
@@ -97,7 +97,7 @@ def _settled(response: ChatResponse, latency_s: float) -> AttemptResult:
         response.cost_usd,
         latency_s,
         usage=response.usage,
-        failure=None if response.ended is AnswerEnd.STOP else response.ended.value,
+        failure=FAILURES_BY_END.get(response.ended),
         has_tool_call=bool(response.calls),
         model_echoed=response.model_name_echoed,
     )

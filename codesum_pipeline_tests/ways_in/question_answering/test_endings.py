@@ -26,7 +26,7 @@ def test_a_cut_answer_whose_citation_holds_says_at_its_end_that_it_was_cut_and_n
     assert answer.ended is AnswerEnd.LENGTH
     assert [event.text for event in shop.heard if isinstance(event, BlockWritten)] == [CITED, NOTE]
     assert shop.rows("SELECT answer, status FROM turns") == [(answer.text, "complete")]
-    assert shop.rows("SELECT outcome, failure FROM llm_attempts") == [("good", "length")]
+    assert shop.rows("SELECT outcome, failure FROM llm_attempts") == [("good", "cut-off")]
 
 
 def test_a_whole_answer_says_nothing_of_it(shop: Shop) -> None:
@@ -118,7 +118,7 @@ def test_the_words_of_a_refusal_are_kept(shop: Shop) -> None:
 
     assert shop.parts("text")[-1] == "I cannot help with that."
     assert shop.states()[1] == ("assistant", "failed", "refusal")
-    assert shop.rows("SELECT outcome, failure FROM llm_attempts") == [("invalid", "refused")]
+    assert shop.rows("SELECT outcome, failure FROM llm_attempts") == [("invalid", "model-refused")]
 
 
 def test_whole_calls_of_a_message_that_was_cut_are_carried_out(shop: Shop) -> None:
