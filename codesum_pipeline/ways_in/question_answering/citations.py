@@ -136,7 +136,7 @@ def _files(index: PublishedIndex) -> Iterator[int]:
 
 
 _CITATION = re.compile(
-    r"(?<![\w/.:@-])(?:\./)?(?P<path>(?:[\w.@+~\-]{1,255}+/)*+[\w.@+~\-]{1,255}+):L?(?P<first>\d{1,9})(?:[-\u2013]L?(?P<last>\d{1,9}))?(?![\w/])"
+    r"(?<![\w/.:@+~-])(?:\./)?(?P<path>(?:[\w.@+~\-]{1,255}+/)*+[\w.@+~\-]{1,255}+):L?(?P<first>\d{1,9})(?:[-\u2013]L?(?P<last>\d{1,9}))?(?![\w/])"
 )
 _DROPPED = "\0"
 _OPENING = " \t\n([`"
