@@ -281,7 +281,7 @@ class ModelLevel:
         detail = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
         model = self._setup.llm.model
         because = f"none of {len(failed)} {self._level} texts could be had of {model}: {detail}"
-        note_outage(self._workspace, self._level, because=because, gave_up=GAVE_UP in failed.values())
+        note_outage(self._workspace, self._level, because=because)
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
         """Whether the provider or a setting may be at fault: the model wrote no text of the level, or a document fails

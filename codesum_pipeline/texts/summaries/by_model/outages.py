@@ -17,18 +17,16 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 
 
 class Outage(Struct, frozen=True):
-    """One level: in which run of which build, why, and whether the run gave up asking for anything more."""
+    """One level: in which build, and why. Notes of earlier versions have more fields."""
 
-    run_id: str
     fingerprint: str
     because: str
-    gave_up: bool
 
 
-def note_outage(workspace: Workspace, level: Level, *, because: str, gave_up: bool) -> None:
+def note_outage(workspace: Workspace, level: Level, *, because: str) -> None:
     """Note that every call at a level failed."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
-    outage = Outage(workspace.run_id, workspace.fingerprint(snapshot.commit, snapshot.index_state), because, gave_up)
+    outage = Outage(workspace.fingerprint(snapshot.commit, snapshot.index_state), because)
     _write(workspace, {**read_outages(workspace.layout, workspace.key), level: outage})
 
 
