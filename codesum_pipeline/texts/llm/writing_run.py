@@ -135,7 +135,8 @@ class WritingRun:
         self._progress = progress
         self._is_free = settings.asks_nobody
         self._is_heard = asyncio.Event()
-        if self._is_free or ledger.has_answers():
+        self._has_text = self._is_free or ledger.has_answers()
+        if self._has_text:
             self._is_heard.set()
         self._documents_left = len(tasks) if self._is_free else caps.documents_left
         self._desk = Desk(
@@ -156,7 +157,6 @@ class WritingRun:
         )
         self._models = (settings.model, *settings.fallback_models)
         self._stopped_by: tuple[Gate, str | None] | None = None
-        self._has_text = self._is_free or ledger.has_answers()
         self._failed_in_a_row = 0 if self._is_free else ledger.failed_in_a_row()
         self._begun = 0
         self._ended = asyncio.Event()
@@ -289,9 +289,8 @@ class WritingRun:
                     is_shut_out = failure == CallFailure.CREDENTIALS
                     gate = Gate.NO_CREDENTIALS if is_shut_out else Gate.FAILED
                     # A missing key is reported at the end, once for all repositories.
-                    self._stop(
-                        gate, failure, describe_end_of_calls(error), logging.INFO if is_shut_out else logging.WARNING
-                    )
+                    level = logging.INFO if is_shut_out else logging.WARNING
+                    self._stop(gate, failure, describe_end_of_calls(error), level)
                     break
                 _log.warning("%s: no text by %s: %s", task.id, model, error)
                 unforeseen = error.failure if isinstance(error, UnexpectedFailure) else None
