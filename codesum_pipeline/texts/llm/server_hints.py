@@ -63,12 +63,20 @@ def _number(found: re.Match[str], group: str) -> int:
 
 
 def _shorter_answer(call: RefusedCall, found: re.Match[str]) -> str:
-    most = _number(found, "most")
-    return f"set {call.limit} = {most} or less" if most else f"lower {call.limit} (now {call.max_tokens})"
+    return _answer_of(call, _number(found, "most"))
 
 
 def _shorter_answer_below(call: RefusedCall, found: re.Match[str]) -> str:
-    return f"set {call.limit} = {_number(found, 'most') - 1} or less"
+    return _answer_of(call, _number(found, "most") - 1)
+
+
+def _answer_of(call: RefusedCall, most: int) -> str:
+    """`most` tokens; below 1, it is not known how many."""
+    if most < 1:
+        return f"lower {call.limit} (now {call.max_tokens})"
+    if most < LEAST_ANSWER_TOKENS:
+        return f"take another model: this one writes at most {most} tokens, and an answer needs {LEAST_ANSWER_TOKENS}"
+    return f"set {call.limit} = {most} or less"
 
 
 def _longer_answer(call: RefusedCall, _found: re.Match[str]) -> str:

@@ -271,6 +271,20 @@ LARGER = "start the server with a larger context"
 _BEFORE = "litellm.BadRequestError: OpenAIException - "
 
 
+@pytest.mark.parametrize(
+    ("most", "hint"),
+    [
+        ("256", "set llm.max_tokens = 256 or less"),
+        ("255", "take another model: this one writes at most 255 tokens, and an answer needs 256"),
+        (",", "lower llm.max_tokens (now 2048)"),
+    ],
+)
+def test_no_limit_of_answers_is_named_that_the_settings_refuse(most: str, hint: str) -> None:
+    words = f"max_tokens is too large: 6000. This model supports at most {most} completion tokens"
+
+    assert find_hint(words, INDEXING) == hint
+
+
 @pytest.mark.parametrize(("words", "most"), ANSWERS_TOO_LONG.values(), ids=ANSWERS_TOO_LONG)
 @pytest.mark.parametrize("call", [INDEXING, ASKING], ids=["indexing", "asking"])
 def test_too_large_a_limit_of_answers_is_answered_by_its_setting_and_number(
