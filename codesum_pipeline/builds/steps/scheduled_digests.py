@@ -63,8 +63,8 @@ def explain_no_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> 
     desk = home.digest_desk(now=now)
     with kept_digests(desk.layout.digests, now=now) as store:
         held = [*find_held_rollups(desk, store, _enabled(desk))] if store else []
-    told = [f"no roll-up of {each.intent_name} for {each.month}: {each.problem}" for each in held]
-    return "; ".join(told) or "the month before is rolled up, or has too few digests"
+    reasons = [f"no roll-up of {each.intent_name} for {each.month}: {each.problem}" for each in held]
+    return "; ".join(reasons) or "the month before is rolled up, or has too few digests"
 
 
 def write_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> StepOutcome:

@@ -102,8 +102,8 @@ def begins_with_call(text: str) -> bool:
 
 def is_empty_call(value: Mapping[str, Any]) -> bool:
     """Whether an object is a call of a tool without any arguments."""
-    given = [part for key, part in value.items() if key in _ARGUMENT_KEYS]
-    return given in ([{}], ["{}"], [""], [None]) and value.keys() <= {*_ARGUMENT_KEYS, *_NAME_KEYS, "id", "type"}
+    arguments = [part for key, part in value.items() if key in _ARGUMENT_KEYS]
+    return arguments in ([{}], ["{}"], [""], [None]) and value.keys() <= {*_ARGUMENT_KEYS, *_NAME_KEYS, "id", "type"}
 
 
 class _Search:

@@ -98,24 +98,24 @@ async def converse(
     `EndedEarly`, and `SummaryOutputInvalid` with the last complaint.
     """
     form = forms.of(request.model_name)
-    asked, unusable, complaint = _in_form(request, form), 0, ""
+    current, unusable, complaint = _in_form(request, form), 0, ""
     while unusable < max_attempts:
         try:
-            answered = await ask(asked)
+            answered = await ask(current)
             if answered.content:
-                forms.note_followed(asked, answered.response)
-                return answered.content, asked
-            _check_repairable(asked, answered)
+                forms.note_followed(current, answered.response)
+                return answered.content, current
+            _check_repairable(current, answered)
         except SummaryError as error:
             following = forms.after(request.model_name, form, error)
             if following is None:
                 raise
-            form, asked = following, _in_form(request, following)
+            form, current = following, _in_form(request, following)
             continue
-        forms.note_followed(asked, answered.response)
+        forms.note_followed(current, answered.response)
         unusable, complaint = unusable + 1, answered.complaint
-        turns = repair_turns(answered.response.claim, complaint, max_tokens=asked.max_tokens)
-        asked = replace(asked, sources=(*asked.sources, *turns))
+        turns = repair_turns(answered.response.claim, complaint, max_tokens=current.max_tokens)
+        current = replace(current, sources=(*current.sources, *turns))
     raise SummaryOutputInvalid(f"{about}: {max_attempts} answers of {request.model_name}; of the last: {complaint}")
 
 

@@ -36,8 +36,8 @@ def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool
     wanted = [call for call in calls if find_tool(call.name or "", (tool.name,))]
     if wanted:
         arguments = dict.fromkeys(call.arguments or "" for call in wanted)
-        given = [each for each in arguments if each.strip() not in _NOTHING]
-        return "\n".join(given) or str(message.content or "") or next(iter(arguments)), True
+        filled = [each for each in arguments if each.strip() not in _NOTHING]
+        return "\n".join(filled) or str(message.content or "") or next(iter(arguments)), True
     if calls and (form in CALLING_FORMS or not message.content):
         return f"{CALL_OF}{calls[0].name}] {calls[0].arguments}", False
     return str(message.content or getattr(message, "refusal", None) or ""), False

@@ -107,7 +107,7 @@ def test_what_is_said_at_most_is_what_the_worst_server_comes_close_to(tmp_path: 
     """So that the bound is no number without a meaning: each function takes what was said of it, but for the bytes that
     its answers and the complaints about them were shorter."""
     with shop(tmp_path, {"a.py": TILL["till/tax.py"]}, script) as found:
-        workspace = found.workspace(llm={"max_retries": 1, "max_tokens": 256, "form": "tool", "max_attempts": 2})
+        workspace = found.workspace(llm={"max_retries": 1, "max_tokens": 256, "form": "json_text", "max_attempts": 2})
         plan = build(workspace, until="summary_plan")["summary_plan"]
         planned = workspace.tables.read_rows("plan", "shop", PlanRow)
         pricing = PlanPricing.of(workspace.tables, "shop", workspace.settings)

@@ -78,38 +78,46 @@ def documents_of(workspace: Workspace) -> Any:
     ("behaviours", "failures"),
     [
         pytest.param(
-            [Says("It adds tax."), GOOD], ["unusable-answer"], id="text where a call is forced", marks=pytest.mark.slow
+            [Says("It adds tax."), GOOD],
+            {"form-ignored": 1, "unusable-answer": FUNCTIONS - 1},
+            id="text where a call is forced",
+            marks=pytest.mark.slow,
         ),
-        pytest.param([Answers("{"), GOOD], ["unusable-answer"], id="broken JSON", marks=pytest.mark.slow),
+        pytest.param([Answers("{"), GOOD], {"unusable-answer": FUNCTIONS}, id="broken JSON", marks=pytest.mark.slow),
         pytest.param(
             [Answers({"purpose": 3}), GOOD],
-            ["unusable-answer"],
+            {"unusable-answer": FUNCTIONS},
             id="another schema, put right at once",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             [Answers("{}"), Says("no"), GOOD],
-            ["unusable-answer"] * 2,
+            {"unusable-answer": 2 * FUNCTIONS},
             id="put right at the third try",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             [Fails(429, headers={"Retry-After": "0.1"}), GOOD],
-            ["rate-limit"],
+            {"rate-limit": FUNCTIONS},
             id="too many requests",
             marks=pytest.mark.slow,
         ),
-        pytest.param([Fails(500), GOOD], ["server"], id="a broken server"),
-        pytest.param([Resets(), GOOD], ["connection"], id="a reset", marks=pytest.mark.slow),
+        pytest.param([Fails(500), GOOD], {"server": FUNCTIONS}, id="a broken server"),
+        pytest.param([Resets(), GOOD], {"connection": FUNCTIONS}, id="a reset", marks=pytest.mark.slow),
         pytest.param(
-            [Resets(after_bytes=50), GOOD], ["connection"], id="a reset inside the answer", marks=pytest.mark.slow
+            [Resets(after_bytes=50), GOOD],
+            {"connection": FUNCTIONS},
+            id="a reset inside the answer",
+            marks=pytest.mark.slow,
         ),
-        pytest.param([Hangs(), GOOD], ["timeout"], id="silence", marks=pytest.mark.slow),
-        pytest.param([Drips(bytes_each=5, pause_s=0.1), GOOD], ["timeout"], id="a slow drip", marks=pytest.mark.slow),
+        pytest.param([Hangs(), GOOD], {"timeout": FUNCTIONS}, id="silence", marks=pytest.mark.slow),
+        pytest.param(
+            [Drips(bytes_each=5, pause_s=0.1), GOOD], {"timeout": FUNCTIONS}, id="a slow drip", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
-    undisturbed: Workspace, tmp_path: Path, behaviours: Sequence[Behaviour], failures: list[str]
+    undisturbed: Workspace, tmp_path: Path, behaviours: Sequence[Behaviour], failures: dict[str, int]
 ) -> None:
     with shop(tmp_path, TILL, in_turn(behaviours)) as found:
         workspace = found.workspace(llm={"timeout_s": 5.0 if "timeout" in failures else 60.0})
@@ -117,7 +125,7 @@ def test_what_a_provider_gets_right_in_the_end_is_as_if_it_had_been_so_at_once(
 
     calls = FUNCTIONS * len(behaviours) + BY_MODEL - FUNCTIONS
     assert len(found.server.seen) == len(rows(workspace)) == calls
-    assert Counter(row.failure for row in rows(workspace) if row.failure) == Counter(failures * FUNCTIONS)
+    assert Counter(row.failure for row in rows(workspace) if row.failure) == failures
     must_equal(workspace, undisturbed)
 
 
