@@ -47,7 +47,7 @@ _VENDORED_FOLDER = re.compile(
     r"|\.?venv|pods|carthage|godeps)/",
     re.IGNORECASE,
 )
-_BUNDLED = re.compile(r"(^|/)dist/.*\.([cm]?[jt]sx?|css)$", re.IGNORECASE)
+_BUNDLE_ENDING = re.compile(r"\.([cm]?[jt]sx?|css)$", re.IGNORECASE)
 _TEST_FOLDER = re.compile(
     r"(^|/)((tests?|__tests__|__mocks__|testdata|regress|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$)",
     re.IGNORECASE,
@@ -134,7 +134,7 @@ class PathRules(Struct, frozen=True):
 
 def is_bundled(path: str) -> bool:
     """Whether a build made a file, of others that are in the repository, too: a bundle in a folder `dist`."""
-    return bool(_BUNDLED.search(path))
+    return "/dist/" in f"/{path}".lower() and _BUNDLE_ENDING.search(path) is not None
 
 
 def readable_path(raw: bytes) -> tuple[str, bool]:
