@@ -59,7 +59,9 @@ _OBJECT = re.compile(rf"\{{(?=\s*+[\"}}])|(?P<encoded>{_ENCODED})")
 _ENCODED_AGAIN = re.compile(_ENCODED)
 _IN_A_STRING = re.compile(r"(?:[^\"\\]|\\.)*+", re.DOTALL)
 # Outside of strings: a comma behind the last entry, and Python's words.
-_NOT_QUITE_JSON = re.compile(r"(?P<text>\"(?:[^\"\\]|\\.)*+\")|,(?=\s*+[}\]])|\b(?P<word>None|True|False)\b", re.DOTALL)
+_NOT_QUITE_JSON = re.compile(
+    r"(?P<text>\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z))|,(?=\s*+[}\]])|\b(?P<word>None|True|False)\b", re.DOTALL
+)
 _STRING_OR_BRACE = re.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)|[{}]", re.DOTALL)
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 _MAY_BE_NOT_QUITE = re.compile(r",(?:\s|\\+[nrt])*+[}\]]|None|True|False")
