@@ -27,6 +27,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
     failure_of,
     keys_in_use,
     litellm_client,
+    reading_error,
     rehearse_call,
     sends_unwatched,
     without_keys,
@@ -34,6 +35,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
 )
 from codesum_pipeline.texts.llm.pins import (
     CALLING_FORMS,
+    AnswerEnd,
     AnswerForm,
     ChatRequest,
     ChatResponse,
@@ -192,9 +194,9 @@ class LiteLlmCalls:
         limit = "digests.max_tokens" if template.tool else "llm.max_tokens"
         refused = self._refused(request.model_name, limit, request.max_tokens)
         # A strict request takes an answer in the form that its provider documents, or none.
-        raw = None if request.is_strict else RawAnswer()
-        answer = await self._complete(arguments_of(request, template, tool), raw, refused)
-        return self._read(request, tool, answer)
+        raw, arguments = RawAnswer(), arguments_of(request, template, tool)
+        answer = await self._complete(arguments, raw, refused, is_strict=request.is_strict)
+        return self._read(request, tool, answer, raw.ending())
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         """The next message of a conversation, without any key; raises `SummaryCallFailed`."""
@@ -244,18 +246,23 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(self, arguments: dict[str, Any], raw: RawAnswer | None, refused: RefusedCall) -> Any:
-        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot; raises `SummaryCallFailed`."""
+    async def _complete(
+        self, arguments: dict[str, Any], raw: RawAnswer, refused: RefusedCall, *, is_strict: bool
+    ) -> Any:
+        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot, unless the request `is_strict`; raises
+        `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
-        client, noted = litellm_client(), {"logger_fn": raw.note} if raw else {}
+        client = litellm_client()
         await rehearse_call()
         try:
             with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
                 # LiteLLM's own time-out is one of silence: an answer that drips would never end.
                 async with asyncio.timeout(timeout_s):
-                    return await client.acompletion(**arguments, **self._sending(model, timeout_s), **noted)
+                    sending = self._sending(model, timeout_s)
+                    with reading_error(raw.error, model):
+                        return await client.acompletion(**arguments, **sending, logger_fn=raw.note)
         except SummaryCallFailed as failure:
-            answer = raw.read() if raw and failure.failure is CallFailure.UNREADABLE else None
+            answer = raw.read() if not is_strict and failure.failure is CallFailure.UNREADABLE else None
             if answer is None:
                 raise
             return answer
@@ -345,12 +352,13 @@ class LiteLlmCalls:
         """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
         return os.environ.get(self._settings.api_key_env or "", "")
 
-    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
-        """LiteLLM's answer in our words, without any key."""
+    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any, ending: str) -> SummaryResponse:
+        """LiteLLM's answer in our words, without any key; `ending` is its server's word for why it ended."""
         claim, has_tool_call = claim_of(answer, tool, request.parameters.form)
-        ended, words, has_reasoning = end_of(answer)
+        ended, words, has_reasoning = end_of(answer, ending)
         usage, written = usage_of(answer, is_empty=not (claim or words or has_reasoning))
-        claim = claim if claim.strip() else words
+        is_refusal = ended is AnswerEnd.REFUSED and words and not has_tool_call
+        claim = words if is_refusal or not claim.strip() else claim
         keys = keys_in_use(self._named_key())
         return SummaryResponse(
             claim=without_keys(claim, keys),

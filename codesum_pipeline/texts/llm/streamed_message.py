@@ -7,11 +7,12 @@ from typing import Any
 
 from codesum_pipeline.texts.llm.litellm_door import without_keys
 from codesum_pipeline.texts.llm.pins import AnswerEnd, OnText, ToolCall
+from codesum_pipeline.texts.llm.wire_answers import RAW_ENDS
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
 # LiteLLM's words for why a message ended, and providers' own; all others are those of a message that is whole.
 _ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
-_RAW_ENDS = {"refusal": AnswerEnd.REFUSED, "error": AnswerEnd.ERROR}
+_RAW_ENDS = {**RAW_ENDS, "refusal": AnswerEnd.REFUSED}
 
 
 class StreamedMessage:

@@ -46,10 +46,21 @@ _ENDS = {
     "length": AnswerEnd.LENGTH,
     "content_filter": AnswerEnd.FILTERED,
 }
+# Words of servers, of which LiteLLM makes a "stop".
+RAW_ENDS = {
+    "error": AnswerEnd.ERROR,
+    "network_error": AnswerEnd.ERROR,
+    "insufficient_system_resource": AnswerEnd.ERROR,
+    "abort": AnswerEnd.ERROR,
+    "model_length": AnswerEnd.LENGTH,
+    "max_output_tokens": AnswerEnd.LENGTH,
+    "model_context_window_exceeded": AnswerEnd.LENGTH,
+}
 
 
-def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
-    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning."""
+def end_of(answer: Any, ending: str = "") -> tuple[AnswerEnd, str, bool]:
+    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning; `ending` is its
+    server's word for why it ended."""
     if not answer.choices:
         return AnswerEnd.STOP, "", False
     choice = answer.choices[0]
@@ -60,10 +71,10 @@ def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
         ended, words = AnswerEnd.REFUSED, str(refusal)
     elif error := of_choice.get("error"):
         ended, words = AnswerEnd.ERROR, str(error.get("message", error) if isinstance(error, dict) else error)
-    elif of_choice.get("native_finish_reason") == "error":
-        ended = AnswerEnd.ERROR
-    elif ended is AnswerEnd.FILTERED and message.content:
-        # Anthropic's models say why they refuse.
+    elif ended is AnswerEnd.STOP:
+        ended = RAW_ENDS.get(ending or str(of_choice.get("native_finish_reason")), ended)
+    elif ended is AnswerEnd.FILTERED and message.content and "{" not in message.content:
+        # Anthropic's models say why they refuse; what begins an object is an answer that was cut.
         ended = AnswerEnd.REFUSED
     return ended, words, bool(getattr(message, "reasoning_content", None))
 
@@ -72,9 +83,11 @@ def usage_of(answer: Any, *, is_empty: bool) -> tuple[TokenUsage | None, int]:
     """What was counted, and how many of the prompt's tokens were written to a cache; None where the server counted
     nothing: LiteLLM writes zeros for that, and a prompt is never empty. `is_empty`: the answer has no tokens."""
     usage = getattr(answer, "usage", None)
-    prompt, completion = (_count_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    prompt, completion, total = (_count_of(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
     if not prompt or not (completion or is_empty):
         return None, 0
+    # Some count reasoning in the total alone.
+    completion = max(completion, total - prompt)
     details = getattr(usage, "prompt_tokens_details", None)
     cached = min(_count_of(details, "cached_tokens"), prompt)
     written = _count_of(usage, "cache_creation_input_tokens") or _count_of(details, "cache_write_tokens")
@@ -97,6 +110,24 @@ class RawAnswer:
         """Take it out of what LiteLLM logs of a call."""
         self._body = str(details.get("original_response") or "")
 
+    def ending(self) -> str:
+        """The server's word for why the answer ended; empty where there is none."""
+        body = parse_json_object(self._body) or {}
+        choices = body.get("choices", [body])
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        ending = choice.get("finish_reason") or choice.get("stop_reason")
+        return ending if isinstance(ending, str) else ""
+
+    def error(self) -> tuple[str, str]:
+        """What names an error that came in place of an answer, its code or its type, and its words; empty if there is
+        none."""
+        body = parse_json_object(self._body) or {}
+        error = body if body.get("object") == "error" else body.get("error")
+        if not error or not isinstance(error, dict):
+            return "", _text(error or "")
+        name = error.get("code") or error.get("type")
+        return _text(name), _text(error.get("message") or error)
+
     def read(self) -> Any | None:
         """The answer in LiteLLM's form; None if there is none in the body."""
         body = parse_json_object(self._body) or {}
@@ -104,8 +135,7 @@ class RawAnswer:
         message = _message_of(choices[0]) if isinstance(choices, list) and choices else None
         if message is None or body.get("error"):
             return None
-        ending = choices[0].get("finish_reason") or choices[0].get("stop_reason")
-        choice = {"index": 0, "message": message, "finish_reason": ending if isinstance(ending, str) else None}
+        choice = {"index": 0, "message": message, "finish_reason": self.ending() or None}
         model, usage = body.get("model"), body.get("usage")
         return litellm_client().ModelResponse(
             model=model if isinstance(model, str) else None,
