@@ -26,6 +26,7 @@ from codesum_pipeline.texts.llm.echoed_names import bounded_name
 from codesum_pipeline.texts.llm.litellm_door import (
     failure_of,
     keys_in_use,
+    kind_in_answer,
     litellm_client,
     reading_error,
     rehearse_call,
@@ -51,7 +52,7 @@ from codesum_pipeline.texts.llm.sent_requests import note_unsent, watch_sending
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
-from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, usage_of
+from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, read_stream_line, usage_of
 
 # Anthropic's format takes no empty turn.
 _NOTHING = "(no answer)"
@@ -169,12 +170,6 @@ CONNECTIONS = LoopConnections()
 # the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
 _LONGEST_ERROR = 300
-# By the type of an error inside an answer; LiteLLM reads a code alone.
-_KINDS_IN_ANSWERS = {
-    "authentication_error": CallFailure.CREDENTIALS,
-    "rate_limit_error": CallFailure.RATE_LIMIT,
-    "invalid_request_error": CallFailure.REFUSED,
-}
 
 
 class LiteLlmCalls:
@@ -285,6 +280,10 @@ class LiteLlmCalls:
         except SummaryCallFailed as failed:
             if heard.error:
                 raise self._error_in(heard, refused, failed.failure) from None
+            if heard.has_begun and failed.failure is CallFailure.SERVER:
+                # Its server had begun to answer: what LiteLLM cannot read is paid for.
+                words = str(failed).removeprefix(f"{failed.discriminator}: ")
+                raise SummaryCallFailed(words, failure=CallFailure.UNREADABLE) from None
             raise
         if heard.error:
             raise self._error_in(heard, refused, CallFailure.SERVER)
@@ -296,7 +295,7 @@ class LiteLlmCalls:
 
     def _error_in(self, heard: StreamedMessage, refused: RefusedCall, failure: CallFailure) -> SummaryCallFailed:
         """The error that a provider sent inside an answer, of the kind that its code or its type says."""
-        kind = _KINDS_IN_ANSWERS.get(heard.error_type, CallFailure.IN_ANSWER)
+        kind = kind_in_answer(heard.error_type, heard.error)
         words = " ".join(without_secrets(heard.error, self._named_key()).split())[:_LONGEST_ERROR]
         if hint := find_hint(heard.error, refused):
             words = f"{words}; way out: {hint}"
@@ -396,9 +395,10 @@ def _watch(stream: Any, heard: StreamedMessage) -> None:
 async def _hear_lines(lines: Any, heard: StreamedMessage) -> AsyncIterator[Any]:
     """The lines of a stream. One that is an object is an error in place of a stream, and LiteLLM may skip it."""
     async for line in lines:
+        heard.has_begun = heard.has_begun or bool(line)
         if isinstance(line, str) and (found := parse_json_object(line)):
             heard.hear_raw(found)
-        yield line
+        yield read_stream_line(line) if isinstance(line, str) else line
 
 
 def _provider_of(model: str) -> str:

@@ -183,7 +183,14 @@ _NAMED_ERRORS = (
     (re.compile(r"auth|api.?key", re.IGNORECASE), 401),
     (re.compile(r"content.?(filter|policy)|moderation|permission", re.IGNORECASE), 403),
     (re.compile(r"server|overload|unavailable|internal|upstream|api_error", re.IGNORECASE), 500),
+    (re.compile(r"invalid.?request|context_length", re.IGNORECASE), 400),
 )
+_KINDS_IN_ANSWERS = {
+    400: CallFailure.REFUSED,
+    401: CallFailure.CREDENTIALS,
+    402: CallFailure.CREDENTIALS,
+    429: CallFailure.RATE_LIMIT,
+}
 
 
 @contextmanager
@@ -206,10 +213,22 @@ def _unread() -> tuple[type[Exception], ...]:
     return (litellm.APIConnectionError, litellm.APIError, litellm.APIResponseValidationError, ValueError)
 
 
+def kind_in_answer(name: str, words: str) -> CallFailure:
+    """The kind of an error that came inside an answer, by its code and type, and its words."""
+    if _USED_UP.search(f"{name}: {words}"):
+        return CallFailure.CREDENTIALS
+    return _KINDS_IN_ANSWERS.get(_status_named(name), CallFailure.IN_ANSWER)
+
+
+def _status_named(name: str) -> int:
+    """The status that belongs to the name of an error, or that its code is; 0 if there is none."""
+    number = re.match(r"[1-5]\d\d\b", name)
+    return int(number[0]) if number else next((status for known, status in _NAMED_ERRORS if known.search(name)), 0)
+
+
 def _error_named(name: str, words: str, model: str) -> Exception:
     litellm = litellm_client()
-    named = next((status for pattern, status in _NAMED_ERRORS if pattern.search(name)), 400)
-    status = int(name) if re.fullmatch(r"[1-5]\d\d", name) else named
+    status = _status_named(name) or _WRONG
     kind = litellm.InternalServerError if status >= _SERVER else litellm.BadRequestError
     kind = litellm.RateLimitError if status == _TOO_MUCH else kind
     said = words if not name or name in words else f"{name}: {words}"

@@ -100,6 +100,35 @@ def _count_of(usage: Any, name: str) -> int:
     return int(value) if isinstance(value, int | float) and value > 0 else 0
 
 
+def read_stream_line(line: str) -> str:
+    """A line of a stream in OpenAI's format, as LiteLLM reads it: with choices, each with a delta whose content
+    is a text. Some servers send null for either, a list as content, or the whole message at once."""
+    field, colon, data = line.partition(":")
+    body = parse_json_object(data if colon and field == "data" else line)
+    if body is None or "choices" not in body:
+        return line
+    choices = body["choices"] if isinstance(body["choices"], list) else []
+    read = {**body, "choices": [_with_delta(one) for one in choices if isinstance(one, dict)]}
+    return line if read == body else f"data: {json.dumps(read)}"
+
+
+def _with_delta(choice: Mapping[str, Any]) -> dict[str, Any]:
+    found = choice.get("delta") or choice.get("message")
+    delta = dict(found) if isinstance(found, dict) else {}
+    if isinstance(parts := delta.get("content"), list):
+        delta["content"] = _words_of(parts)
+    calls = delta.get("tool_calls")
+    if "delta" not in choice and isinstance(calls, list):
+        delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(calls) if isinstance(call, dict)]
+    return {**choice, "delta": delta}
+
+
+def _words_of(content: Any) -> str:
+    """The texts of a content, without its reasoning."""
+    parts = (part for part in _parts_of(content) if part.get("type") not in (*_REASONING, "tool_use"))
+    return "".join(_text(part.get("text", part.get("content"))) for part in parts)
+
+
 class RawAnswer:
     """The body of an answer, which LiteLLM gives to whoever logs it."""
 
@@ -155,13 +184,10 @@ def _message_of(choice: Any) -> dict[str, Any] | None:
     calls = (
         message.get("tool_calls") or message.get("function_call") or [p for p in parts if p.get("type") == "tool_use"]
     )
-    texts = (
-        part.get("text", part.get("content")) for part in parts if part.get("type") not in (*_REASONING, "tool_use")
-    )
     refusal = message.get("refusal")
     return {
         "role": "assistant",
-        "content": "".join(map(_text, texts)) or (refusal if isinstance(refusal, str) else None),
+        "content": _words_of(message.get("content")) or (refusal if isinstance(refusal, str) else None),
         "tool_calls": [*_calls_of(calls)] or None,
     }
 
