@@ -268,8 +268,9 @@ class LiteLlmCalls:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model, client = arguments["model"], litellm_client()
         await rehearse_call()
+        setting = " (llm.timeout_s)" if timeout_s == self._settings.timeout_s else ""
         try:
-            with self._failing(model, f"{timeout_s:g} s", refused):
+            with self._failing(model, f"{timeout_s:g} s{setting}", refused):
                 async with asyncio.timeout(timeout_s):
                     chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
                     _watch(getattr(chunks, "completion_stream", None), heard)

@@ -31,7 +31,7 @@ _VARIABLE = re.compile(r"\"([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_
 _ESCAPE_IN_ADDRESS = re.compile(r"%[0-9A-F]{2}")
 # What is shorter is a placeholder, and would blot out words.
 _SHORTEST_SECRET = 8
-_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ](?!provided\b)[\w*.-]{6,}", re.IGNORECASE)
 
 
 def keys_in_use(*named: str) -> tuple[str, ...]:

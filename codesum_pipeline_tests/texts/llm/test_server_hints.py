@@ -156,8 +156,8 @@ PROMPTS_TOO_LONG_BY_AN_UNKNOWN_NUMBER = {
     "Bedrock": "Input is too long for requested model.",
     "vLLM, a prompt longer than the window": "max_tokens must be at least 1, got -500.",
     "Together": "Input validation error: context length exceeded",
-    "Anthropic, bytes": '{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}',
-    "OpenAI, characters": "Invalid 'messages[1].content': string too long. Expected a string with maximum length 1048576",
+    "Anthropic, bytes": '{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum"}}',
+    "OpenAI, characters": "Invalid 'messages[1].content': string too long. Expected at most 1048576 characters.",
     "a proxy": "<html><head><title>413 Request Entity Too Large</title></head>",
     "OpenAI": "Your input exceeds the context window of this model. Please adjust your input and try again.",
     "Groq": '{"error":{"message":"Please reduce the length of the messages or completion.","type":'
