@@ -1,6 +1,7 @@
 """Each way in which a provider behaves: how many calls it gets, and what the books and the message say."""
 
 import logging
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,17 @@ def test_a_text_in_between_counts_the_documents_anew(tmp_path: Path) -> None:
 
     assert [bool(outcome.text) for outcome in outcomes] == [number in (3, 6) for number in range(1, 10)]
     assert len(server.seen) == 9
+
+
+def test_documents_whose_server_cannot_be_reached_count_for_the_next_level_of_a_run(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        base = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    with ScriptedServer() as server:
+        _, rows = run(tmp_path, settings_for(server, **_ONCE, give_up_after=3, api_base=base), 9)
+
+    assert [(row.outcome.value, row.failure) for row in rows] == [("not-sent", "connection")] * 3
+    with open_ledger(tmp_path / "shop.sqlite", run_id="run", now=noon) as ledger:
+        assert ledger.failed_in_a_row() == 3
 
 
 _REFUSES_TOOLS = Fails(500, "tools param requires --jinja flag")
