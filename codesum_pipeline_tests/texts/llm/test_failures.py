@@ -162,6 +162,14 @@ def test_a_date_without_a_zone_is_one_of_greenwich(monkeypatch: pytest.MonkeyPat
         time.tzset()
 
 
+def test_of_a_message_about_a_wrong_key_the_key_alone_is_left_out() -> None:
+    with ScriptedServer(lambda _call: Fails(401, "Incorrect API key provided: sk-proj-0123****cdef.")) as server:
+        (error,) = ask(settings_for(server), request_for())
+
+    assert "Incorrect API key provided: …" in str(error)
+    assert "0123" not in str(error)
+
+
 def test_where_nobody_listens_nothing_was_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
