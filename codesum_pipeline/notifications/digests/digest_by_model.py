@@ -7,7 +7,6 @@ refused, so the same question is not paid for twice.
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import chain
@@ -66,7 +65,7 @@ LEDGER_LEVEL = "digest"
 MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
 # What a complaint tells a model to do, at its end.
-_ORDER = re.compile(r"\s*Answer again[^.]*\.$")
+_ORDER = "Answer again"
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 _log = logging.getLogger(__name__)
@@ -316,7 +315,9 @@ class _DigestAnswers(Struct):
             for form in AnswerForm
         )
         until = max((self.kept[each].kept_until for each in firsts if each in self.kept), default="")
-        found = _ORDER.sub("", str(unusable).removeprefix(f"{unusable.discriminator}: "))
+        found = str(unusable).removeprefix(f"{unusable.discriminator}: ")
+        before, order, _ = found.rpartition(_ORDER)
+        found = before.rstrip() if order else found
         return UnusableAnswers(f"{found.rstrip('.')}. {self.job.again.explain(until)}" if until else found)
 
 

@@ -224,15 +224,24 @@ class Desk(Struct, frozen=True):
     check_open: Callable[[], None]
     on_uncounted: Callable[[str], None]
 
+    def wants_longer_wait(self, error: BaseException) -> bool:
+        """Whether a provider wants to be called later than the run waits."""
+        wait_s = error.retry_after_s if isinstance(error, SummaryCallFailed) else None
+        return wait_s is not None and wait_s > self.longest_wait_s
+
     def ends_calls(self, error: BaseException, model: str) -> bool:
         """Whether the next call would fail the same way: the key is missing or refused, the quota is used up, the
         server refuses the form of answers, the provider wants to be called later than the run waits, a recording cannot
         be read, or another model answers."""
         if isinstance(error, SummaryCallFailed):
-            is_too_long = error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s
             is_other_form = error.failure is CallFailure.FORM and not self.forms.has_followed(model)
             is_recording = error.failure is CallFailure.UNREADABLE and not error.was_sent
-            return is_too_long or is_other_form or is_recording or error.failure is CallFailure.CREDENTIALS
+            return (
+                self.wants_longer_wait(error)
+                or is_other_form
+                or is_recording
+                or error.failure is CallFailure.CREDENTIALS
+            )
         return isinstance(error, AnotherModel)
 
 

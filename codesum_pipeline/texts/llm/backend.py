@@ -77,17 +77,26 @@ class EndedEarly(RefusedAnswer):
     """A paid answer that is no text since it ended too early: the same request would end alike."""
 
 
+# The context holds the prompt and the answer.
+_FULL = "; its server counted only {}: if that filled its context, lower llm.max_prompt_chars"
+
+_ANOTHER = "; way out: another model (llm.model)"
+
+
 def describe_end(request: SummaryRequest, response: SummaryResponse, *, setting: str) -> str:
     """Why an answer ended too early, and what can be done; `setting` bounds the tokens of such an answer."""
     model, words = request.model_name, shorten_text(one_line(response.claim), _MOST_WORDS)
     match response.ended:
         case AnswerEnd.LENGTH:
             spent = ", all of them spent on reasoning" if response.has_reasoning and not words else ""
-            return f"{model}: the answer was cut at {setting} = {request.max_tokens} tokens{spent}: raise {setting}"
+            cut = f"{model}: the answer was cut at {setting} = {request.max_tokens} tokens{spent}: raise {setting}"
+            written = response.usage.completion_tokens if response.usage else request.max_tokens
+            return cut + (_FULL.format(written) if written < request.max_tokens // 2 else "")
         case AnswerEnd.FILTERED:
-            return f"{model}: a filter of its provider ended the answer" + (f"; it had said: {words}" if words else "")
+            said = f"; it had said: {words}" if words else ""
+            return f"{model}: a filter of its provider ended the answer{said}{_ANOTHER}"
         case AnswerEnd.REFUSED:
-            return f"{model} refused to answer" + (f": {words}" if words else "")
+            return f"{model} refused to answer" + (f": {words}" if words else "") + _ANOTHER
         case _:
             return f"{model}: its server broke off with an error" + (f": {words}" if words else "")
 

@@ -24,7 +24,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
 from codesum_pipeline.foundation.data_model.decoding import convert
-from codesum_pipeline.foundation.data_model.errors import BucketUnavailable
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CallFailure
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
@@ -44,6 +44,8 @@ UNUSABLE = "unusable-answer"
 FORM_IGNORED = "form-ignored"
 # The failures of attempts whose answer would end alike if it were asked for again.
 _ENDS = {FAILURES_BY_END[end]: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
+# Failures of attempts that did not reach their server.
+_UNREACHED = (CallFailure.CONNECTION, CallFailure.TIMEOUT)
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
@@ -211,7 +213,8 @@ class Ledger:
         for row in reversed(self.rows(self._run_id)):
             if row.outcome is AttemptOutcome.GOOD:
                 break
-            if row.outcome in (AttemptOutcome.INVALID, AttemptOutcome.FAILED):
+            is_unreached = row.outcome is AttemptOutcome.NOT_SENT and row.failure in _UNREACHED
+            if is_unreached or row.outcome in (AttemptOutcome.INVALID, AttemptOutcome.FAILED):
                 failed.add(row.id)
         return len(failed)
 

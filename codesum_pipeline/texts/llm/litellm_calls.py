@@ -26,7 +26,9 @@ from codesum_pipeline.texts.llm.echoed_names import bounded_name
 from codesum_pipeline.texts.llm.litellm_door import (
     failure_of,
     keys_in_use,
+    kind_in_answer,
     litellm_client,
+    reading_error,
     rehearse_call,
     sends_unwatched,
     without_keys,
@@ -34,6 +36,7 @@ from codesum_pipeline.texts.llm.litellm_door import (
 )
 from codesum_pipeline.texts.llm.pins import (
     CALLING_FORMS,
+    AnswerEnd,
     AnswerForm,
     ChatRequest,
     ChatResponse,
@@ -49,7 +52,7 @@ from codesum_pipeline.texts.llm.sent_requests import note_sent, note_unsent, wat
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
-from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, usage_of
+from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, read_stream_line, usage_of
 
 # Anthropic's format takes no empty turn.
 _NOTHING = "(no answer)"
@@ -167,12 +170,6 @@ CONNECTIONS = LoopConnections()
 # the same moment; their answers come at the same moment too, and the core is idle in between.
 _APART_S = 0.003
 _LONGEST_ERROR = 300
-# By the type of an error inside an answer; LiteLLM reads a code alone.
-_KINDS_IN_ANSWERS = {
-    "authentication_error": CallFailure.CREDENTIALS,
-    "rate_limit_error": CallFailure.RATE_LIMIT,
-    "invalid_request_error": CallFailure.REFUSED,
-}
 
 
 class LiteLlmCalls:
@@ -192,9 +189,9 @@ class LiteLlmCalls:
         limit = "digests.max_tokens" if template.tool else "llm.max_tokens"
         refused = self._refused(request.model_name, limit, request.max_tokens)
         # A strict request takes an answer in the form that its provider documents, or none.
-        raw = None if request.is_strict else RawAnswer()
-        answer = await self._complete(arguments_of(request, template, tool), raw, refused)
-        return self._read(request, tool, answer)
+        raw, arguments = RawAnswer(), arguments_of(request, template, tool)
+        answer = await self._complete(arguments, raw, refused, is_strict=request.is_strict)
+        return self._read(request, tool, answer, raw.ending())
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
         """The next message of a conversation, without any key; raises `SummaryCallFailed`."""
@@ -244,18 +241,23 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(self, arguments: dict[str, Any], raw: RawAnswer | None, refused: RefusedCall) -> Any:
-        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot; raises `SummaryCallFailed`."""
+    async def _complete(
+        self, arguments: dict[str, Any], raw: RawAnswer, refused: RefusedCall, *, is_strict: bool
+    ) -> Any:
+        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot, unless the request `is_strict`; raises
+        `SummaryCallFailed`."""
         model, timeout_s = arguments["model"], self._settings.timeout_s
-        client, noted = litellm_client(), {"logger_fn": raw.note} if raw else {}
+        client = litellm_client()
         await rehearse_call()
         try:
             with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
                 # LiteLLM's own time-out is one of silence: an answer that drips would never end.
                 async with asyncio.timeout(timeout_s):
-                    return await client.acompletion(**arguments, **self._sending(model, timeout_s), **noted)
+                    sending = self._sending(model, timeout_s)
+                    with reading_error(raw.error, model):
+                        return await client.acompletion(**arguments, **sending, logger_fn=raw.note)
         except SummaryCallFailed as failure:
-            answer = raw.read() if raw and failure.failure is CallFailure.UNREADABLE else None
+            answer = raw.read() if not is_strict and failure.failure is CallFailure.UNREADABLE else None
             if answer is None:
                 raise
             return answer
@@ -266,8 +268,9 @@ class LiteLlmCalls:
         """Read LiteLLM's answer while it is written; raises `SummaryCallFailed`, also where it breaks off."""
         model, client = arguments["model"], litellm_client()
         await rehearse_call()
+        setting = " (llm.timeout_s)" if timeout_s == self._settings.timeout_s else ""
         try:
-            with self._failing(model, f"{timeout_s:g} s", refused):
+            with self._failing(model, f"{timeout_s:g} s{setting}", refused):
                 async with asyncio.timeout(timeout_s):
                     chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
                     _watch(getattr(chunks, "completion_stream", None), heard)
@@ -278,6 +281,10 @@ class LiteLlmCalls:
         except SummaryCallFailed as failed:
             if heard.error:
                 raise self._error_in(heard, refused, failed.failure) from None
+            if heard.has_begun and failed.failure is CallFailure.SERVER:
+                # Its server had begun to answer: what LiteLLM cannot read is paid for.
+                words = str(failed).removeprefix(f"{failed.discriminator}: ")
+                raise SummaryCallFailed(words, failure=CallFailure.UNREADABLE) from None
             raise
         if heard.error:
             raise self._error_in(heard, refused, CallFailure.SERVER)
@@ -289,7 +296,7 @@ class LiteLlmCalls:
 
     def _error_in(self, heard: StreamedMessage, refused: RefusedCall, failure: CallFailure) -> SummaryCallFailed:
         """The error that a provider sent inside an answer, of the kind that its code or its type says."""
-        kind = _KINDS_IN_ANSWERS.get(heard.error_type, CallFailure.IN_ANSWER)
+        kind = kind_in_answer(heard.error_type, heard.error)
         words = " ".join(without_secrets(heard.error, self._named_key()).split())[:_LONGEST_ERROR]
         if hint := find_hint(heard.error, refused):
             words = f"{words}; way out: {hint}"
@@ -347,12 +354,13 @@ class LiteLlmCalls:
         """The key that the settings name; it may come back from any provider that shares a proxy with its own."""
         return os.environ.get(self._settings.api_key_env or "", "")
 
-    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any) -> SummaryResponse:
-        """LiteLLM's answer in our words, without any key."""
+    def _read(self, request: SummaryRequest, tool: AnswerTool, answer: Any, ending: str) -> SummaryResponse:
+        """LiteLLM's answer in our words, without any key; `ending` is its server's word for why it ended."""
         claim, has_tool_call = claim_of(answer, tool, request.parameters.form)
-        ended, words, has_reasoning = end_of(answer)
+        ended, words, has_reasoning = end_of(answer, ending)
         usage, written = usage_of(answer, is_empty=not (claim or words or has_reasoning))
-        claim = claim if claim.strip() else words
+        is_refusal = ended is AnswerEnd.REFUSED and words and not has_tool_call
+        claim = words if is_refusal or not claim.strip() else claim
         keys = keys_in_use(self._named_key())
         return SummaryResponse(
             claim=without_keys(claim, keys),
@@ -390,6 +398,7 @@ def _watch(stream: Any, heard: StreamedMessage) -> None:
 async def _hear_lines(lines: Any, heard: StreamedMessage) -> AsyncIterator[Any]:
     """The lines of a stream. One that is an object is an error in place of a stream, and LiteLLM may skip it."""
     async for line in lines:
+        heard.has_begun = heard.has_begun or bool(line)
         if isinstance(line, str) and (found := parse_json_object(line)):
             heard.hear_raw(found)
-        yield line
+        yield read_stream_line(line) if isinstance(line, str) else line

@@ -14,6 +14,8 @@ import re
 import time
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
@@ -29,7 +31,7 @@ _VARIABLE = re.compile(r"\"([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_
 _ESCAPE_IN_ADDRESS = re.compile(r"%[0-9A-F]{2}")
 # What is shorter is a placeholder, and would blot out words.
 _SHORTEST_SECRET = 8
-_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+_LOOKS_SECRET = re.compile(r"\b(sk|pk|key|Bearer)[-_ ](?!provided\b)[\w*.-]{6,}", re.IGNORECASE)
 
 
 def keys_in_use(*named: str) -> tuple[str, ...]:
@@ -175,24 +177,95 @@ def sends_unwatched() -> bool:
     return not AsyncHTTPHandler.should_use_aiohttp_transport()
 
 
+# The statuses that belong to the names of errors, where an error has no number.
+_NAMED_ERRORS = (
+    (re.compile(r"rate.?limit|quota|too.?many", re.IGNORECASE), 429),
+    (re.compile(r"auth|api.?key", re.IGNORECASE), 401),
+    (re.compile(r"content.?(filter|policy)|moderation|permission", re.IGNORECASE), 403),
+    (re.compile(r"server|overload|unavailable|internal|upstream|api_error", re.IGNORECASE), 500),
+    (re.compile(r"invalid.?request|context_length", re.IGNORECASE), 400),
+)
+_KINDS_IN_ANSWERS = {
+    400: CallFailure.REFUSED,
+    401: CallFailure.CREDENTIALS,
+    402: CallFailure.CREDENTIALS,
+    429: CallFailure.RATE_LIMIT,
+}
+
+
+@contextmanager
+def reading_error(read: Callable[[], tuple[str, str]], model: str) -> Iterator[None]:
+    """Where LiteLLM fails, and `read` finds the name and the words of an error that a provider sent in place of an
+    answer, raise LiteLLM's error for that: it takes such a name for a number, or leaves it out."""
+    try:
+        yield
+    except Exception as error:
+        name, words = read()
+        has_kind = name == str(getattr(error, "status_code", "")) and not isinstance(error, _unread())
+        if not words or has_kind:
+            raise
+        raise _error_named(name, words, model) from None
+
+
+def _unread() -> tuple[type[Exception], ...]:
+    """LiteLLM's errors for what it could not read."""
+    litellm = litellm_client()
+    return (litellm.APIConnectionError, litellm.APIError, litellm.APIResponseValidationError, ValueError)
+
+
+def kind_in_answer(name: str, words: str) -> CallFailure:
+    """The kind of an error that came inside an answer, by its code and type, and its words."""
+    if _USED_UP.search(f"{name}: {words}"):
+        return CallFailure.CREDENTIALS
+    return _KINDS_IN_ANSWERS.get(_status_named(name), CallFailure.IN_ANSWER)
+
+
+def _status_named(name: str) -> int:
+    """The status that belongs to the name of an error, or that its code is; 0 if there is none."""
+    number = re.match(r"[1-5]\d\d\b", name)
+    return int(number[0]) if number else next((status for known, status in _NAMED_ERRORS if known.search(name)), 0)
+
+
+def _error_named(name: str, words: str, model: str) -> Exception:
+    litellm = litellm_client()
+    status = _status_named(name) or _WRONG
+    kind = litellm.InternalServerError if status >= _SERVER else litellm.BadRequestError
+    kind = litellm.RateLimitError if status == _TOO_MUCH else kind
+    said = words if not name or name in words else f"{name}: {words}"
+    error: Exception = kind(message=said, model=model, llm_provider="")
+    error.status_code = status  # type: ignore[attr-defined]
+    return error
+
+
 _LONGEST_MESSAGE = 300
 _LONGEST_CHAIN = 10
+# Characters of a server's words that say of which kind an error is.
+_MOST_READ = 600
 # Some servers call a wrong request an error of their own, or one of too many.
 _REFUSED_OTHERWISE = (CallFailure.SERVER, CallFailure.RATE_LIMIT)
 # Failures that a setting may end.
 _BY_SETTINGS = (CallFailure.REFUSED, CallFailure.FORM, CallFailure.UNREADABLE, *_REFUSED_OTHERWISE)
 # HTTP: the caller is not known, or has not paid.
 _NO_ENTRY = (401, 402)
+_WRONG = 400
 _FORBIDDEN = 403
-_TIMED_OUT = (408, 504)
+# The last one is Cloudflare's, where the server behind it has the request and does not answer.
+_TIMED_OUT = (408, 504, 524)
 _TOO_MUCH = 429
 _SERVER = 500
 # Providers answer with the same status where a quota is used up and where a model is too busy.
 _USED_UP = re.compile(
-    r"insufficient[_ ]quota|exceeded your current quota|credit balance|insufficient (balance|credits|funds)|"
-    r"out of credits|billing.hard.limit|payment required|spend(ing)? limit|used up",
+    r"insufficient[_ ]quota|exceeded your current quota|credit balance|insufficient (account )?(balance|credits|funds)|"
+    r"out of credits|billing.hard.limit|payment required|spend(ing)? limit|used up|key limit exceeded|"
+    r"exceeded.?budget|budget has been exceeded|billing.not.active|account is not active|arrearage|"
+    r"reached your specified API usage limits|(daily|monthly) (\w+ ){0,2}(limit|quota)|free-models-per-day|"
+    r"\b(tokens|requests) per day\b",
     re.IGNORECASE,
 )
+# Gemini says that a quota is used up also where it is that of a minute.
+_SAYS_WHEN = re.compile(r"retry in \d{1,3}(\.\d{1,9})?s\b")
+# Some answer a wrong key with the status of a wrong request.
+_WRONG_KEY = re.compile(r"api.?key (is )?(not valid|invalid)|invalid.api.?key|API_KEY_INVALID", re.IGNORECASE)
 _SPEAKS_OF_A_KEY = re.compile(
     r"api.?key|credentials|security token|token (has |is )?(included in the request is )?expired|ExpiredToken",
     re.IGNORECASE,
@@ -209,6 +282,10 @@ _SPEAKS_OF_CONTENT = re.compile(
     r"policy violation|violates? |blocked",
     re.IGNORECASE,
 )
+# The same for a wrong request, which may speak of anything.
+_FILTERS_CONTENT = re.compile(
+    r"content.?(policy|filter|management)|flagged (by|as)|DataInspectionFailed", re.IGNORECASE
+)
 # A form of answers that the server does not know, or does not take.
 _SPEAKS_OF_A_FORM = re.compile(
     r"tool|function.?call|response_format|json_schema|json schema|structured output|guided|grammar|jinja",
@@ -222,7 +299,7 @@ _NOT_THE_MATTER = re.compile(
     r"Traceback \(most recent call last\).*",
     re.DOTALL,
 )
-_SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
+_SECONDS = re.compile(r"\d{1,15}(\.\d{1,9})?")
 _MILLISECONDS = 1000
 
 
@@ -256,7 +333,7 @@ def failure_of(
             f"its key is empty: put it into the environment ({missing_key}); for a server that wants none, any word "
             "of up to seven letters will do"
         )
-    is_busy = failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER)
+    is_busy = failure in (CallFailure.RATE_LIMIT, CallFailure.SERVER, CallFailure.TIMEOUT)
     headers = getattr(error, "litellm_response_headers", None) or {}
     return SummaryCallFailed(
         f"{model}: {words}",
@@ -275,7 +352,10 @@ def read_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
     if _SECONDS.fullmatch(value):
         return float(value)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+        moment = parsedate_to_datetime(value)
+        # Dates of HTTP are those of Greenwich, also in the form that does not say so.
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC)
+        return max(0.0, moment.timestamp() - now)
     except (ValueError, OverflowError):
         return None
 
@@ -296,11 +376,15 @@ def _kind_of(
     import httpx
 
     litellm = litellm_client()
+    # Behind its own words a server may repeat the prompt, which may hold any.
+    words = words[:_MOST_READ]
     status = int(getattr(error, "status_code", 0) or 0)
     # A missing key is, with some providers, a failure of the server or of the connection.
-    if status in _NO_ENTRY or _USED_UP.search(words) or (is_key_missing and _SPEAKS_OF_A_KEY.search(words)):
+    is_used_up = _USED_UP.search(words) and not (status == _TOO_MUCH and _SAYS_WHEN.search(words))
+    is_key_wrong = _WRONG_KEY.search(words) or (is_key_missing and _SPEAKS_OF_A_KEY.search(words))
+    if status in _NO_ENTRY or is_used_up or is_key_wrong:
         return CallFailure.CREDENTIALS
-    if isinstance(error, litellm.ContentPolicyViolationError):
+    if isinstance(error, litellm.ContentPolicyViolationError) or (status == _WRONG and _FILTERS_CONTENT.search(words)):
         return CallFailure.FILTERED
     if status == _FORBIDDEN:
         if _SPEAKS_OF_CONTENT.search(words):
@@ -312,9 +396,8 @@ def _kind_of(
         return CallFailure.CONNECTION
     if isinstance(error, litellm.RateLimitError) or status == _TOO_MUCH:
         return CallFailure.RATE_LIMIT
-    unread = (litellm.APIConnectionError, litellm.APIError, litellm.APIResponseValidationError)
     is_of_server = any(isinstance(each, httpx.HTTPStatusError) for each in chain)
-    if isinstance(error, unread) and not is_of_server:
+    if isinstance(error, _unread()) and not is_of_server:
         return CallFailure.UNREADABLE
     if _SPEAKS_OF_A_FORM.search(words) and not _SPEAKS_OF_LENGTH.search(words):
         return CallFailure.FORM

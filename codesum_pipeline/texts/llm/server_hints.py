@@ -254,11 +254,19 @@ _HINTS: Sequence[tuple[re.Pattern[str], _Advice]] = (
         r"reduce the length of the (?:messages|input prompt)",
     ),
     *_patterns(_fewer_tokens_a_minute, rf"Request too large for .{{0,200}}?\(TPM\): Limit (?P<most>{_NUMBER})"),
+    *_patterns(
+        _shorter_prompt,
+        # vLLM, where the prompt alone is longer than the window.
+        r"max_(?:completion_)?tokens must be at least 1, got -",
+        r"context (?:length|window|size)[^.\n]{0,40}? exceeded",
+        r"(?:prompt|input|request|payload)[^.\n]{0,20}? (?:is )?too (?:long|large)",
+        r"request_too_large|string too long|Payload Too Large|Request Entity Too Large|payload size exceeds",
+    ),
     # Parameters that a model or a server does not take.
     *_patterns(_newer_limit, rf"max_tokens{_QUOTE} is not supported.{{0,60}}?max_completion_tokens"),
     *_patterns(
         _left_out(ParameterName.TEMPERATURE),
-        rf"temperature{_QUOTE} (?:does not support|may only be|is deprecated|is not supported)",
+        rf"temperature{_QUOTE} (?:does not support|may only be|is deprecated|is not supported|must be|should be)",
         r"only the default \(1\) value is supported",
         r"invalid temperature",
     ),

@@ -7,11 +7,11 @@ from typing import Any
 
 from codesum_pipeline.texts.llm.litellm_door import without_keys
 from codesum_pipeline.texts.llm.pins import AnswerEnd, OnText, ToolCall
-from codesum_pipeline.texts.llm.wire_answers import ENDS
+from codesum_pipeline.texts.llm.wire_answers import ENDS, RAW_ENDS
 
 _LAST_SPACE = re.compile(r"\s(?=\S*$)")
 # Providers' own words for why a message ended, beside those of LiteLLM.
-_RAW_ENDS = {"refusal": AnswerEnd.REFUSED, "error": AnswerEnd.ERROR}
+_RAW_ENDS = {**RAW_ENDS, "refusal": AnswerEnd.REFUSED}
 
 
 class StreamedMessage:
@@ -34,12 +34,14 @@ class StreamedMessage:
         self.model = ""
         self.counted: Any = None
         self.is_counted = False
-        # The provider's words where it sent an error in place of the rest.
+        self.has_begun = False
+        # The provider's words where it sent an error in place of the rest, and its code and type.
         self.error = ""
         self.error_type = ""
 
     def hear(self, chunk: Any) -> None:
         """Take in the next piece, in LiteLLM's form."""
+        self.has_begun = True
         # LiteLLM keeps the name under which the provider answers beside the requested one.
         hidden = getattr(chunk, "hidden_params", None) or getattr(chunk, "_hidden_params", None) or {}
         self.model = str(hidden.get("provider_response_model") or "") or self.model
@@ -65,7 +67,7 @@ class StreamedMessage:
         ended by a refusal or an error."""
         if error := event.get("error"):
             self.error = str(_of(error).get("message") or (json.dumps(error) if _of(error) else error))
-            self.error_type = str(_of(error).get("type") or "")
+            self.error_type = " ".join(str(part) for name in ("code", "type") if (part := _of(error).get(name)))
         # One message in OpenAI's format; in Anthropic's its end is an event of its own.
         choices = event.get("choices") or [{"delta": {}, "finish_reason": _of(event.get("delta")).get("stop_reason")}]
         choice = _of(choices[0] if isinstance(choices, list) else None)

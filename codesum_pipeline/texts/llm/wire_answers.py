@@ -45,10 +45,21 @@ def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool
 
 # LiteLLM's words for why an answer ended; all others are those of one that is whole.
 ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
+# Words of servers, of which LiteLLM makes a "stop".
+RAW_ENDS = {
+    "error": AnswerEnd.ERROR,
+    "network_error": AnswerEnd.ERROR,
+    "insufficient_system_resource": AnswerEnd.ERROR,
+    "abort": AnswerEnd.ERROR,
+    "model_length": AnswerEnd.LENGTH,
+    "max_output_tokens": AnswerEnd.LENGTH,
+    "model_context_window_exceeded": AnswerEnd.LENGTH,
+}
 
 
-def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
-    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning."""
+def end_of(answer: Any, ending: str = "") -> tuple[AnswerEnd, str, bool]:
+    """Why an answer ended, the words of a refusal or an error, and whether the answer holds reasoning; `ending` is its
+    server's word for why it ended."""
     if not answer.choices:
         return AnswerEnd.STOP, "", False
     choice = answer.choices[0]
@@ -59,10 +70,10 @@ def end_of(answer: Any) -> tuple[AnswerEnd, str, bool]:
         ended, words = AnswerEnd.REFUSED, str(refusal)
     elif error := of_choice.get("error"):
         ended, words = AnswerEnd.ERROR, str(error.get("message", error) if isinstance(error, dict) else error)
-    elif of_choice.get("native_finish_reason") == "error":
-        ended = AnswerEnd.ERROR
-    elif ended is AnswerEnd.FILTERED and message.content:
-        # Anthropic's models say why they refuse.
+    elif ended is AnswerEnd.STOP:
+        ended = RAW_ENDS.get(ending or str(of_choice.get("native_finish_reason")), ended)
+    elif ended is AnswerEnd.FILTERED and message.content and "{" not in message.content:
+        # Anthropic's models say why they refuse; what begins an object is an answer that was cut.
         ended = AnswerEnd.REFUSED
     return ended, words, bool(getattr(message, "reasoning_content", None))
 
@@ -71,9 +82,11 @@ def usage_of(answer: Any, *, is_empty: bool) -> tuple[TokenUsage | None, int]:
     """What was counted, and how many of the prompt's tokens were written to a cache; None where the server counted
     nothing: LiteLLM writes zeros for that, and a prompt is never empty. `is_empty`: the answer has no tokens."""
     usage = getattr(answer, "usage", None)
-    prompt, completion = (_count_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    prompt, completion, total = (_count_of(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
     if not prompt or not (completion or is_empty):
         return None, 0
+    # Some count reasoning in the total alone.
+    completion = max(completion, total - prompt)
     details = getattr(usage, "prompt_tokens_details", None)
     cached = min(_count_of(details, "cached_tokens"), prompt)
     written = _count_of(usage, "cache_creation_input_tokens") or _count_of(details, "cache_write_tokens")
@@ -89,6 +102,35 @@ def _number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 < value < _MOST_TOKENS else 0
 
 
+def read_stream_line(line: str) -> str:
+    """A line of a stream in OpenAI's format, as LiteLLM reads it: with choices, each with a delta whose content
+    is a text. Some servers send null for either, a list as content, or the whole message at once."""
+    field, colon, data = line.partition(":")
+    body = parse_json_object(data if colon and field == "data" else line)
+    if body is None or "choices" not in body:
+        return line
+    choices = body["choices"] if isinstance(body["choices"], list) else []
+    read = {**body, "choices": [_with_delta(one) for one in choices if isinstance(one, dict)]}
+    return line if read == body else f"data: {json.dumps(read)}"
+
+
+def _with_delta(choice: Mapping[str, Any]) -> dict[str, Any]:
+    found = choice.get("delta") or choice.get("message")
+    delta = dict(found) if isinstance(found, dict) else {}
+    if isinstance(parts := delta.get("content"), list):
+        delta["content"] = _words_of(parts)
+    calls = delta.get("tool_calls")
+    if "delta" not in choice and isinstance(calls, list):
+        delta["tool_calls"] = [{"index": place, **call} for place, call in enumerate(calls) if isinstance(call, dict)]
+    return {**choice, "delta": delta}
+
+
+def _words_of(content: Any) -> str:
+    """The texts of a content, without its reasoning."""
+    parts = (part for part in _parts_of(content) if part.get("type") not in (*_REASONING, "tool_use"))
+    return "".join(_text(part.get("text", part.get("content"))) for part in parts)
+
+
 class RawAnswer:
     """The body of an answer, which LiteLLM gives to whoever logs it."""
 
@@ -99,6 +141,24 @@ class RawAnswer:
         """Take it out of what LiteLLM logs of a call."""
         self._body = str(details.get("original_response") or "")
 
+    def ending(self) -> str:
+        """The server's word for why the answer ended; empty where there is none."""
+        body = parse_json_object(self._body) or {}
+        choices = body.get("choices", [body])
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        ending = choice.get("finish_reason") or choice.get("stop_reason")
+        return ending if isinstance(ending, str) else ""
+
+    def error(self) -> tuple[str, str]:
+        """What names an error that came in place of an answer, its code or its type, and its words; empty if there is
+        none."""
+        body = parse_json_object(self._body) or {}
+        error = body if body.get("object") == "error" else body.get("error")
+        if not error or not isinstance(error, dict):
+            return "", _text(error or "")
+        name = error.get("code") or error.get("type")
+        return _text(name), _text(error.get("message") or error)
+
     def read(self) -> Any | None:
         """The answer in LiteLLM's form; None if there is none in the body."""
         body = parse_json_object(self._body) or {}
@@ -106,8 +166,7 @@ class RawAnswer:
         message = _message_of(choices[0]) if isinstance(choices, list) and choices else None
         if message is None or body.get("error"):
             return None
-        ending = choices[0].get("finish_reason") or choices[0].get("stop_reason")
-        choice = {"index": 0, "message": message, "finish_reason": ending if isinstance(ending, str) else None}
+        choice = {"index": 0, "message": message, "finish_reason": self.ending() or None}
         model, usage = body.get("model"), body.get("usage")
         return litellm_client().ModelResponse(
             model=model if isinstance(model, str) else None,
@@ -127,13 +186,10 @@ def _message_of(choice: Any) -> dict[str, Any] | None:
     calls = (
         message.get("tool_calls") or message.get("function_call") or [p for p in parts if p.get("type") == "tool_use"]
     )
-    texts = (
-        part.get("text", part.get("content")) for part in parts if part.get("type") not in (*_REASONING, "tool_use")
-    )
     refusal = message.get("refusal")
     return {
         "role": "assistant",
-        "content": "".join(map(_text, texts)) or (refusal if isinstance(refusal, str) else None),
+        "content": _words_of(message.get("content")) or (refusal if isinstance(refusal, str) else None),
         "tool_calls": [*_calls_of(calls)] or None,
     }
 

@@ -162,6 +162,8 @@ class WritingRun:
         self._ended = asyncio.Event()
         self._has_uncounted = ledger.has_uncounted()
         self._last_error: SummaryError | None = None
+        # Models whose provider wants to be called later than the run waits, and after which there is another.
+        self._resting: set[str] = set()
         self._undelivered = 0
         self._first_of_body: dict[str, asyncio.Future[_FinishedTask]] = {}
 
@@ -258,7 +260,7 @@ class WritingRun:
     async def _ask(self, task: WritingTask, caller: TextRequester) -> TaskOutcome:
         """Call the model; where its calls fail, the next model."""
         settings, gate, failure, unforeseen = self._settings, Gate.FAILED, "", None
-        for model in self._models:
+        for model in [each for each in self._models if each not in self._resting]:
             try:
                 text, _ = await converse(
                     SummaryRequest(
@@ -285,7 +287,9 @@ class WritingRun:
                 break
             except SummaryError as error:
                 failure, self._last_error = failure_kind(error), error
-                if self._desk.ends_calls(error, model):
+                if self._desk.wants_longer_wait(error) and model != self._models[-1]:
+                    self._resting.add(model)
+                elif self._desk.ends_calls(error, model):
                     is_shut_out = failure == CallFailure.CREDENTIALS
                     gate = Gate.NO_CREDENTIALS if is_shut_out else Gate.FAILED
                     # A missing key is reported at the end, once for all repositories.

@@ -393,7 +393,8 @@ def _avoided_line(found: Mapping[AvoidanceReason, CallTotals]) -> str:
     saving = sum(spared.values(), CallTotals())
     causes = ", ".join(f"{each.calls:,} {cause.value}" for cause, each in spared.items())
     tokens = saving.input_tokens + saving.output_tokens
-    return f"avoided: {saving.calls:,} calls, about {tokens:,} tokens, ${saving.usd:,.4f} ({causes})"
+    line = f"avoided: {saving.calls:,} calls, about {tokens:,} tokens, ${saving.usd:,.4f}"
+    return f"{line} ({causes})" if causes else line
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:

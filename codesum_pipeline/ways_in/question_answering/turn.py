@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryError
+from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryCallFailed, SummaryError
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.attempts import failure_kind
@@ -188,7 +188,7 @@ class Turn(Struct):
             raise NoAnswer(failed, str(error)) from error
         except CodesumError as error:
             failed = failure_kind(error) if isinstance(error, SummaryError) else ERROR
-            raise NoAnswer(failed, str(error)) from error
+            raise NoAnswer(failed, _words_of(error)) from error
         finally:
             self.notebook.end(message, failed=failed)
 
@@ -358,3 +358,10 @@ def fit_messages(messages: Sequence[Mapping[str, Any]], most_characters: int) ->
 def _size(message: Mapping[str, Any]) -> int:
     calls = message.get("tool_calls", ())
     return len(message.get("content") or "") + sum(len(call["function"]["arguments"]) for call in calls)
+
+
+def _words_of(error: CodesumError) -> str:
+    """Why there is no answer; with how long the provider asks to wait."""
+    if isinstance(error, SummaryCallFailed) and error.retry_after_s:
+        return f"{error}; the provider asks to wait {error.retry_after_s:,.0f} s"
+    return str(error)

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import socket
+import time
 import traceback
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
+from codesum_pipeline.texts.llm.litellm_door import read_retry_after
 from codesum_pipeline_tests.support.llm_requests import (
     CLAUDE,
     KEY,
@@ -47,6 +49,14 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(Fails(403, "flagged by moderation"), CallFailure.FILTERED, id="403 of what was sent"),
         pytest.param(Fails(429, QUOTA), CallFailure.CREDENTIALS, id="429 of who has not paid"),
         pytest.param(Fails(429), CallFailure.RATE_LIMIT, id="429"),
+        pytest.param(
+            Fails(403, "Key limit exceeded (total limit)"), CallFailure.CREDENTIALS, id="403 of a key's limit"
+        ),
+        pytest.param(Fails(400, "Budget has been exceeded!"), CallFailure.CREDENTIALS, id="400 of who has not paid"),
+        pytest.param(Fails(400, "API key not valid."), CallFailure.CREDENTIALS, id="400 of a wrong key"),
+        pytest.param(Fails(400, "Blocked by content filter"), CallFailure.FILTERED, id="400 of what was sent"),
+        pytest.param(Fails(429, "Limit of requests per day"), CallFailure.CREDENTIALS, id="429 until tomorrow"),
+        pytest.param(Fails(429, f"{QUOTA}. Please retry in 2.07s."), CallFailure.RATE_LIMIT, id="429 of a minute"),
         pytest.param(Fails(500), CallFailure.SERVER, id="500"),
         pytest.param(Fails(502), CallFailure.SERVER, id="502"),
         pytest.param(Fails(503), CallFailure.SERVER, id="503"),
@@ -120,6 +130,7 @@ def test_a_slow_answer_that_comes_whole_in_time_is_taken() -> None:
         pytest.param({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0, id="a date that is over"),
         pytest.param({"Retry-After": "soon"}, None, id="a word"),
         pytest.param({"Retry-After": "-3"}, None, id="a negative number"),
+        pytest.param({"Retry-After": "1" + "0" * 12}, 1e12, id="more seconds than anybody waits"),
         pytest.param({"Retry-After": "9" * 400}, None, id="more digits than a number has"),
         pytest.param({"Retry-After-Ms": "250", "Retry-After": "7"}, 0.25, id="milliseconds"),
         pytest.param({}, None, id="nothing"),
@@ -130,6 +141,33 @@ def test_how_long_to_wait_is_what_the_provider_says(headers: dict[str, str], wai
         (error,) = ask(settings_for(server), request_for())
 
     assert error.retry_after_s == wait_s
+
+
+@pytest.mark.parametrize("status", [408, 429, 503, 504])
+def test_how_long_to_wait_is_heard_with_each_status_of_a_busy_server(status: int) -> None:
+    with ScriptedServer(lambda _call: Fails(status, headers={"Retry-After": "7"})) as server:
+        (error,) = ask(settings_for(server), request_for())
+
+    assert error.retry_after_s == 7
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+def test_a_date_without_a_zone_is_one_of_greenwich(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert read_retry_after({"retry-after": "Thu Jan  1 00:01:00 1970"}, now=0.0) == 60
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_of_a_message_about_a_wrong_key_the_key_alone_is_left_out() -> None:
+    with ScriptedServer(lambda _call: Fails(401, "Incorrect API key provided: sk-proj-0123****cdef.")) as server:
+        (error,) = ask(settings_for(server), request_for())
+
+    assert "Incorrect API key provided: …" in str(error)
+    assert "0123" not in str(error)
 
 
 def test_where_nobody_listens_nothing_was_sent() -> None:

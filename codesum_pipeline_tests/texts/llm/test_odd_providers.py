@@ -1,6 +1,7 @@
 """Each way in which a provider behaves: how many calls it gets, and what the books and the message say."""
 
 import logging
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,17 @@ def test_a_text_in_between_counts_the_documents_anew(tmp_path: Path) -> None:
     assert len(server.seen) == 9
 
 
+def test_documents_whose_server_cannot_be_reached_count_for_the_next_level_of_a_run(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        base = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    with ScriptedServer() as server:
+        _, rows = run(tmp_path, settings_for(server, **_ONCE, give_up_after=3, api_base=base), 9)
+
+    assert [(row.outcome.value, row.failure) for row in rows] == [("not-sent", "connection")] * 3
+    with open_ledger(tmp_path / "shop.sqlite", run_id="run", now=noon) as ledger:
+        assert ledger.failed_in_a_row() == 3
+
+
 _REFUSES_TOOLS = Fails(500, "tools param requires --jinja flag")
 _REFUSES_NAMES = Fails(400, "Invalid tool_choice type: 'object'. Supported string values: none, auto, required")
 
@@ -261,6 +273,28 @@ def test_a_provider_is_waited_for_up_to_a_bound_beyond_which_the_run_ends(
     assert len(server.seen) == (1 if is_too_long else 4)
     assert [bool(outcome.text) for outcome in outcomes] == [not is_too_long] * 3
     assert ("longer than llm.longest_wait_s: the next run goes on" in caplog.text) is is_too_long
+
+
+def test_where_the_first_model_wants_a_long_wait_the_next_one_writes_and_the_first_is_not_tried_again(
+    tmp_path: Path,
+) -> None:
+    def busy(request: ModelRequest) -> Behaviour:
+        return Fails(429, headers={"Retry-After": "3600"}) if request.model == "gpt-4o-mini" else Answers()
+
+    with ScriptedServer(busy) as server:
+        settings = settings_for(server, **_ONCE, fallback_models=("openai/gpt-4o",), longest_wait_s=5.0)
+        outcomes, _ = run(tmp_path, settings, 3)
+
+    assert [request.model for request in server.seen] == ["gpt-4o-mini", *["gpt-4o"] * 3]
+    assert all(outcome.text for outcome in outcomes)
+
+
+def test_words_of_a_prompt_that_a_refusal_repeats_do_not_end_the_run(tmp_path: Path) -> None:
+    repeated = "The request is not valid: " + "x" * 700 + " insufficient_quota, the tool is out of credits"
+    with ScriptedServer(lambda _request: Fails(400, repeated)) as server:
+        outcomes, _ = run(tmp_path, settings_for(server, **_ONCE), 3)
+
+    assert [outcome.failure for outcome in outcomes] == ["refused"] * 3
 
 
 @pytest.mark.parametrize("name", ["403 by moderation", "403 of a firewall", "400"])

@@ -154,6 +154,11 @@ PROMPTS_TOO_LONG = {
 }
 PROMPTS_TOO_LONG_BY_AN_UNKNOWN_NUMBER = {
     "Bedrock": "Input is too long for requested model.",
+    "vLLM, a prompt longer than the window": "max_tokens must be at least 1, got -500.",
+    "Together": "Input validation error: context length exceeded",
+    "Anthropic, bytes": '{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum"}}',
+    "OpenAI, characters": "Invalid 'messages[1].content': string too long. Expected at most 1048576 characters.",
+    "a proxy": "<html><head><title>413 Request Entity Too Large</title></head>",
     "OpenAI": "Your input exceeds the context window of this model. Please adjust your input and try again.",
     "Groq": '{"error":{"message":"Please reduce the length of the messages or completion.","type":'
     '"invalid_request_error","param":"messages","code":"context_length_exceeded"}}',
@@ -165,6 +170,7 @@ PARAMETERS = {
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         {"max_tokens": "max_completion_tokens"},
     ),
+    "Mistral and others, a temperature of 0": ("temperature must be in (0, 1]", {"temperature": False}),
     "OpenAI, a temperature": (
         "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
         {"temperature": False},

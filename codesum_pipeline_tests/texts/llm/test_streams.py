@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed, SummaryError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
-from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, ToolCall
+from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, MODEL
 from codesum_pipeline_tests.support.llm_server.played import Played, amazon_events, calling, chunk, events, lines, piece
 from codesum_pipeline_tests.support.llm_server.serving import start
@@ -175,9 +175,68 @@ def test_reasoning_is_heard_apart() -> None:
     assert (found.reasoning, found.text, text) == ("I know it.", "A shop.", "A shop.")
 
 
+MESSAGE = {"role": "assistant", "content": "A shop."}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        pytest.param([TEXT, END, {**chunk(usage=USAGE), "choices": None}], id="null for choices"),
+        pytest.param(
+            [{**TEXT, "choices": [{"index": 0, "delta": None}]}, TEXT, END, chunk(usage=USAGE)], id="null for a delta"
+        ),
+        pytest.param(
+            [chunk({"content": [{"type": "text", "text": "A shop."}]}), END, chunk(usage=USAGE)],
+            id="a list as content",
+        ),
+    ],
+)
+def test_a_stream_is_read_in_the_forms_of_servers_that_differ(chunks: Sequence[Any]) -> None:
+    found, text = heard(openai(*chunks))
+
+    assert isinstance(found, ChatResponse), found
+    assert (found.text, text, found.usage) == ("A shop.", "A shop.", TokenUsage(10, 5))
+
+
+@pytest.mark.parametrize(
+    ("message", "end", "calls"),
+    [
+        pytest.param(MESSAGE, "stop", (), id="a text"),
+        pytest.param(
+            {**MESSAGE, "tool_calls": [piece(None, "a", "look", "{}")]},
+            "tool_calls",
+            (ToolCall("a", "look", "{}"),),
+            id="a call",
+        ),
+    ],
+)
+def test_of_a_server_that_does_not_stream_the_whole_message_is_read(
+    message: dict[str, Any], end: str, calls: tuple[ToolCall, ...]
+) -> None:
+    choices = [{"index": 0, "message": message, "finish_reason": end}]
+    body = {"id": "c", "object": "chat.completion", "created": 0, "model": "gpt-4o-mini", "usage": USAGE}
+
+    found, text = heard(Played(lines({**body, "choices": choices}), content_type="application/json"))
+
+    assert isinstance(found, ChatResponse), found
+    assert (found.text, text, found.calls, found.usage) == ("A shop.", "A shop.", calls, TokenUsage(10, 5))
+
+
 @pytest.mark.parametrize(
     ("played", "failure"),
     [
+        pytest.param(
+            openai({"error": {"message": "no", "code": "insufficient_quota"}}, done=False),
+            CallFailure.CREDENTIALS,
+            id="a quota that is used up",
+        ),
+        pytest.param(
+            openai(
+                TEXT, {**TEXT, "choices": [1]}, {**TEXT, "choices": [{"index": 0, "delta": {"tool_calls": 5}}]}, END
+            ),
+            CallFailure.UNREADABLE,
+            id="what cannot be read",
+        ),
         pytest.param(
             openai(TEXT, {"error": {"message": "overloaded", "type": "server_error", "code": 500}}, done=False),
             CallFailure.IN_ANSWER,

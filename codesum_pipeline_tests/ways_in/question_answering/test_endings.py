@@ -5,6 +5,7 @@ import pytest
 from codesum_pipeline.texts.llm.pins import AnswerEnd
 from codesum_pipeline.ways_in.question_answering.citations import end_of_cut
 from codesum_pipeline.ways_in.question_answering.turn_events import BlockWritten, TextVoided
+from codesum_pipeline_tests.support.llm_server import Behaviour, Fails
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.support.played_turns import OVERVIEW, SYNTHESIS, in_order, overview_then
 from codesum_pipeline_tests.ways_in.question_answering.conftest import Shop
@@ -109,6 +110,25 @@ def test_a_message_that_is_no_answer_fails_with_its_own_reason_after_one_call(
     assert len(shop.server.seen) == 1
     assert shop.rows("SELECT status, reason FROM turns") == [("failed", reason)]
     assert shop.rows("SELECT count(*) FROM messages WHERE status = 'streaming'") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        pytest.param(
+            Fails(429, "slow", headers={"Retry-After": "3600"}), "the provider asks to wait 3,600 s", id="a long wait"
+        ),
+        pytest.param(Streams("In", hangs_after=2), "no whole answer in 1 s (llm.timeout_s)", id="a time-out"),
+    ],
+)
+def test_a_failed_call_says_how_long_to_wait_or_what_to_set(shop: Shop, behaviour: Behaviour, words: str) -> None:
+    shop.server.script = in_order(behaviour)
+
+    answer = shop.ask("charge_card", llm={"max_retries": 0, "timeout_s": 1.0})
+
+    assert answer.is_fallback
+    assert words in (answer.detail or "")
+    assert len(shop.server.seen) == 1
 
 
 def test_the_words_of_a_refusal_are_kept(shop: Shop) -> None:
