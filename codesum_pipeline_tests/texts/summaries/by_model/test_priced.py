@@ -43,7 +43,7 @@ def row(id_: str, action: PlanAction = PlanAction.WRITE, **values: Any) -> PlanR
 FREE = {"predicted_input_tokens": 0, "predicted_output_tokens": 0, "predicted_usd": 0.0}
 # One answer, sent once: a dollar for a million tokens read or written, of which these may be 1,000 and 500.
 LLM = {
-    "enabled": True, "model": "some/model", "max_attempts": 1, "max_retries": 0, "max_tokens": 500, "form": "tool",
+    "enabled": True, "model": "some/model", "max_attempts": 1, "max_retries": 0, "max_tokens": 500, "form": "json_text",
     "max_summaries_per_run": 100, "prices": (ModelPrice(model="some/model", input=100.0, output=100.0),),
 }  # fmt: skip
 # Every second text was repaired, which took half as much again as was predicted.
