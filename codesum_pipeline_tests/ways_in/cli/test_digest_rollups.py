@@ -180,8 +180,8 @@ def test_a_model_s_price_is_said_before_and_what_was_looked_at_is_not_paid_again
         sent = codesum(shop, "send", INTENT.name, *MONTH)
 
         assert len(server.seen) == 1
-        assert f"{MODEL} would write it, at most $0.0" in previewed.stderr
-        assert looked_at.stderr.startswith(f"{MODEL} is shown 2 of 2 digests: at most $0.0")
+        assert f"{MODEL} would write it, at most $0.25" in previewed.stderr
+        assert looked_at.stderr.startswith(f"{MODEL} is shown 2 of 2 digests: at most $0.25")
         assert f"{MODEL}: 2 of 2 digests, $0.0" in looked_at.stderr
         assert (sent.returncode, len(hook.received)) == (0, 1)
         assert hook.received[0].json["summary"].startswith("- Logins are counted")
