@@ -144,7 +144,7 @@ _WORDS = {
     ),
     TickFailure.ANSWER: _FailureWords(
         "the model's answers cannot be used",
-        "Its answers are kept, and not paid for again until it is asked again.",
+        "An answer that is kept is not paid for again. Where one is, the message says when it is asked again.",
         (UnusableAnswers,),
     ),
     TickFailure.MODEL: _FailureWords(

@@ -82,6 +82,7 @@ def test_both_ends_of_the_prefix_are_marked_for_those_who_know_marks() -> None:
         (Wire.OPENAI, ()),
         (Wire.ANTHROPIC, ("system", "tool")),
     ]
+    assert all(isinstance(turn["content"], str) for turn in server.seen[0].body["messages"])
 
 
 def test_the_prefix_is_the_same_bytes_for_every_document() -> None:

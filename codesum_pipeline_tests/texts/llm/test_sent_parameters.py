@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings, ModelPrice
 from codesum_pipeline.foundation.settings.parameter_settings import ParameterName
-from codesum_pipeline.texts.llm.backends import LiteLlmBackend, build_backend
+from codesum_pipeline.texts.llm.backends import LiteLlmBackend, ReplayBackend, build_backend
 from codesum_pipeline.texts.llm.pins import AnswerForm, ChatRequest, Parameters, SummaryResponse
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline_tests.support.llm_requests import (
@@ -214,7 +214,7 @@ def test_a_change_that_cannot_be_made_or_would_break_a_cap_is_refused_before_any
     llm = LlmSettings(model=model, parameters={model: changes}, prices=prices)
 
     with pytest.raises(ConfigurationError, match=f"^llm.parameters: '{model}'.*{message}"):
-        build_backend(llm, templates())
+        assert isinstance(build_backend(llm, templates()), ReplayBackend)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,9 @@ def test_a_change_that_cannot_be_made_or_would_break_a_cap_is_refused_before_any
     ],
 )
 def test_other_changes_are_made(model: str, changes: dict[str, Any]) -> None:
-    build_backend(LlmSettings(model=model, parameters={model: changes}, prices=FREE), templates())
+    backend = build_backend(LlmSettings(model=model, parameters={model: changes}, prices=FREE), templates())
+
+    assert isinstance(backend, LiteLlmBackend)
 
 
 def test_a_recording_costs_nothing_without_a_limit() -> None:
