@@ -38,7 +38,9 @@ class Fact(Struct, frozen=True):
     """Something the code says, as canonical text, and the 1-based canonical line that says it.
 
     `names` are those of the chain that it is, outermost first; none if it is
-    no chain. `said` is the first text in it, without quotes.
+    no chain. `said` is the first text in it, without quotes. `when` is the
+    innermost condition under which it is run, in words that follow "when";
+    empty where there is none, or none that is short enough to be said.
     """
 
     text: str
@@ -46,6 +48,7 @@ class Fact(Struct, frozen=True):
     names: tuple[str, ...] = ()
     form: Form = Form.OTHER
     said: str = ""
+    when: str = ""
 
 
 class SymbolFacts(Struct, frozen=True):

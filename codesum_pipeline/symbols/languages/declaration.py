@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Reexport, Symbol
+from codesum_pipeline.symbols.languages.condition_syntax import ConditionSyntax
 from codesum_pipeline.symbols.languages.framework_rules import FrameworkRules
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
@@ -48,6 +49,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     spec: LanguageSpec
     # How tests are recognised.
     tests: FrameworkRules = field(default_factory=FrameworkRules)
+    # What decides which parts of a function are run.
+    conditions: ConditionSyntax = field(default_factory=ConditionSyntax)
 
     # ---- Definitions: what is a symbol.
 
@@ -240,20 +243,30 @@ class Declaration(Struct, frozen=True, kw_only=True):
             self.preambles, self.sections, self.returns, self.raises, self.yields, self.closures, self.assignments,
             self.fields, self.calls, self.imports, self.typed, self.bound, self.package, self.extensions, self.exports,
             self.listed, self.reexports, self.globals, self.blocks, self.hoisted, self.callees, self.outer_names,
+            self.conditions.marked,
         ) - self.spec.row_marks  # fmt: skip
 
 
 def syntax_beside(
-    module: str, grammar: Callable[[], object], *, spec: Mapping[str, Any] = {}, tests: Mapping[str, Any] = {}
+    module: str,
+    grammar: Callable[[], object],
+    *,
+    spec: Mapping[str, Any] = {},
+    tests: Mapping[str, Any] = {},
+    conditions: Mapping[str, Any] = {},
 ) -> dict[str, Any]:
-    """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`; `spec` and
-    `tests` are the hooks of those two. Raises `ValueError` for a key that is unknown or missing."""
+    """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`; `spec`, `tests`
+    and `conditions` are the hooks of those three. Raises `ValueError` for a key that is unknown or missing."""
     path = syntax_file(module)
-    tables = read_tables(path, {"spec": LanguageSpec, "declaration": Declaration, "tests": FrameworkRules})
+    structs: dict[str, type[Struct]] = {
+        "spec": LanguageSpec, "declaration": Declaration, "tests": FrameworkRules, "conditions": ConditionSyntax,
+    }  # fmt: skip
+    tables = read_tables(path, structs)
     layout = {"grammar": grammar, **tables["spec"], **spec}
     check_keys(path, "spec", LanguageSpec, [*layout])
     return {
         **tables["declaration"],
         "spec": LanguageSpec(**layout),
         "tests": FrameworkRules(**tables["tests"], **tests),
+        "conditions": ConditionSyntax(**tables["conditions"], **conditions),
     }

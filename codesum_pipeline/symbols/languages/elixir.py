@@ -10,6 +10,7 @@ from codesum_pipeline.foundation.data_model.scopes import ImportRow, Scope, Scop
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages import elixir_forms as forms
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.elixir_conditions import branches_of_call
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import field_children, field_text, find_field, raw_text
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
@@ -233,6 +234,7 @@ DECLARATION = Declaration(
             "flat": {"body": forms.fits_line, "anonymous_function block": forms.has_one_row},
             "count_branches": forms.count_branches,
         },
+        conditions={"branches": {"call": branches_of_call}},
     ),
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
     is_preamble=_is_preamble,

@@ -10,6 +10,7 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Symbol, SymbolType
+from codesum_pipeline.symbols.languages.condition_syntax import Branch, Sense
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import (
@@ -20,6 +21,7 @@ from codesum_pipeline.symbols.languages.hooks import (
     field_text,
     find_field,
     raw_text,
+    short_text,
     unknown_words_reader,
 )
 from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of, siblings_after, siblings_before
@@ -286,6 +288,18 @@ def _is_test_file(path: str, imports: Sequence[Import], symbols: Sequence[Symbol
     return any(symbol.name in ("main", "spec", "test", "tests") for symbol in symbols)
 
 
+def _guarded_action(node: Node) -> Iterator[Branch]:
+    """`when condition $ action` and `unless condition (action)`."""
+    fields = ("left_operand", "right_operand") if node.type == "infix" else ("function", "argument")
+    applied, action = map(node.child_by_field_name, fields)
+    function = find_field(applied, "function")
+    word = short_text(function) if function is not None and function.type == "variable" else ""
+    condition = find_field(applied, "argument")
+    if word in ("when", "unless") and condition is not None and action is not None:
+        tested = (condition.start_byte, condition.end_byte)
+        yield Branch(action.start_byte, action.end_byte, Sense.HOLDS if word == "when" else Sense.FAILS, (tested,))
+
+
 DECLARATION = Declaration(
     **syntax_beside(
         __file__,
@@ -300,6 +314,7 @@ DECLARATION = Declaration(
             "count_branches": _count_branches,
         },
         tests={"is_test": _is_test, "is_test_file": _is_test_file},
+        conditions={"branches": {"infix apply": _guarded_action}},
     ),
     definitions={
         "function": _function,

@@ -11,10 +11,13 @@ from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFacts, SymbolType
+from codesum_pipeline.symbols.languages.condition_syntax import Branch
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Text
 from codesum_pipeline.symbols.languages.spec import Mark
+from codesum_pipeline.symbols.parsing.branches import branches_of
 from codesum_pipeline.symbols.parsing.canonical import Canonical
+from codesum_pipeline.symbols.parsing.condition_texts import Conditions
 from codesum_pipeline.symbols.parsing.expressions import (
     FileTexts,
     expression_at,
@@ -78,6 +81,7 @@ class FactReader:
         """The facts of one definition with these modifiers, without what is nested in it; its signature starts at the
         first token from `signature_start` on."""
         declaration, found = self._declaration, _DefinitionFacts()
+        branches: list[Branch] = []
         is_class, is_one = definition.type is SymbolType.CLASS, len(definition.nodes) == 1
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
             marks = definition.marks
@@ -85,14 +89,19 @@ class FactReader:
                 first = bisect_left(marks, node.start_byte, key=_START)
                 marks = marks[first : bisect_left(marks, node.end_byte, first, key=_START)]
             self._read_node(marks, node, body, found, is_class=is_class)
+            decides = declaration.conditions.marked
+            deciding = [mark for mark in marks if mark[0] in decides]
+            branches += [one for kind, _, at in deciding for one in branches_of(kind, at, declaration.conditions)]
+        conditions = Conditions(branches, self._tokens, declaration.conditions)
 
-        def facts(texts: Found) -> tuple[Fact, ...]:
-            """Each text with its line, and the structure of what lies between its bytes."""
+        def facts(texts: Found, *, is_run: bool = True) -> tuple[Fact, ...]:
+            """Each text with its line, the structure of what lies between its bytes, and when that is run."""
             facts_of_texts = []
             for text, (start, end) in texts.items():
                 read = expression_at(self._tokens, start, end)
                 line = self._canonical.line_at(start) - first_line + 1
-                facts_of_texts.append(Fact(text, line, read.names, read.form, read.first_text))
+                when = conditions.at(start) if is_run else ""
+                facts_of_texts.append(Fact(text, line, read.names, read.form, read.first_text, when))
             return tuple(facts_of_texts)
 
         node = definition.nodes[0]
@@ -109,7 +118,7 @@ class FactReader:
             raises=tuple([self._raised(fact, found) for fact in facts(found.raises)]),
             writes=facts(found.writes),
             calls=tuple([_called(fact, found.names.get(fact.text)) for fact in facts(found.calls)]),
-            fields=facts(found.fields),
+            fields=facts(found.fields, is_run=False),
             literals=() if is_class else self._texts.literals_in(start, end),
             attributes=() if is_class else self._texts.attributes_in(start, end, parameters),
             signature_line=self._canonical.line_at(signature_start) - first_line + 1,

@@ -29,6 +29,7 @@ from codesum_pipeline.symbols.parsing.bounded import (
 )
 from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
+from codesum_pipeline.symbols.parsing.condition_texts import CONDITIONS_VERSION
 from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
@@ -72,7 +73,7 @@ class LanguageParser:
             read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
-        read = f"{RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
+        read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
         return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
