@@ -1,0 +1,190 @@
+"""A name read by the grammar of names: one clause with a verb, or nothing.
+
+The first word of a name says which rule reads it: a verb, a question (`is_empty`), a conversion (`to_json`), a handler
+(`on_click`), a test. Closed lists say what each word may be, and the code must not contradict: a name that begins with
+a noun, or has a word that no list knows, is read as nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
+from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
+from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_adjective, noun_phrase, pluralize, with_a
+from codesum_pipeline.texts.summaries.extractive.questions import marked_question, question_clause
+from codesum_pipeline.texts.summaries.extractive.test_names import is_test, test_clause
+from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
+    converted,
+    noun_first_clause,
+    prepositional_parts,
+    verb_clause,
+)
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_words, word_in_full
+from codesum_pipeline.texts.summaries.inputs import ClassInput, FunctionInput
+
+MAX_CLAUSE = 160
+# Longer names are generated.
+_MAX_NAME_CHARS = 200
+_DROPPED_FIRST = grammar_words("dropped_first")
+_DROPPED_LAST = grammar_words("dropped_last")
+_NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
+_EVENTS = grammar_words("event_words")
+# In these a new thing is made by a function of such a name.
+_NEW = frozenset(("go", "java", "kotlin", "c-sharp", "javascript", "typescript", "tsx", "swift", "scala", "php", "cpp", "rust", "zig", "c"))  # fmt: skip
+_MAKERS = frozenset(("__init__", "constructor", "__construct", "initialize", "init"))
+
+
+def clause_of_function(function: FunctionInput, prefix: tuple[str, ...] = ()) -> str:
+    """One clause that a function's name says, capitalised and without a full stop; "" where it says nothing certain.
+
+    `prefix` are the words that a library puts before its names.
+    """
+    if len(function.name) > _MAX_NAME_CHARS:
+        return ""
+    return _finished(test_clause(function) if is_test(function) else _function_clause(function, prefix))
+
+
+def clause_of_class(class_: ClassInput) -> str:
+    """One clause that a class's name and bases say; "" where they say nothing certain."""
+    if len(class_.name) > _MAX_NAME_CHARS or not class_.name.isidentifier():
+        return ""
+    return _finished(class_clause(class_, _words_of_name(class_.name, ())))
+
+
+def _finished(clause: str) -> str:
+    clause = make_printable(clause)
+    return capitalize(clause) if len(clause) <= MAX_CLAUSE else ""
+
+
+@lru_cache(maxsize=65536)
+def _words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a name, without a library's prefix and without words about its implementation."""
+    words = name_words(name)
+    if prefix and words[: len(prefix)] == prefix and len(words) > len(prefix):
+        words = words[len(prefix) :]
+    while len(words) > 1 and words[-1] in _DROPPED_LAST:
+        words = words[:-1]
+    while len(words) > 1 and words[0] in _DROPPED_FIRST and verb_at(words, 1):
+        words = words[1:]
+    return words
+
+
+def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
+    evidence = NameEvidence(function)
+    name = function.name
+    if _is_constructor(function):
+        return _constructor(evidence)
+    bare = name.rstrip("?!=")
+    if not bare.isidentifier() or len(name) - len(bare) > 1 or (bare.startswith("__") and bare.endswith("__")):
+        return ""
+    words = _words_of_name(bare, prefix)
+    if not words:
+        return ""
+    if name.endswith("?"):
+        return marked_question(words, evidence)
+    if name.endswith("=") or "setter" in function.modifiers or "set" in function.modifiers:
+        phrase = noun_phrase(words)
+        return f"sets {phrase}" if phrase else ""
+    rules = (question_clause, _special_clause, verb_clause, _noun_first)
+    return next(filter(None, (rule(words, evidence) for rule in rules)), "")
+
+
+def _noun_first(words: Sequence[str], evidence: NameEvidence) -> str:
+    return noun_first_clause(words, evidence) if evidence.function.language in _NOUN_FIRST else ""
+
+
+def _is_constructor(function: FunctionInput) -> bool:
+    owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    return bool(owner) and function.name in (owner, *_MAKERS, "new")
+
+
+def _constructor(evidence: NameEvidence) -> str:
+    """Creates one of its class, from parameters that say what they are."""
+    taken = evidence.telling_parameters
+    if not evidence.owner or not 0 < len(taken) <= 3:
+        return ""
+    named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
+    return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"
+
+
+def _special_clause(words: Sequence[str], evidence: NameEvidence) -> str:
+    """The clause of a name that begins with a word of its own rule."""
+    rule = _SPECIAL.get(words[0])
+    if rule:
+        return rule(words[1:], evidence) if words[1:] else ""
+    return _conversion_of(words, evidence)
+
+
+def _to(rest: Sequence[str], evidence: NameEvidence) -> str:
+    what = converted(rest, evidence)
+    if not what or evidence.returns_nothing:
+        return ""
+    if not evidence.parameters:
+        return f"converts {evidence.owner_in_words or 'it'} to {what}"
+    named = evidence.first_parameter
+    return (
+        f"converts {noun_phrase(named, given=named)} to {what}"
+        if named and not set(named) & set(rest)
+        else f"converts to {what}"
+    )
+
+
+def _as(rest: Sequence[str], evidence: NameEvidence) -> str:
+    what = converted(rest, evidence)
+    return f"returns {evidence.owner_in_words} as {what}" if what and evidence.owner and not evidence.parameters else ""
+
+
+def _from(rest: Sequence[str], evidence: NameEvidence) -> str:
+    part = prepositional_parts(("from", *rest), evidence)
+    return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} {part}" if part and evidence.owner else ""
+
+
+def _new(rest: Sequence[str], evidence: NameEvidence) -> str:
+    if evidence.function.language not in _NEW or evidence.only_reads or evidence.returns_nothing:
+        return ""
+    return verb_clause(("create", *rest), evidence)
+
+
+def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
+    """A handler, or what registers one: then a function is handed in."""
+    if evidence.takes_function or not all(word.isalpha() for word in rest):
+        return ""
+    spoken = " ".join(map(word_in_full, rest))
+    if rest[-1] in _EVENTS:
+        return f"handles {' '.join(map(word_in_full, (*rest[:-1], pluralize(rest[-1]))))}"
+    if is_adjective(rest[-1]) and len(rest) > 1 and rest[-1].endswith("ed"):
+        return f"handles the {spoken} event" if len(rest) > 4 else f"handles the event {spoken}"
+    return f"handles the {spoken} event"
+
+
+def _try(rest: Sequence[str], evidence: NameEvidence) -> str:
+    verb = verb_at(rest)
+    clause = verb_clause(rest, evidence) if verb else ""
+    return (
+        f"tries to {verb.base}{clause[len(verb.third.split(' ')[0]) :]}"
+        if verb and clause.startswith(verb.third.split(" ")[0])
+        else ""
+    )
+
+
+def _maybe(rest: Sequence[str], evidence: NameEvidence) -> str:
+    clause = verb_clause(rest, evidence)
+    return f"{clause}, if needed" if clause else ""
+
+
+def _conversion_of(words: Sequence[str], evidence: NameEvidence) -> str:
+    """`celsius_to_fahrenheit`: what is converted, and to what."""
+    if "to" not in words[1:-1] or not evidence.parameters or evidence.returns_nothing or verb_at(words):
+        return ""
+    place = list(words).index("to", 1)
+    what, before = converted(words[place + 1 :], evidence), words[:place]
+    phrase = noun_phrase(before, article="a") if len(before) < 4 else ""
+    return f"converts {phrase} to {what}" if what and phrase else ""
+
+
+_Rule = Callable[[Sequence[str], NameEvidence], str]
+_SPECIAL: dict[str, _Rule] = {
+    "to": _to, "into": _to, "as": _as, "from": _from, "new": _new, "on": _on, "try": _try, "maybe": _maybe,
+}  # fmt: skip

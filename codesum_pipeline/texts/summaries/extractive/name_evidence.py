@@ -1,0 +1,145 @@
+"""What a name's reading is checked against: parameters, results, owner and body of its function."""
+
+from functools import cached_property
+
+from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_set
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, is_plural, type_words, with_a
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words
+from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+
+_EMPTY_NAMES = word_set("empty_names")
+_NO_TYPES = word_set("no_types")
+_NO_OWNERS = grammar_words("no_owners")
+_OWNER_PREFIXES = grammar_words("owner_prefixes")
+_CONTAINERS = grammar_words("containers")
+_ACCESSORS = frozenset(("property", "get", "getter", "cached"))
+# In these an owner may be a module or namespace, and methods are about something else.
+_MODULES = frozenset(("elixir", "haskell", "lua", "bash", "c"))
+# A command that succeeds says yes.
+_STATUS = frozenset(("bash",))
+# What such functions give back is always declared.
+_DECLARED = frozenset(("java", "c-sharp", "go", "rust", "zig", "c", "cpp", "swift"))
+_CALLED = ("callback", "handler", "listener", "func", "closure", "action", "block", "hook", "consumer", "observer")
+_CALLED_TYPES = ("->", "=>", "Fn", "fn(", "fn (", "func(", "func (", "unction", "Consumer", "Action", "Callable", "Runnable", "Handler", "Callback", "Listener", "Block", "Closure")  # fmt: skip
+
+
+class NameEvidence:
+    """The evidence of one function. Words are those of its identifiers."""
+
+    def __init__(self, function: FunctionInput) -> None:
+        self.function = function
+        self.facts = function.facts
+
+    @cached_property
+    def parameters(self) -> list[Parameter]:
+        return [one for one in self.facts.parameters if one.kind != "receiver"]
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The words of what is handed in, by names and types."""
+        names = [word for one in self.parameters for word in name_words(one.name)]
+        return frozenset([*names, *(word for one in self.parameters for word in type_words(one.type)[0])])
+
+    @cached_property
+    def first_parameter(self) -> tuple[str, ...]:
+        """The words of the first parameter, by its name or else its type; none where neither says what it is."""
+        return _words_of(self.parameters[0]) if self.parameters else ()
+
+    @cached_property
+    def result(self) -> tuple[tuple[str, ...], bool]:
+        """The words of the type that is returned, and whether it is many of them."""
+        return type_words(self.facts.return_type)
+
+    @property
+    def return_type(self) -> str:
+        return (self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
+
+    @cached_property
+    def returns_nothing(self) -> bool:
+        """Whether it is certain that no value comes back."""
+        written = self.return_type
+        if written:
+            return written in _NO_TYPES
+        returned = [one for one in self.facts.returned if one.form is not Form.NOTHING]
+        return not returned and self.function.language in (
+            *_DECLARED,
+            "python",
+            "javascript",
+            "typescript",
+            "php",
+            "lua",
+        )
+
+    @cached_property
+    def only_reads(self) -> bool:
+        """Whether it gives back what is there: nothing is handed in, called or written."""
+        is_marked = not _ACCESSORS.isdisjoint(self.function.modifiers)
+        facts = self.facts
+        return is_marked or not (self.parameters or facts.calls or facts.writes or facts.raises or self.returns_nothing)
+
+    @cached_property
+    def may_be_boolean(self) -> bool:
+        """Whether nothing contradicts that it answers yes or no."""
+        written = self.return_type
+        language = self.function.language
+        if written:
+            lowered = written.lower()
+            is_predicate = has_trait(language, Trait.TYPE_PREDICATES) and " is " in written
+            is_number = language in ("c", "cpp") and lowered.split()[-1:] == ["int"]
+            return "bool" in lowered or is_predicate or is_number
+        forms = {one.form for one in self.facts.returned}
+        if language in _STATUS:
+            return Form.TEXT not in forms
+        return bool(forms) and forms.isdisjoint((Form.TEXT, Form.NUMBER, Form.LIST, Form.MAPPING))
+
+    @cached_property
+    def takes_function(self) -> bool:
+        """Whether a function is handed in, so that a name `on_x` registers it."""
+        return any(
+            one.name.lower().endswith(_CALLED) or one.name in ("cb", "fn", "f", "fun") or any(mark in (one.type or "") for mark in _CALLED_TYPES)
+            for one in self.parameters
+        )  # fmt: skip
+
+    @cached_property
+    def owner(self) -> tuple[str, ...]:
+        """The words of the class around it; none where that names no thing."""
+        name = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        if not name[:1].isupper() or self.function.language in _MODULES or not name.isidentifier():
+            return ()
+        words = name_words(name)
+        while len(words) > 1 and (words[0] in _OWNER_PREFIXES or words[-1] == "impl"):
+            words = words[1:] if words[0] in _OWNER_PREFIXES else words[:-1]
+        return words if is_phrase(words) and words[-1] not in _NO_OWNERS and not is_plural(words[-1]) else ()
+
+    @property
+    def owner_in_words(self) -> str:
+        """The class around it as a thing: "the connection"; "" where it names none."""
+        return f"the {' '.join(map(word_in_full, self.owner))}" if self.owner else ""
+
+    @property
+    def is_container(self) -> bool:
+        return bool(self.owner) and self.owner[-1] in _CONTAINERS and "static" not in self.function.modifiers
+
+    @cached_property
+    def telling_parameters(self) -> list[str]:
+        """All parameters as things; empty where one of them cannot be read."""
+        words = list(map(_words_of, self.parameters))
+        return (
+            [
+                " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))
+                for one in words
+            ]
+            if all(words)
+            else []
+        )
+
+
+def _words_of(parameter: Parameter) -> tuple[str, ...]:
+    name = parameter.name.strip("*&$@_.")
+    words = name_words(name)
+    if name.isidentifier() and name.lower().rstrip("0123456789") not in _EMPTY_NAMES and is_phrase(words):
+        return words
+    return type_words(parameter.type)[0]

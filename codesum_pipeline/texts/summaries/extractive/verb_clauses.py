@@ -1,0 +1,216 @@
+"""A name that begins with a verb: the verb, its object, and what prepositions add.
+
+The object is the rest of the name; of a verb that stands alone the first parameter, the class around it, or the type
+that comes back, each only for the verbs of a closed list.
+"""
+
+from collections.abc import Sequence
+
+from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_adjective,
+    is_phrase,
+    noun_phrase,
+    pluralize,
+    with_a,
+)
+from codesum_pipeline.texts.summaries.extractive.verb_forms import (
+    ALSO_NOUNS,
+    MODIFIERS,
+    VERBS,
+    Verb,
+    grammar_table,
+    grammar_words,
+    verb_at,
+)
+from codesum_pipeline.texts.summaries.extractive.words import word_in_full
+
+_HEADS = grammar_words("heads")
+_MODIFIED = grammar_words("modified")
+_BRING_IN = grammar_words("bring_in")
+_OF_OWNER = grammar_words("of_owner")
+_OF_PARAMETER = grammar_words("of_parameter")
+_MANNERS = grammar_words("manners")
+_ADVERBS = grammar_words("adverbs")
+_FORMATS = grammar_words("formats")
+_PLAIN_FORMATS = grammar_words("plain_formats")
+_GROUPS = grammar_words("groups")
+_WITHOUT_OBJECT = {verb: frozenset(words.split()) for verb, words in grammar_table("without_object").items()}
+_INTO_OWNER = grammar_table("into_owner")
+
+
+def verb_clause(words: Sequence[str], evidence: NameEvidence) -> str:
+    """The clause of a name that begins with a verb; "" where it may begin with a noun."""
+    verb = verb_at(words)
+    if verb is None or not _is_action(verb, words, evidence):
+        return ""
+    lead, rest = _lead(verb, words, evidence)
+    body, adverb = _without_adverb(rest)
+    said = _complete(verb, body, evidence)
+    return " ".join(filter(None, (lead, said, adverb))) if said else ""
+
+
+def _lead(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> tuple[str, Sequence[str]]:
+    """The verb in the third person, with a second one that is joined to it: `get_or_create`."""
+    rest = words[verb.length :]
+    if rest[:1] and rest[0] in ("and", "or") and (second := verb_at(rest, 1)) and len(rest) > 1:
+        return f"{verb.third} {rest[0]} {second.third}", rest[1 + second.length :]
+    is_given_back = verb.base == "get" and not evidence.returns_nothing
+    return "returns" if is_given_back else verb.third, rest
+
+
+def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool:
+    """Whether the first word is a verb, and no noun or modifier of one."""
+    rest = words[verb.length :]
+    if evidence.only_reads and verb.base != "get":
+        return False
+    if verb.length > 1 or words[0] != verb.base:
+        return True
+    if verb.base in ALSO_NOUNS:
+        head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
+        is_confirmed = evidence.returns_nothing or not evidence.given.isdisjoint(rest)
+        return not rest or (bool(head) and is_confirmed)
+    is_modifier = verb.base in MODIFIERS and bool(rest) and rest[-1] in _MODIFIED
+    return not is_modifier or evidence.returns_nothing
+
+
+def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
+    """What follows the verb; "" where the object is not certain."""
+    if not rest:
+        return _object_of_bare(verb, evidence)
+    cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
+    named, parts = rest[:cut], prepositional_parts(rest[cut:], evidence)
+    if parts is None:
+        return ""
+    if named:
+        what = object_phrase(verb, named, evidence)
+        return f"{what}{_into_owner(verb, evidence, parts)} {parts}".strip() if what else ""
+    if rest[0] in _WITHOUT_OBJECT.get(verb.base, ()):
+        return parts
+    what = _found(verb, evidence)
+    return f"{what} {parts}" if what else ""
+
+
+def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """The words right after a verb as its object."""
+    if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
+        return {"set": f"whether it is {words[0]}", "make": f"it {words[0]}", "mark": f"it as {words[0]}"}[verb.base]
+    if "and" in words[1:-1]:
+        place = list(words).index("and")
+        both = [noun_phrase(part, given=evidence.given) for part in (words[:place], words[place + 1 :])]
+        return " and ".join(both) if all(both) else ""
+    return noun_phrase(words, given=evidence.given, article="a" if verb.base in _BRING_IN else "the")
+
+
+def prepositional_parts(words: Sequence[str], evidence: NameEvidence) -> str | None:
+    """`by_name_in_file` as "by name in the file"; None where a part cannot be read."""
+    parts: list[str] = []
+    while words:
+        end = next((place for place, word in enumerate(words[1:], 1) if word in PREPOSITIONS), len(words))
+        part = _part(words[0], words[1:end], evidence)
+        if not part or len(parts) == 2:
+            return None
+        parts.append(part)
+        words = words[end:]
+    return " ".join(parts)
+
+
+def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str:
+    """One preposition with its noun; the first parameter is the noun that a name leaves out."""
+    if not words:
+        words = evidence.first_parameter
+        return f"{preposition} {noun_phrase(words, given=words)}" if words else ""
+    spoken = " ".join(map(word_in_full, words))
+    if preposition in ("to", "as", "into", "from", "in") and words[-1] in _PLAIN_FORMATS:
+        return f"{preposition} {spoken}" if is_phrase(words) or len(words) == 1 else ""
+    if preposition in ("by", "per", "via") and is_phrase(words):
+        return f"{preposition} {spoken}"
+    if preposition in ("as", "with", "without") and is_phrase(words):
+        return f"{preposition} {noun_phrase(words, article='a')}"
+    phrase = noun_phrase(words, given=evidence.given)
+    return f"{preposition} {phrase}" if phrase else ""
+
+
+def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
+    """The object of a verb that is a whole name."""
+    named = evidence.first_parameter
+    is_manner = not named or named[-1] in _MANNERS
+    if verb.base in _INTO_OWNER and evidence.is_container and len(evidence.parameters) == 1 and not is_manner:
+        return f"{noun_phrase(named, given=named)}{_into_owner(verb, evidence, '')}"
+    if verb.base in _OF_PARAMETER and not is_manner:
+        return noun_phrase(named, given=named)
+    is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
+    return evidence.owner_in_words if verb.base in _OF_OWNER and is_alone else ""
+
+
+def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:
+    """Where something is put, if the class around it is a container: " to the queue"."""
+    return f" {_INTO_OWNER[verb.base]} {evidence.owner_in_words}" if (
+        not parts and verb.base in _INTO_OWNER and evidence.is_container
+    ) else ""  # fmt: skip
+
+
+def _found(verb: Verb, evidence: NameEvidence) -> str:
+    """What a verb without an object is about: the type that comes back, or what a class like a repository holds."""
+    words, is_many = evidence.result
+    if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
+        words = evidence.owner[:-1]
+    if not words or (
+        verb.base not in _BRING_IN
+        and verb.base
+        not in (
+            "get",
+            "load",
+            "read",
+            "fetch",
+            "search",
+            "select",
+            "query",
+            "parse",
+            "lookup",
+            "look",
+            "delete",
+            "remove",
+            "retrieve",
+        )
+    ):
+        return ""
+    return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")
+
+
+def _without_adverb(words: Sequence[str]) -> tuple[Sequence[str], str]:
+    return (words[:-1], words[-1]) if words and words[-1] in _ADVERBS else (words, "")
+
+
+def converted(words: Sequence[str], evidence: NameEvidence) -> str:
+    """What something is converted to: a format of the list, or the type that comes back; "" of others."""
+    head = words[-1] if words else ""
+    if not head or len(words) > 3:
+        return ""
+    spoken = " ".join(map(word_in_full, words))
+    if head in _PLAIN_FORMATS:
+        return spoken
+    is_certain = head in _FORMATS or set(words) <= set(evidence.result[0])
+    return (
+        noun_phrase(words, article="a") or (with_a(spoken) if len(words) == 1 and head in _FORMATS else "")
+        if is_certain
+        else ""
+    )
+
+
+def noun_first_clause(words: Sequence[str], evidence: NameEvidence) -> str:
+    """A name of a language without classes, which says first what it is about: `client_create`."""
+    verb = verb_at(words, len(words) - 1)
+    if verb is None or words[-1] not in _LAST or (verb_at(words) and words[0] not in (ALSO_NOUNS | MODIFIERS)):
+        return ""
+    if words[0] in _HOOKS or not is_phrase(words[:-1]) or len(words) < 2:
+        return ""
+    article = "a" if verb.base in _BRING_IN and verb.base not in ("append", "insert", "add") else "the"
+    what = noun_phrase(words[:-1], article=article)
+    return f"{verb.third} {'to ' if verb.base in ('append', 'insert', 'add') else ''}{what}"
+
+
+_LAST = grammar_words("last")
+_HOOKS = grammar_words("hooks")
+__all__ = ["VERBS"]
