@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, known_calls
-from codesum_pipeline.texts.summaries.extractive.words import name_in_words
+from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _ASSIGNED = re.compile(
@@ -22,6 +22,7 @@ _ASSIGNED = re.compile(
 _MAX_SOURCE_CHARS = 100_000
 _MAX_NAMES = 3
 _ANY = "any"
+_CLAIMS = {(word,) for word in ("is", "has", "was", "can", "should", "needs", "did", "had", "are", "have", "maybe")}
 
 
 def assigned_names(function: FunctionInput) -> frozenset[str]:
@@ -47,7 +48,8 @@ def changed_arguments(function: FunctionInput) -> Iterator[Effect]:
     ]
     names = list(dict.fromkeys(one.names[0] for one in changed))[:_MAX_NAMES]
     if names:
-        text = f"changes its argument{'s' if len(names) > 1 else ''} {in_a_row(names)}"
+        is_named = all(len(name) > 1 for name in names)
+        text = f"changes its argument{'s' if len(names) > 1 else ''}" + (f" {in_a_row(names)}" if is_named else "")
         yield Effect("mutates", text, changed[0].line, text)
 
 
@@ -56,14 +58,26 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
     if code.is_constructor():
         return
     receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
-    own = [one for one in code.facts.writes if (one.names[:1] and one.names[0] in receivers and len(one.names) > 1)]
-    own += [one for one in code.facts.writes if one.text.startswith("@") and one.names and one not in own]
-    fields = [(one, name_in_words(one.names[1] if one.names[0] in receivers else one.names[0])) for one in own]
-    names = list(dict.fromkeys(name for _, name in fields))[:_MAX_NAMES]
-    if names:
-        is_set = all(one.form is Form.NAME and len(one.names) <= 2 for one, _ in fields)
-        text = f"{'sets' if is_set else 'changes'} its {in_a_row(names)}"
-        yield Effect("mutates", text, min(one.line for one, _ in fields), text)
+    fields = [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
+    if fields:
+        names = list(dict.fromkeys(name_in_words(path[0]) for _, path in fields if _is_thing(path[0])))[:_MAX_NAMES]
+        is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
+        text = f"{'sets' if is_set else 'changes'} its {in_a_row(names) if names else 'state'}"
+        yield Effect("mutates", text.replace("sets its state", "changes its state"), fields[0][0].line, text)
+
+
+def _path_in_object(written: Fact, receivers: set[str]) -> tuple[str, ...]:
+    """The names within its object that lead to what is assigned; none for what is another object's."""
+    if "(" in written.text:
+        return ()
+    if written.text.startswith("@"):
+        return written.names
+    return written.names[1:] if written.names and written.names[0] in receivers else ()
+
+
+def _is_thing(name: str) -> bool:
+    """Whether a field's name is a noun of its own: not a letter, not a claim such as `isOpen`."""
+    return len(name.strip("_")) > 2 and name_words(name)[:1] not in _CLAIMS
 
 
 def in_a_row(names: list[str]) -> str:

@@ -37,7 +37,7 @@ _FIRST_MINOR = "await_tasks"
 _MAX_FAILURES, _MAX_NAMED, _MAX_MESSAGES, _MAX_MESSAGE_CHARS = 3, 3, 2, 90
 _MIN_MESSAGE_WORDS = 3
 _LOGS = ("log", "log_warning", "log_error")
-_BY_MODE = {"r": "read_file", "w": "write_file", "x": "write_file", "a": "append_file"}
+_BY_MODE = {"r": "open_to_read", "w": "write_file", "x": "write_file", "a": "append_file"}
 # A word of code is looked for in so much of a function.
 _MAX_SOURCE_CHARS = 100_000
 _MAX_PROSE_CHARS = 240
@@ -68,6 +68,7 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     said = _folded(headline)
     new = [one for one in effects if not _folded(one.brief) <= said]
     done = [one.brief for one in new if one.kind != "raises"][:limit]
+    done = [] if done == ["logs"] else done
     failures = [one.brief for one in new if one.kind == "raises"][:1]
     parts = [in_a_row(done)] if done else []
     text = "; ".join([*parts, *failures])
@@ -109,6 +110,8 @@ def _evidence_by_effect(function: FunctionInput, known: KnownCalls) -> dict[str,
     found: dict[str, list[_Evidence]] = defaultdict(list)
     source = function.canonical_source[:_MAX_SOURCE_CHARS]
     lines = source.split("\n")
+    first, documented = function.facts.signature_line, function.facts.docstring_line
+    body = range(first if documented <= first else documented + 1, len(lines) + 1)
     for call in function.facts.calls:
         if name := known.effect_of(call):
             if known.is_whole_chain(call) and call.names[:1] and call.names[0] in _own_names(function):
@@ -119,7 +122,7 @@ def _evidence_by_effect(function: FunctionInput, known: KnownCalls) -> dict[str,
     for name, pattern in known.words:
         for match in pattern.finditer(source):
             line = source.count("\n", 0, match.start()) + 1
-            if line > function.facts.docstring_line and not _is_quoted(source, match.start()):
+            if line in body and not _is_quoted(source, match.start()):
                 found[name].append(_Evidence(line, match[1] if pattern.groups else ""))
     return found
 

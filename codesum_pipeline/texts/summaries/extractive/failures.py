@@ -15,9 +15,12 @@ _RAISED_CLASS = re.compile(r"(?:raise|throw|fail)[( ]\s*(?:new )?((?:\w{1,80}(?:
 _IS_NOTHING = re.compile(r" ?===? ?(null|nil|None|undefined|nullptr|NULL|true|false|True|False)\b")
 _IS_NOT_NOTHING = re.compile(r" ?!==? ?(null|nil|None|undefined|nullptr|NULL|true|false|True|False)\b")
 _NOT = re.compile(r"!(?=[\w(])")
-_MIN_WORDS = 3
+_MIN_MESSAGE = 5
 _MAX_BRIEF_CONDITION, _MAX_BRIEF_MESSAGE = 50, 90
-_VOWELS = frozenset("aeiou")
+_SPELLED_WITH_VOWEL = frozenset("AEFHILMNORSX")
+_VOWEL_SOUND = re.compile(r"(?!uni(?!n|m|d)|us[eua]|ut[ie]|eu|one|once)[aeiou]", re.I)
+_NOUNS = frozenset(("error", "exception", "failure", "fault", "warning", "exit", "interrupt", "interruption", "panic"))
+_UNTELLING = frozenset(("Error", "Exception", "RuntimeError", "RuntimeException"))
 
 
 def failures_of(code: CodeFacts) -> list[Effect]:
@@ -33,11 +36,14 @@ def condition_in_words(condition: str) -> str:
 
 
 def _raised(code: CodeFacts) -> Iterator[Effect]:
+    known = known_calls(code.function.language)
+    source, forms = code.function.canonical_source, known.raise_forms if known else ()
+    verb = known.raises if known else "raises"
     for one in code.facts.raises:
         name = _class_of(one)
-        how = f"raises {name}" if name else ways_to_fail().get(one.names[-1] if one.names else "", "raises an error")
-        if how:
-            yield from _failure(code, one, how, f"raises {_with_article(name)}" if name else how)
+        how = f"{verb} {name}" if name else ways_to_fail().get(one.names[-1] if one.names else "", "raises an error")
+        if how and (not forms or any(form.format(name) in source for form in forms)):
+            yield from _failure(code, one, how, f"{verb.split()[0]} {_with_article(name)}" if name else how, name)
 
 
 def _returned(code: CodeFacts) -> Iterator[Effect]:
@@ -48,16 +54,16 @@ def _returned(code: CodeFacts) -> Iterator[Effect]:
         how = known.failure_of(one) if known else ""
         is_given = how.startswith("raises") or "return" in lines[one.line - 1].split() if how else False
         if is_given and message_in_words(one.said):
-            yield from _failure(code, one, how, how)
+            yield from _failure(code, one, how, how, "")
 
 
-def _failure(code: CodeFacts, fact: Fact, how: str, brief: str) -> Iterator[Effect]:
+def _failure(code: CodeFacts, fact: Fact, how: str, brief: str, name: str) -> Iterator[Effect]:
     why = clip_text(message_in_words(fact.said), _MAX_BRIEF_MESSAGE)
     when = condition_in_words(getattr(fact, "when", ""))
-    if not (why or when or (how.startswith("raises ") and how != "raises an error")):
+    if not (why or when or (name and name not in _UNTELLING)):
         return
     text = f"{how} when {when}" if when else how
-    if len(why.split()) >= _MIN_WORDS:
+    if len(why) >= _MIN_MESSAGE:
         brief = f"{brief}: {why}"
     elif when and len(when) <= _MAX_BRIEF_CONDITION and without_foreign_names(when, own_names(code.function)) == when:
         brief = f"{brief} when {when}"
@@ -73,5 +79,10 @@ def _class_of(raised: Fact) -> str:
 
 
 def _with_article(name: str) -> str:
+    """A class of errors as a noun: `a value error`, `an HTTP exception`, `a not found error`."""
     words = name_in_words(name)
-    return f"{'an' if words[:1].lower() in _VOWELS else 'a'} {words}"
+    words = words if words.rpartition(" ")[2].lower() in _NOUNS else f"{words} error"
+    first = words.partition(" ")[0]
+    is_spelled = first.isupper() and len(first) > 1
+    is_vowel = first[0] in _SPELLED_WITH_VOWEL if is_spelled else bool(_VOWEL_SOUND.match(first))
+    return f"{'an' if is_vowel else 'a'} {words}"

@@ -69,6 +69,9 @@ class KnownCalls(Struct, frozen=True):
     # What the type of a parameter has if an assignment to an attribute or an item of it reaches the caller; or `any`.
     field_marks: str
     item_marks: str
+    # How an error of a class is said, and where its name alone is no proof, the forms that raise it.
+    raises: str
+    raise_forms: tuple[str, ...]
 
     def effect_of(self, call: Fact) -> str:
         """The name of the effect that a call has; "" of a call that is not known."""
@@ -160,6 +163,8 @@ def known_calls(language: str) -> KnownCalls | None:
         are_commands=bool(tables[0].get("are_commands")),
         field_marks=tables[0].get("field_marks", ""),
         item_marks=tables[0].get("item_marks", ""),
+        raises=tables[0].get("raises", "raises"),
+        raise_forms=tuple(tables[0].get("raise_forms", ())),
     )
 
 
