@@ -44,7 +44,7 @@ def message_in_words(text: str) -> str:
     words = _ESCAPES.sub(" ", text)
     words = _FILLED.sub("…", words).replace("\\", "") if any(mark in words for mark in "%{\\$") else words
     words = make_printable(_JOINED.sub("… ", _GAPS.sub("", words))).strip(" :;,.-=>")
-    words = words.strip("'") if words.startswith("'") else words
+    words = words[1:-1] if words[:1] == words[-1:] == "'" and "'" not in words[1:-1] else words
     return words if any(map(str.isalpha, words)) else ""
 
 

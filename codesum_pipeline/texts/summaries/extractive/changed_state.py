@@ -1,0 +1,100 @@
+"""What a function changes that outlives it: its arguments and the fields of its object.
+
+An assignment counts only where the language makes certain that the caller's value changes: by a pointer or a mutable
+reference where values are copied, and never to a name that was given another value before.
+"""
+
+import re
+from collections.abc import Iterator
+
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
+from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
+from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, known_calls
+from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+
+_ASSIGNED = re.compile(
+    r"^[ \t]*(?:(?:if|for|let|const|var|val|local|auto|final|mut|static|\() ?){0,3}"
+    r"((?:\w{1,80}, ?){0,4}\w{1,80})(?: ?: ?[^=\n]{1,60})? ?(?::=|=(?![=>~])|\bin\b|\bof\b)",
+    re.M,
+)
+_MAX_SOURCE_CHARS = 100_000
+_MAX_NAMES = 3
+_ANY = "any"
+_CLAIMS = {(word,) for word in ("is", "has", "was", "can", "should", "needs", "did", "had", "are", "have", "maybe")}
+
+
+def assigned_names(function: FunctionInput) -> frozenset[str]:
+    """The names that the function gives a value of its own."""
+    source = function.canonical_source[:_MAX_SOURCE_CHARS]
+    return frozenset(name.strip() for match in _ASSIGNED.finditer(source) for name in match[1].split(","))
+
+
+def changed_arguments(function: FunctionInput) -> Iterator[Effect]:
+    """The arguments of which it assigns an attribute or an item, as one effect."""
+    given = {_bare(one.name): one for one in function.facts.parameters if one.kind in ("positional", "keyword")}
+    assigned = [one for one in function.facts.writes if one.names and one.names[0] in given]
+    known = known_calls(function.language)
+    if not assigned or known is None:
+        return
+    own = assigned_names(function)
+    changed = [
+        one
+        for one in assigned
+        if one.names[0] not in own
+        and one.names[0] not in RECEIVERS
+        and _reaches_caller(one, given[one.names[0]], known.field_marks, known.item_marks)
+    ]
+    names = list(dict.fromkeys(one.names[0] for one in changed))[:_MAX_NAMES]
+    if names:
+        is_named = all(len(name) > 1 for name in names)
+        text = f"changes its argument{'s' if len(names) > 1 else ''}" + (f" {in_a_row(names)}" if is_named else "")
+        yield Effect("mutates", text, changed[0].line, text)
+
+
+def changed_fields(code: CodeFacts) -> Iterator[Effect]:
+    """The fields of its own object that it assigns, as one effect; a constructor's are no news."""
+    if code.is_constructor():
+        return
+    receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
+    fields = [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
+    if fields:
+        names = list(dict.fromkeys(name_in_words(path[0]) for _, path in fields if _is_thing(path[0])))[:_MAX_NAMES]
+        is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
+        text = f"{'sets' if is_set else 'changes'} its {in_a_row(names) if names else 'state'}"
+        yield Effect("mutates", text.replace("sets its state", "changes its state"), fields[0][0].line, text)
+
+
+def _path_in_object(written: Fact, receivers: set[str]) -> tuple[str, ...]:
+    """The names within its object that lead to what is assigned; none for what is another object's."""
+    if "(" in written.text:
+        return ()
+    if written.text.startswith("@"):
+        return written.names
+    return written.names[1:] if written.names and written.names[0] in receivers else ()
+
+
+def _is_thing(name: str) -> bool:
+    """Whether a field's name is a noun of its own: not a letter, not a claim such as `isOpen`."""
+    return len(name.strip("_")) > 2 and name_words(name)[:1] not in _CLAIMS
+
+
+def in_a_row(names: list[str]) -> str:
+    """`a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _reaches_caller(written: Fact, parameter: Parameter, field_marks: str, item_marks: str) -> bool:
+    """Whether an assignment through a parameter changes what the caller holds."""
+    is_item = written.form is Form.ITEM
+    if not is_item and (written.form is not Form.NAME or (len(written.names) < 2 and written.text[:1] != "*")):
+        return False
+    shown = f"{parameter.name} {parameter.type or ''} {written.text if '->' in written.text else ''}"
+    marks = item_marks if is_item else field_marks
+    return marks == _ANY or (any(mark in shown for mark in marks.split()) and "const " not in shown)
+
+
+def _bare(name: str) -> str:
+    return name.strip("*&$@. ")

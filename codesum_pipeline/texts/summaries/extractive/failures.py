@@ -1,0 +1,88 @@
+"""How a function fails: the errors that it raises or returns, each with its condition and its message."""
+
+import re
+from collections.abc import Iterator
+
+from codesum_pipeline.foundation.data_model.symbol import Fact
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
+from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, own_names, without_foreign_names
+from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, known_calls, ways_to_fail
+from codesum_pipeline.texts.summaries.extractive.words import name_in_words
+
+# `raise Minitest::Assertion, "..."`
+_RAISED_CLASS = re.compile(r"(?:raise|throw|fail)[( ]\s*(?:new )?((?:\w{1,80}(?:::|\.)){0,8}[A-Z]\w{0,80})")
+_IS_NOTHING = re.compile(r" ?===? ?(null|nil|None|undefined|nullptr|NULL|true|false|True|False)\b")
+_IS_NOT_NOTHING = re.compile(r" ?!==? ?(null|nil|None|undefined|nullptr|NULL|true|false|True|False)\b")
+_NOT = re.compile(r"!(?=[\w(])")
+_MIN_MESSAGE = 5
+_MAX_BRIEF_CONDITION, _MAX_BRIEF_MESSAGE = 50, 90
+_SPELLED_WITH_VOWEL = frozenset("AEFHILMNORSX")
+_VOWEL_SOUND = re.compile(r"(?!uni(?!n|m|d)|us[eua]|ut[ie]|eu|one|once)[aeiou]", re.I)
+_NOUNS = frozenset(("error", "exception", "failure", "fault", "warning", "exit", "interrupt", "interruption", "panic"))
+_UNTELLING = frozenset(("Error", "Exception", "RuntimeError", "RuntimeException"))
+
+
+def failures_of(code: CodeFacts) -> list[Effect]:
+    """What it raises, in source order, each error once; one without class, condition and message is left out."""
+    found = {effect.text: effect for effect in (*_raised(code), *_returned(code))}
+    return sorted(found.values(), key=lambda effect: effect.line)
+
+
+def condition_in_words(condition: str) -> str:
+    """A condition of code as it may follow the word "when"."""
+    text = _IS_NOT_NOTHING.sub(r" is not \1", _IS_NOTHING.sub(r" is \1", make_printable(condition)))
+    return _NOT.sub("not ", text).strip()
+
+
+def _raised(code: CodeFacts) -> Iterator[Effect]:
+    known = known_calls(code.function.language)
+    source, forms = code.function.canonical_source, known.raise_forms if known else ()
+    verb = known.raises if known else "raises"
+    for one in code.facts.raises:
+        name = _class_of(one)
+        how = f"{verb} {name}" if name else ways_to_fail().get(one.names[-1] if one.names else "", "raises an error")
+        if how and (not forms or any(form.format(name) in source for form in forms)):
+            yield from _failure(code, one, how, f"{verb.split()[0]} {_with_article(name)}" if name else how, name)
+
+
+def _returned(code: CodeFacts) -> Iterator[Effect]:
+    """The errors that calls make, as far as they are returned or raised where they are made."""
+    known = known_calls(code.function.language)
+    lines = code.function.canonical_source.split("\n") if known and known.fails else []
+    for one in code.facts.calls if known and known.fails else ():
+        how = known.failure_of(one) if known else ""
+        is_given = how.startswith("raises") or "return" in lines[one.line - 1].split() if how else False
+        if is_given and message_in_words(one.said):
+            yield from _failure(code, one, how, how, "")
+
+
+def _failure(code: CodeFacts, fact: Fact, how: str, brief: str, name: str) -> Iterator[Effect]:
+    why = clip_text(message_in_words(fact.said), _MAX_BRIEF_MESSAGE)
+    when = condition_in_words(getattr(fact, "when", ""))
+    if not (why or when or (name and name not in _UNTELLING)):
+        return
+    text = f"{how} when {when}" if when else how
+    if len(why) >= _MIN_MESSAGE:
+        brief = f"{brief}: {why}"
+    elif when and len(when) <= _MAX_BRIEF_CONDITION and without_foreign_names(when, own_names(code.function)) == when:
+        brief = f"{brief} when {when}"
+    yield Effect("raises", clip_text(f"{text}: {why}" if why else text, MAX_ITEM), fact.line, brief)
+
+
+def _class_of(raised: Fact) -> str:
+    """The class of an error, as it is named last; "" of what is no class."""
+    classes = [name for name in raised.names if name[:1].isupper()]
+    if not classes and (match := _RAISED_CLASS.match(raised.text)):
+        classes = [match[1].replace("::", ".").rpartition(".")[2]]
+    return classes[-1] if classes else ""
+
+
+def _with_article(name: str) -> str:
+    """A class of errors as a noun: `a value error`, `an HTTP exception`, `a not found error`."""
+    words = name_in_words(name)
+    words = words if words.rpartition(" ")[2].lower() in _NOUNS else f"{words} error"
+    first = words.partition(" ")[0]
+    is_spelled = first.isupper() and len(first) > 1
+    is_vowel = first[0] in _SPELLED_WITH_VOWEL if is_spelled else bool(_VOWEL_SOUND.match(first))
+    return f"{'an' if is_vowel else 'a'} {words}"

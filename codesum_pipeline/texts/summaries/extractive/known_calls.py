@@ -1,0 +1,187 @@
+"""Which calls of a language have which effect on the world: the tables in `effect_tables/`.
+
+`effects.toml` lists all effects, the most telling first; a language's table lists what has them. An entry under
+`calls` is one of
+
+    os.remove            this chain of names, and no longer one; without a dot a call without a receiver
+    .read_text           a method whose name alone is unmistakable, of anything
+    lock|mutex~acquire   a method of what is named so: `self._file_lock.acquire`
+
+and one under `words` is a pattern of what is no call, such as `os.environ["HOME"]`. `roots` are namespaces that a chain
+may begin with, `ambiguous` the calls that only a mark of the global scope makes certain, and a table `extends` another.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import product
+from typing import Any
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.symbol import Fact
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
+from codesum_pipeline.texts.summaries.extractive.words import name_words
+
+Chain = tuple[str, ...]
+
+_JOINT = re.compile(r"::|->|\?\.|!\.|&\.|[.:\\]")
+_PLAIN = re.compile(r"[\w.:?!&>$@\\-]+")
+_SIGNS = "@$?&*"
+# Longer chains are no calls of a library.
+_MAX_CHARS = 120
+
+
+class Effect(Struct, frozen=True):
+    """What a function does besides returning: one of reads, writes, emits, raises or mutates, a phrase in the third
+    person, and the canonical line that shows it. `brief` is the phrase for prose, which has no room for all of it."""
+
+    kind: str
+    text: str
+    line: int
+    brief: str
+
+
+class EffectKind(Struct, frozen=True):
+    """One effect: what it does (reads, writes, emits or mutates), as a phrase for one call, for several, and with a
+    name that its call says; it goes unsaid beside those in `unless`."""
+
+    kind: str
+    one: str
+    many: str = ""
+    named: str = ""
+    unless: str = ""
+
+
+class KnownCalls(Struct, frozen=True):
+    """The table of one language."""
+
+    roots: frozenset[str]
+    ambiguous: frozenset[str]
+    chains: dict[Chain, str]
+    methods: dict[str, str]
+    of_receivers: dict[Chain, str]
+    words: tuple[tuple[str, re.Pattern[str]], ...]
+    fails: dict[Chain, str]
+    are_commands: bool
+    # What the type of a parameter has if an assignment to an attribute or an item of it reaches the caller; or `any`.
+    field_marks: str
+    item_marks: str
+    # How an error of a class is said, and where its name alone is no proof, the forms that raise it.
+    raises: str
+    raise_forms: tuple[str, ...]
+
+    def effect_of(self, call: Fact) -> str:
+        """The name of the effect that a call has; "" of a call that is not known."""
+        chain = self.without_roots(chain_of(call, are_commands=self.are_commands))
+        if not chain or (len(chain) == 1 and chain[0] in self.ambiguous and not call.text.startswith(("::", "std::"))):
+            return ""
+        bare = (*chain[:-1], chain[-1].rstrip("!"))
+        return self._find(chain) or (self._find(bare) if bare != chain else "")
+
+    def is_whole_chain(self, call: Fact) -> bool:
+        """Whether the table has all names of a call, of which a variable would make another call."""
+        return self.without_roots(chain_of(call, are_commands=self.are_commands)) in self.chains
+
+    def failure_of(self, call: Fact) -> str:
+        """How a function fails that makes such a call: `returns an error`; "" where it makes no error."""
+        return self.fails.get(self.without_roots(chain_of(call, are_commands=self.are_commands)), "")
+
+    def without_roots(self, chain: Chain) -> Chain:
+        while len(chain) > 1 and chain[0] in self.roots:
+            chain = chain[1:]
+        return chain
+
+    def _find(self, chain: Chain) -> str:
+        if found := self.chains.get(chain):
+            return found
+        if len(chain) == 1:
+            return ""
+        receiver = name_words(chain[-2])[-1:]
+        return self.of_receivers.get((*receiver, chain[-1]), "") or self.methods.get(chain[-1], "")
+
+
+def chain_of(call: Fact, *, are_commands: bool = False) -> Chain:
+    """The names of a call as it is written, its receivers first: `std::fs::write` gives std, fs, write."""
+    text = call.text.removeprefix("new ")
+    if are_commands:
+        return (text,) if _PLAIN.fullmatch(text) else ()
+    is_plain = len(text) <= _MAX_CHARS and _PLAIN.fullmatch(text) is not None
+    return _split(text) if is_plain else tuple(call.names)
+
+
+@lru_cache(maxsize=16384)
+def _split(text: str) -> Chain:
+    return tuple([part for name in _JOINT.split(text) if (part := name.strip(_SIGNS).rstrip("?"))])
+
+
+@cache
+def effect_kinds() -> dict[str, EffectKind]:
+    """All effects by their names, the most telling first."""
+    return {name: EffectKind(**fields) for name, fields in _read("effects").items()}
+
+
+@cache
+def ways_to_fail() -> dict[str, str]:
+    """How a function fails, by the name that raises what is of no class."""
+    return {name: how for how, names in _read("failures")["how"].items() for name in names.split()}
+
+
+@cache
+def known_calls(language: str) -> KnownCalls | None:
+    """The table of a language; None of one that has none."""
+    name = next((one for one in (language, profile_of(language).family) if _path(one).is_file()), "")
+    tables = [*_with_extended(name)] if name else []
+    if not tables:
+        return None
+    chains: dict[Chain, str] = {}
+    methods: dict[str, str] = {}
+    of_receivers: dict[Chain, str] = {}
+    for effect, entry in ((effect, entry) for table in tables for effect, entry in _entries(table, "calls")):
+        receivers, is_of_receiver, names = entry.partition("~")
+        if is_of_receiver:
+            for pair in product(receivers.lower().split("|"), names.split("|")):
+                of_receivers.setdefault(pair, effect)
+        elif entry.startswith(".") and entry.count(".") == 1 and entry != ".":
+            methods.setdefault(entry[1:], effect)
+        else:
+            chains.setdefault((entry,) if tables[0].get("are_commands") else _split(entry), effect)
+    return KnownCalls(
+        roots=frozenset(word for table in tables for word in table.get("roots", "").split()),
+        ambiguous=frozenset(word for table in tables for word in table.get("ambiguous", "").split()),
+        chains=chains,
+        methods=methods,
+        of_receivers=of_receivers,
+        words=tuple(
+            (effect, re.compile(pattern, re.M))
+            for table in tables
+            for effect, pattern in table.get("words", {}).items()
+        ),
+        fails={_split(entry): how for table in tables for how, entry in _entries(table, "fails")},
+        are_commands=bool(tables[0].get("are_commands")),
+        field_marks=tables[0].get("field_marks", ""),
+        item_marks=tables[0].get("item_marks", ""),
+        raises=tables[0].get("raises", "raises"),
+        raise_forms=tuple(tables[0].get("raise_forms", ())),
+    )
+
+
+def _with_extended(name: str) -> Iterator[dict[str, Any]]:
+    while name:
+        table = _read(name)
+        yield table
+        name = table.get("extends", "")
+
+
+def _entries(table: dict[str, Any], part: str) -> Iterator[tuple[str, str]]:
+    return ((name, entry) for name, entries in table.get(part, {}).items() for entry in entries.split())
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(_path(name).read_text("utf-8"))
+
+
+def _path(name: str) -> Any:
+    return files(__package__) / "effect_tables" / f"{name}.toml"
