@@ -59,6 +59,8 @@ class PurposeSource(StrEnum):
     """Where a summary's first statement came from."""
 
     DOCSTRING = "docstring"
+    COMMENT = "comment"
+    MESSAGE = "message"
     NAME = "name"
     BODY = "body"
     CHILDREN = "children"
@@ -128,10 +130,18 @@ class WrittenText(Struct, frozen=True):
         more = [self.side_effects, self.invariants, self.responsibilities]
         return hash_of([*texts, [*map(astuple, self.inputs)], *more, [*map(astuple, self.citations)]])
 
+    @property
+    def shown_hash(self) -> str:
+        """sha1 over what the writer of a parent is shown of the text: its summary and keywords."""
+        return hash_of([self.summary, self.keywords])
+
 
 class ChildPair(Struct, frozen=True):
-    """One child as it is kept with its parent's text: the name relative to the parent, and the hash of the child's
-    text. Its words are not kept."""
+    """One child as it is kept with its parent's text: the name relative to the parent, and a hash of the child's text:
+    of an extractive text what the parent's writer is shown, of any other the whole. Its words are not kept.
+
+    With a function's text it is what holds the function, and the hash of the author's words about that.
+    """
 
     id: str
     name: str
@@ -166,8 +176,8 @@ class TextRow(Struct, frozen=True):
     It is what a level keeps from build to build. A `SummaryDocument` has the same words, and all that the present
     snapshot says of the document besides.
 
-    `gate` and `failure` are those of the last build. The last six fields are provenance: they change only when the text
-    does.
+    `gate` and `failure` are those of the last build. From `cause` to `cost_usd` it is provenance, which changes only
+    when the text does. `shown_hash` is that of an extractive text; None in rows of earlier versions.
     """
 
     id: str
@@ -192,6 +202,7 @@ class TextRow(Struct, frozen=True):
     commit: str
     written_at: str
     cost_usd: float
+    shown_hash: str | None = None
 
 
 class SummaryDocument(Struct, frozen=True):

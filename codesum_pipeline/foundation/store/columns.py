@@ -50,7 +50,8 @@ _TEXTS: Mapping[str, str] = {
     "parameters": "Hash of the model's parameters, such as temperature; null where no model wrote the text.",
     "written_with": "The context that a model was shown, its lines as hashes; null where no model wrote the text.",
     "own_hash": "Hash of what the writer was shown of the document itself, without its children.",
-    "children": "Id, name and text hash of each child, as the writer was shown them.",
+    "children": "Id, name and text hash of each child, as the writer was shown them; of a function what holds it.",
+    "shown_hash": "Hash of what a parent's writer is shown of an extractive text; null of others.",
     "text": "The written fields: summary, intent, keywords, inputs, returns, side effects, citations, …",
     "purpose_source": "Where the summary's first sentence comes from: docstring, name, body, children, …",
 }

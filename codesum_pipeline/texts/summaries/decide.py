@@ -93,13 +93,14 @@ class LastTexts:
             return Rewrite(wanted.id, turned, own)
         if before.own_hash != wanted.own_hash:
             return Rewrite(wanted.id, Cause.CONTENT, own)
-        # The children that came, went or read otherwise.
+        # The children, or what holds a function, that came, went or read otherwise.
         changed = {(c.id, c.text_hash) for c in wanted.children} ^ {(c.id, c.text_hash) for c in before.children}
-        if not changed:
+        if turned or not changed or before.writer != wanted.writer:
             return Rewrite(wanted.id, turned or (Cause.PROMPT if is_ else Cause.SETTINGS), own)
         # An earlier version may have stored an id with a secret in it.
         causes = {mask_secrets(id_).text for id_, _ in changed}
-        return Rewrite(wanted.id, Cause.CHILD, tuple(sorted(causes)))
+        cause = Cause.CONTENT if self._level is Level.FUNCTION else Cause.CHILD
+        return Rewrite(wanted.id, cause, tuple(sorted(causes)))
 
     def of(self, ids: Collection[str]) -> dict[str, RequiredDocument]:
         """What the texts of some documents were written from, by id; those without a text are left out."""

@@ -18,7 +18,8 @@ from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
-from codesum_pipeline.texts.summaries.inputs import FunctionInput
+from codesum_pipeline.texts.summaries.holders import Holders
+from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
@@ -40,25 +41,30 @@ def want_functions(
     workspace: Workspace, writers: Mapping[str, str], ids: Collection[str] | None = None
 ) -> list[RequiredDocument]:
     """Every function, or some, with the writer that was chosen for it."""
-    names = ["id", "qualified_name", "language", "canonical_source", "has_syntax_errors"]
+    names = [
+        "id", "qualified_name", "language", "canonical_source", "parent_id", "file_path", "has_syntax_errors",
+    ]  # fmt: skip
     wanted: dict[str, RequiredDocument] = {}
-    broken: list[str] = []
+    broken: dict[str, Holder | None] = {}
+    holders = Holders.of(workspace)
     parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
     for table in parts:
-        for id_, *shown, is_broken in zip(*(table.column(name).to_pylist() for name in names), strict=True):
+        columns = (table.column(name).to_pylist() for name in names)
+        for id_, *shown, parent_id, path, is_broken in zip(*columns, strict=True):
             writer = writers.get(id_, EXTRACTIVE)
             if kind_of_writer(writer) is WrittenBy.LLM:
                 wanted[id_] = function_source(id_, *shown).wanted(writer)
                 continue
-            wanted[id_] = want_function(id_, writer, shown[-1])
+            holder = holders.of_symbol(parent_id, path)
+            wanted[id_] = want_function(id_, writer, shown[-1], holder)
             if is_broken:
-                broken.append(id_)
+                broken[id_] = holder
     # The step that writes the text meets the same error and counts it.
     guard = FailureGuard()
     for function in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
         with guard.item(function.id):
             wanted[function.id] = want_function(
-                function.id, writers.get(function.id, EXTRACTIVE), shown_source(function)
+                function.id, writers.get(function.id, EXTRACTIVE), shown_source(function), broken[function.id]
             )
     return list(wanted.values())
 

@@ -13,6 +13,18 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.symbol import Reexport, SymbolFacts
 
 
+class Holder(Struct, frozen=True):
+    """What holds a document: the nearest class or file, or the folder, whose author says what it is for.
+
+    `words` are the first paragraph of its documentation, as `symbols` and `file_facts` have it.
+    """
+
+    id: str
+    name: str
+    language: str
+    words: str
+
+
 class FunctionInput(Struct, frozen=True):
     """A function or method: those columns of `symbols` that its text is made from.
 
@@ -62,6 +74,7 @@ class ClassInput(Struct, frozen=True):
     modifiers: tuple[str, ...]
     fields: tuple[str, ...]
     children: tuple[ChildText, ...] = ()
+    holder: Holder | None = None
 
 
 class FileInput(Struct, frozen=True):
@@ -77,6 +90,7 @@ class FileInput(Struct, frozen=True):
     children: tuple[ChildText, ...] = ()
     reexports: tuple[Reexport, ...] = ()
     literals: tuple[str, ...] = ()
+    holder: Holder | None = None
 
 
 class TextFileInput(Struct, frozen=True):
@@ -106,8 +120,8 @@ UpperInput = ClassInput | FileInput | TextFileInput | ModuleInput
 AnyInput = FunctionInput | UpperInput
 
 
-# What `metadata_of` leaves out; re-exports are shown as words.
-_NOT_SHOWN = ("id", "children", "reexports", "readme_name")
+# What `metadata_of` leaves out; re-exports and holders are shown as words.
+_NOT_SHOWN = ("id", "children", "reexports", "readme_name", "holder")
 
 
 def metadata_of(document: UpperInput) -> dict[str, Any]:
@@ -117,7 +131,9 @@ def metadata_of(document: UpperInput) -> dict[str, Any]:
         for one in (document.reexports if isinstance(document, FileInput) else ())
     ]
     names = (name for name in document.__struct_fields__ if name not in _NOT_SHOWN)
-    return ({"reexports": handed_on} if handed_on else {}) | {name: getattr(document, name) for name in names}
+    found = ({"reexports": handed_on} if handed_on else {}) | {name: getattr(document, name) for name in names}
+    holder = document.holder if isinstance(document, ClassInput | FileInput) else None
+    return found | ({"holder": [holder.name, holder.words]} if holder else {})
 
 
 def children_of(document: AnyInput) -> Sequence[ChildText]:

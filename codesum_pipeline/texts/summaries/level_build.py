@@ -18,6 +18,7 @@ from codesum_pipeline.foundation.worker_processes.pool import Pool, resting_work
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
+from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
 from codesum_pipeline.texts.summaries.text_rows import Stamp
 from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
@@ -70,8 +71,10 @@ class LevelBuild(Struct):
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
         names = self.note_rewrites(writers, rewrites)
-        symbols = parts_of_functions(self.workspace, names, column_names(FunctionInput)) if names else ()
-        batches = function_batches(symbols, writers, rewrites, self.previous_of(names))
+        columns = [*column_names(FunctionInput), "parent_id"]
+        symbols = parts_of_functions(self.workspace, names, columns) if names else ()
+        holders = Holders.of(self.workspace) if names else Holders.none()
+        batches = function_batches(symbols, writers, rewrites, self.previous_of(names), holders)
         done = 0
         for rows, failures in pool.map(WriteFunctions(self.stamp), batches):
             self._tell(done, len(names))

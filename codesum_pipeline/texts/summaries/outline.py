@@ -33,6 +33,7 @@ from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
     ClassInput,
@@ -206,18 +207,20 @@ class Texts:
         self._previous = previous
         self._heads: dict[str, tuple[str, bool]] = {}
         self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
-        names = ["id", "text_hash", "written_by"]
+        names = ["id", "text_hash", "shown_hash", "written_by"]
         tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
         self._ids = {level: table.column("id") for level, table in zip(levels, tables, strict=True)}
         for table in [previous.select(names), *tables] if previous is not None else tables:
             is_placeholder = pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)
-            heads = zip(table.column("text_hash").to_pylist(), is_placeholder.to_pylist(), strict=True)
+            # A parent is written again where it would be shown something else.
+            hashes = pc.coalesce(table.column("shown_hash"), table.column("text_hash"))
+            heads = zip(hashes.to_pylist(), is_placeholder.to_pylist(), strict=True)
             self._heads.update(zip(table.column("id").to_pylist(), heads, strict=True))
 
     def add_written(self, rows: Iterable[TextRow]) -> None:
         """Take in texts that were just written."""
         for row in rows:
-            self._heads[row.id] = (row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
+            self._heads[row.id] = (row.shown_hash or row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
             self._words[row.id] = (row.text.summary, row.text.keywords)
 
     def has_text(self, id_: str) -> bool:
@@ -313,9 +316,20 @@ def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str
 def head_layers(workspace: Workspace, level: Level, outline: DocumentTree) -> list[list[UpperInput]]:
     """Classes, files or folders without their children, in layers: what one holds is in an earlier layer."""
     if level is Level.CLASS:
-        return _class_layers(read_classes(workspace), outline)
+        holders = Holders.of(workspace)
+        classes = [
+            replace(one, holder=holders.of_symbol(outline.parents.get(one.id), one.id.partition(SEPARATOR)[0]))
+            for one in read_classes(workspace)
+        ]
+        return _class_layers(classes, outline)
     if level is Level.FILE:
-        return [[*read_files(workspace)]]
+        holders = Holders.of(workspace)
+        return [
+            [
+                replace(one, holder=holders.of_file(one.id)) if isinstance(one, FileInput) else one
+                for one in read_files(workspace)
+            ]
+        ]
     readmes = _read_readmes(workspace, outline)
     names = {workspace.entry.root_module: workspace.key}
     return [

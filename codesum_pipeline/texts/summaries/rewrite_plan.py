@@ -304,7 +304,9 @@ class _Planner:
         summary_hash: str | None = None,
         decision: Decision = _NO_MODEL,
     ) -> None:
-        if action is not PlanAction.KEEP:
+        # What holds a function is said in its `business_intent`, which no parent is shown.
+        is_for_holder = rewrite is not None and rewrite.cause is Cause.CONTENT and id_ not in rewrite.cause_ids
+        if action is not PlanAction.KEEP and not is_for_holder:
             self._touched.add((level, id_))
         self._rows[level, id_] = PlanRow(
             id=id_,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, TextRow, WrittenText
+from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.foundation.store.rows import to_table
@@ -75,6 +75,7 @@ class Stamp(Struct, frozen=True):
             commit=same.commit if same else self.commit,
             written_at=same.written_at if same else self.written_at,
             cost_usd=same.cost_usd if same else cost_usd,
+            shown_hash=written.text.shown_hash if kind_of_writer(wanted.writer) is WrittenBy.EXTRACTIVE else None,
         )
 
     def make_row_or_failed(

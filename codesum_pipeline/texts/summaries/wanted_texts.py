@@ -15,7 +15,7 @@ from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha1_
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
 from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.texts.summaries.inputs import ChildText, FunctionInput, UpperInput, metadata_of
+from codesum_pipeline.texts.summaries.inputs import ChildText, FunctionInput, Holder, UpperInput, metadata_of
 from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION, is_empty
 
 # What a function's writer states are facts that the parser read off its canonical source.
@@ -25,9 +25,13 @@ PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
 FAILED = f"{PLACEHOLDER} failed"
 
 
-def want_function(id_: str, writer: str, source: str) -> RequiredDocument:
-    """The hashes of a function: its writer is shown this source, and the id is its key."""
-    return RequiredDocument(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
+def want_function(id_: str, writer: str, source: str, holder: Holder | None = None) -> RequiredDocument:
+    """The hashes of a function: its free writer is shown this source and its holder's words, and the id is its key."""
+    if holder is None or writer != EXTRACTIVE:
+        return RequiredDocument(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
+    words = sha1_hex(canonical_json([holder.name, holder.words]))
+    pair = ChildPair(holder.id, holder.name, words)
+    return RequiredDocument(id_, writer, sha1_hex(source), (pair,), summary_hash(writer, f"{words}\n{source}"))
 
 
 def shown_source(function: FunctionInput) -> str:

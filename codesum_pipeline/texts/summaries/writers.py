@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import PurposeSource, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere
 from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
@@ -19,11 +20,13 @@ from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file
+from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
     ClassInput,
     FileInput,
     FunctionInput,
+    Holder,
     ModuleInput,
     TextFileInput,
     UpperInput,
@@ -34,13 +37,13 @@ from codesum_pipeline.texts.summaries.text_rows import Stamp
 from codesum_pipeline.texts.summaries.wanted_texts import FAILED, shown_source, want_failed, want_function
 
 
-def write_text(document: AnyInput, writer: str) -> ExtractiveText:
-    """The text that `writer` gives for what it is shown."""
+def write_text(document: AnyInput, writer: str, holder: Holder | None = None) -> ExtractiveText:
+    """The text that `writer` gives for what it is shown; a `holder` is that of a function."""
     if kind_of_writer(writer) is WrittenBy.PLACEHOLDER:
         return ExtractiveText(placeholder_text(document), PurposeSource.TEMPLATE)
     match document:
         case FunctionInput():
-            return write_function(document)
+            return write_function(document, holder)
         case ClassInput():
             return write_class(document)
         case FileInput():
@@ -51,10 +54,10 @@ def write_text(document: AnyInput, writer: str) -> ExtractiveText:
             return write_module(document)
 
 
-def _text(document: AnyInput, writer: str, guard: FailureGuard) -> ExtractiveText | None:
+def _text(document: AnyInput, writer: str, guard: FailureGuard, holder: Holder | None = None) -> ExtractiveText | None:
     """A text, or None if it cannot be written."""
     with guard.item(document.id):
-        return None if writer == FAILED else write_text(document, writer)
+        return None if writer == FAILED else write_text(document, writer, holder)
     return None
 
 
@@ -68,20 +71,21 @@ WRITER_ENDED = "the writer ended"
 
 
 class FunctionBatch(Struct, frozen=True):
-    """Some functions to write: their rows of `symbols`, the writer of each and why it is written, in the same order,
-    and the rows of those that have a text."""
+    """Some functions to write: their rows of `symbols`, the writer of each, why it is written and what holds it, in the
+    same order, and the rows of those that have a text."""
 
     symbols: pa.Table
     writers: tuple[str, ...]
     rewrites: tuple[Rewrite, ...]
+    holders: tuple[Holder | None, ...]
     previous: pa.Table
 
     def each(self) -> Iterator["FunctionBatch"]:
         """One function at a time."""
-        for at, (writer, rewrite) in enumerate(zip(self.writers, self.rewrites, strict=True)):
+        for at, (writer, rewrite, holder) in enumerate(zip(self.writers, self.rewrites, self.holders, strict=True)):
             symbols = self.symbols.slice(at, 1)
             mine = pc.is_in(self.previous.column("id"), value_set=symbols.column("id").combine_chunks())
-            yield FunctionBatch(symbols, (writer,), (rewrite,), self.previous.filter(mine))
+            yield FunctionBatch(symbols, (writer,), (rewrite,), (holder,), self.previous.filter(mine))
 
 
 # Their rows, and the failures.
@@ -98,19 +102,27 @@ class WriteFunctions(Struct, frozen=True):
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
         guard = FailureGuard()
         functions = from_table(batch.symbols, FunctionInput)
+        each = zip(functions, batch.writers, batch.rewrites, batch.holders, strict=True)
         rows = [
-            self._row(function, writer, rewrite, before.get(function.id), guard)
-            for function, writer, rewrite in zip(functions, batch.writers, batch.rewrites, strict=True)
+            self._row(function, writer, rewrite, holder, before.get(function.id), guard)
+            for function, writer, rewrite, holder in each
         ]
         return self.stamp.make_table(rows, guard)[1], guard.failures
 
     def _row(
-        self, function: FunctionInput, writer: str, rewrite: Rewrite, before: TextRow | None, guard: FailureGuard
+        self,
+        function: FunctionInput,
+        writer: str,
+        rewrite: Rewrite,
+        holder: Holder | None,
+        before: TextRow | None,
+        guard: FailureGuard,
     ) -> TextRow:
         wanted = want_failed(function.id)
         with guard.item(function.id):
-            wanted = want_function(function.id, writer, shown_source(function))
-        return self.stamp.make_row_or_failed(_text(function, wanted.writer, guard), wanted, rewrite, before, guard)
+            wanted = want_function(function.id, writer, shown_source(function), holder)
+        text = _text(function, wanted.writer, guard, holder)
+        return self.stamp.make_row_or_failed(text, wanted, rewrite, before, guard)
 
     def here(self, batch: FunctionBatch) -> FunctionResults:
         """The same; raises `TooMuchHere` for long functions."""
@@ -136,7 +148,11 @@ class WriteFunctions(Struct, frozen=True):
 
 
 def function_batches(
-    symbols: Iterable[pa.Table], writers: Mapping[str, str], rewrites: Sequence[Rewrite], previous: pa.Table
+    symbols: Iterable[pa.Table],
+    writers: Mapping[str, str],
+    rewrites: Sequence[Rewrite],
+    previous: pa.Table,
+    holders: Holders,
 ) -> Iterator[FunctionBatch]:
     """The functions of all `symbols`, a bounded number at a time; `writers` and `rewrites` may name more."""
     causes = {rewrite.id: rewrite for rewrite in rewrites}
@@ -144,10 +160,12 @@ def function_batches(
     for rows in parts:
         ids = rows.column("id")
         names = ids.to_pylist()
+        parents = zip(names, rows.column("parent_id").to_pylist(), strict=True)
         yield FunctionBatch(
             rows,
             tuple([writers[name] for name in names]),
             tuple([causes[name] for name in names]),
+            tuple([holders.of_symbol(parent, name.partition(SEPARATOR)[0]) for name, parent in parents]),
             previous.filter(pc.is_in(previous.column("id"), value_set=ids.combine_chunks())),
         )
 

@@ -127,7 +127,8 @@ def model_metadata(document: UpperInput) -> dict[str, Any]:
     """
     match document:
         case ClassInput() | FileInput():
-            fields = {name: value for name, value in metadata_of(document).items() if name != "literals"}
+            unseen = ("literals", "holder")
+            fields = {name: value for name, value in metadata_of(document).items() if name not in unseen}
         case TextFileInput():
             fields = {"name": document.name, "language": document.language}
         case ModuleInput():

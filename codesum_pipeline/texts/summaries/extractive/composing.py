@@ -16,21 +16,16 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, WrittenText
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
-from codesum_pipeline.texts.summaries.author_texts.docstrings import further_sentence
+from codesum_pipeline.texts.summaries.author_texts.docstrings import opening_of, read_documentation
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     join_sentences,
     make_printable,
-    split_sentences,
 )
 from codesum_pipeline.texts.summaries.extractive.words import (
     DOCSTRING,
-    capitalize,
     identifier_in_words,
-    list_names,
-    make_fact,
     merge_keywords,
-    name_in_words,
     name_words,
     split_identifier,
 )
@@ -40,6 +35,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     ClassInput,
     FileInput,
     FunctionInput,
+    Holder,
     ModuleInput,
     children_of,
 )
@@ -127,7 +123,7 @@ def _part_in_words(part: str, own: Collection[str]) -> str:
 
 
 # Raised with every change that gives any input another text.
-EXTRACTIVE_VERSION = "14"
+EXTRACTIVE_VERSION = "15"
 
 MIN_SUMMARY, MAX_SUMMARY = 30, 600
 MIN_INTENT, MAX_INTENT = 10, 300
@@ -156,37 +152,28 @@ _MAX_SENTENCES = 4
 
 def compose_text(
     document: AnyInput,
-    opening: str,
-    facts: Iterable[str],
+    statements: Iterable[str],
     *,
     name: str = "",
     part: str,
     source: PurposeSource,
     words: Iterable[tuple[str, float]],
     prose: Sequence[str] = (),
-    used: int = 0,
     own: Collection[str] | None = None,
     path: str = "",
     **fields: Any,
 ) -> ExtractiveText:
-    """The text of one document: printable throughout, no field above its bounds, no empty one cited. Of the author's
-    `prose` the opening has the first `used` sentences.
+    """The text of one document: printable throughout, no field above its bounds, no empty one cited.
 
-    A `name` in words opens a text that has nothing else but its place; elsewhere it would repeat the text's heading.
-    `part` is what the document is part of, used where the author says no more, and where the summary is short. Of code
-    that may have neighbours, `own` are the names that may be said (`own_names`); `part` may say those in `path`, too.
+    The first of the `statements` is the headline, if there is one; a `name` in words stands where there is no statement
+    at all. `part` says what the document is a part of, and what for. Of code that may have neighbours, `own` are the
+    names that may be said (`own_names`); `part` may say those in `path`, too.
     """
-    statements = list(filter(None, (opening, *facts)))
-    has_content = any(not one.startswith("Part of ") for one in statements)
-    summary = join_sentences(statements if has_content else [name, *statements], MAX_SUMMARY)
-    summary, intent = make_printable(summary), make_printable(further_sentence(prose[used:], summary) or part)
+    summary = make_printable(join_sentences([*filter(None, statements)] or [name], MAX_SUMMARY))
+    intent = make_printable(part)
     if own is not None:
         summary = without_foreign_names(summary, own)
         intent = without_foreign_names(intent, with_words(names_in(path).union(own), path))
-    if len(summary) < MIN_SUMMARY:
-        before, lead, owner = summary.rpartition("Part of ")
-        is_repeated = lead and intent.startswith(f"{lead}{owner.removesuffix('.')}")
-        summary = f"{before.strip() if is_repeated else summary} {intent}".strip()
     intent = join_sentences([intent], MAX_INTENT)
     own_words = [*words, *((word, DOCSTRING) for one in prose[:_MAX_SENTENCES] for word in one.split())]
     children = children_of(document)
@@ -203,10 +190,29 @@ def compose_text(
     return ExtractiveText(WrittenText(**written | {"citations": cited}), source)
 
 
+_MAX_PURPOSE_CHARS = 200
+
+
+def part_of(place: str, holder: Holder | None) -> str:
+    """`Part of citations: checks that answers quote what was read.`, from what the author says of the holder."""
+    purpose = _purpose_of(holder) if holder else ""
+    return f"Part of {place}: {lower_first(purpose)}" if purpose else f"Part of {place}."
+
+
+@lru_cache(maxsize=4096)
+def _purpose_of(holder: Holder) -> str:
+    """The first sentence of the words about it; "" where they say nothing."""
+    opening, _ = opening_of(read_documentation(holder.words, holder.language, holder.name), most=1)
+    return clip_text(opening, _MAX_PURPOSE_CHARS)
+
+
+def lower_first(sentence: str) -> str:
+    """A sentence as it goes on after a colon: acronyms and names keep their capitals."""
+    first = sentence.split(" ", 1)[0]
+    return f"{sentence[:1].lower()}{sentence[1:]}" if first[1:].islower() or first in ("A", "An") else sentence
+
+
 _MAX_NAME_CHARS = 80
-_MAX_CLASSES_SHOWN, _CLASS_TEXT_CHARS = 2, 200
-# The longest word for what a class is: `Implementation session.`
-_KIND_CHARS = 16
 
 
 def bare_name(child: ChildText) -> str:
@@ -239,18 +245,11 @@ def rank_children(children: Sequence[ChildText]) -> list[ChildText]:
 
 def names_of_children(children: Sequence[ChildText], level: Level) -> list[str]:
     """The names of a level's children, each once, public ones alone where there are some; special methods never."""
-    found = [child for child in rank_children(children) if child.level is level and _is_named(bare_name(child))]
+    found = [child for child in rank_children(children) if child.level is level and is_chosen_name(bare_name(child))]
     return list(dict.fromkeys(bare_name(child) for child in ([*filter(is_public, found)] or found)))
 
 
-def fact_of_functions(names: Sequence[str], prefix: tuple[str, ...], lead: str, limit: int) -> str:
-    """The functions of a class or file as a fact; where most are tests, those alone."""
-    if prefix == ("test",):
-        lead, names = "Tests:", [name for name in names if name_words(name)[:1] == prefix]
-    return make_fact(lead, list_names(names, limit, prefix=prefix))
-
-
-def _is_named(name: str) -> bool:
+def is_chosen_name(name: str) -> bool:
     """Whether a name was chosen: constructors, operators and special methods have theirs from the language."""
     is_makers = name in ("constructor", "initialize", "init", "default") or name.startswith(("__", "~"))
     return not is_makers and any(map(str.isalnum, name.removeprefix("operator")))
@@ -261,21 +260,6 @@ def keywords_of_parts(children: Sequence[ChildText]) -> list[tuple[str, ...]]:
     written = [child for child in children if not child.is_placeholder]
     own = [child for child in written if not bare_name(child).lower().startswith(("test", "conftest"))]
     return [child.keywords for child in own or written]
-
-
-def openings_of_few_classes(children: Sequence[ChildText]) -> str:
-    """How the texts of the classes among them open, where they are few: they are what their parent is about."""
-    found = [one for one in rank_children(children) if one.level is Level.CLASS and not one.is_placeholder]
-    return " ".join(filter(None, map(_named_opening, found))) if len(found) <= _MAX_CLASSES_SHOWN else ""
-
-
-def _named_opening(child: ChildText) -> str:
-    """The opening of a text, with its name where that does not say it; "" if it is only the name."""
-    own = [one for one in split_sentences(child.summary) if not one.startswith("Part of ")]
-    name, text = name_in_words(bare_name(child)), join_sentences(own, _CLASS_TEXT_CHARS)
-    is_name = text.removesuffix(".").endswith(f" {name}") and len(text) < len(name) + _KIND_CHARS
-    mark = "." if text.partition(" ")[0].endswith(":") else ":"
-    return "" if is_name or not text else f"{capitalize(name)}{mark} {text}"
 
 
 def list_responsibilities(children: Sequence[ChildText]) -> tuple[str, ...]:

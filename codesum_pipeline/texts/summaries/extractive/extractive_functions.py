@@ -1,8 +1,11 @@
 """The text of a function: its author's words, or its name in words, then what its code shows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, PurposeSource, Returns
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Parameter
 from codesum_pipeline.texts.summaries.author_texts.docstrings import Docstring, docstring_of, opening_of
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, make_sentence
@@ -17,7 +20,10 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     compose_text,
     own_names,
+    part_of,
 )
+from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of
+from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     DOCSTRING,
@@ -28,63 +34,85 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     name_in_words,
     place_of,
 )
-from codesum_pipeline.texts.summaries.inputs import FunctionInput
+from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 
 _MAX_TYPE_CHARS = 120
 _MAX_DEFAULT_CHARS = 40
 _MAX_NAME_CHARS = 100
 
 
-def write_function(function: FunctionInput) -> ExtractiveText:
+class Headline(Struct, frozen=True):
+    """The first sentence of a text, the evidence that it is from, and the canonical lines of that."""
+
+    text: str
+    source: PurposeSource
+    lines: tuple[int, int]
+
+
+def write_function(function: FunctionInput, holder: Holder | None = None) -> ExtractiveText:
     """Write one function's text; equal input gives an equal text."""
-    doc = docstring_of(function)
-    code = CodeFacts(function)
-    doc_opening, used = opening_of(doc)
+    doc, code = docstring_of(function), CodeFacts(function)
+    headline, effects = headline_of(code, doc), effects_of(code)
     path, _, _ = function.id.partition("::")
     around = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
-    around, place = around if len(around) > 1 else "", place_of(path)
-    is_named_so = place.rpartition("/")[2].lower() == name_in_words(around).lower()
-    has_owner = bool(around) and bool(doc_opening or not code.is_constructor())
-    owner = make_fact("Part of", name_in_words(around)) if has_owner else ""
-    opening = doc_opening or _kind(code, around)
-    name = f"{capitalize(name_in_words(function.name, code.prefix))}."
-    literals = code.literals(opening or name)
+    around = around if len(around) > 1 else ""
+    literals = code.literals(headline.text)
     taken = [one for one in function.facts.parameters if one.kind != "receiver"]
     words = [(function.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     return compose_text(
         function,
-        opening,
-        [*code.phrases(opening or name), owner, make_fact("Mentions", literals)],
-        name=name,
-        part=f"Part of {name_in_words(around)} in {place}." if around and not is_named_so else f"Part of {place}.",
-        source=PurposeSource.DOCSTRING if doc_opening else PurposeSource.NAME,
+        [headline.text, effects_in_prose(effects), "" if headline.text else make_fact("Mentions", literals)],
+        name=_name_of(code, around),
+        part=part_of(_place(around, path, holder), holder),
+        source=headline.source,
         words=words,
         prose=doc.sentences,
-        used=used,
         own=own_names(function),
         path=path,
         returns=_returns(code, doc),
         inputs=tuple([_input(one, doc) for one in taken]),
-        side_effects=tuple(code.effects),
-        citations=tuple(dict.fromkeys(_citations(code, doc))),
+        side_effects=tuple([_with_kind(one) for one in effects]),
+        citations=tuple(dict.fromkeys(_citations(code, doc, headline, effects))),
     )
 
 
-def _kind(code: CodeFacts, around: str) -> str:
-    """What has no name of its own, by what it is; a name that is a sentence; "" of others."""
+def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
+    """One clause from the best evidence that there is; its text is empty where there is none.
+
+    The author's words come first, then what the function says itself, then its name.
+    """
+    facts = code.facts
+    written, _ = opening_of(doc)
+    if written:
+        first, last = sorted((facts.signature_line, facts.docstring_line))
+        return Headline(written, PurposeSource.DOCSTRING, (first, last))
+    clause = make_sentence(clause_of_function(code.function, code.prefix))
+    return Headline(clause, PurposeSource.NAME, (facts.signature_line, facts.signature_line))
+
+
+def _name_of(code: CodeFacts, around: str) -> str:
+    """The name in words, or what has none of its own."""
     name = code.function.name
-    if code.is_constructor():
-        return f"Constructor of {name_in_words(around)}."
-    if name.startswith("~"):
-        return f"Destructor of {name_in_words(around)}."
+    if code.is_constructor() or name.startswith("~"):
+        return f"{'Constructor' if code.is_constructor() else 'Destructor'} of {name_in_words(around)}."
     if not any(map(str.isalnum, name.removeprefix("operator"))):
         return f"Operator {make_printable(name.removeprefix('operator'))}."
-    if name.startswith("__") and name.endswith("__"):
-        return f"Special method {name_in_words(name)}."
-    words = name_in_words(name, code.prefix)
-    is_sentence = words.count(" ") >= (2 if words.startswith("test ") else 3)
-    return f"{capitalize(words)}." if is_sentence else ""
+    return f"{capitalize(name_in_words(name, code.prefix))}."
+
+
+def _with_kind(effect: Effect) -> str:
+    """`reads: asks a database`; a text that has the word is left as it is."""
+    return effect.text if effect.text.startswith(effect.kind) else f"{effect.kind}: {effect.text}"
+
+
+def _place(around: str, path: str, holder: Holder | None) -> str:
+    """What the function is part of: the class that an author speaks of, else its class in its file."""
+    place = place_of(path)
+    owner = holder.name if holder and SEPARATOR in holder.id else around
+    if not owner or place.rpartition("/")[2].lower() == name_in_words(owner).lower():
+        return place
+    return name_in_words(owner) if holder and owner == holder.name else f"{name_in_words(owner)} in {place}"
 
 
 def _input(parameter: Parameter, doc: Docstring) -> InputSpec:
@@ -112,22 +140,31 @@ def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
     summary = clip_text(f"{lead.lower()} {result or kind}", MAX_TYPE_SUMMARY)
     if len(summary) < MIN_TYPE_SUMMARY:
         summary = f"{summary}, {evidence}"
-    details = make_sentence(doc.returns) if doc.returns else f"{lead} {result or kind}."
+    details = make_sentence(doc.returns) if doc.returns else _conditions(code, lead) or f"{lead} {result or kind}."
     if len(details) < MIN_DETAILS:
         details = f"{details.rstrip('.')}, {evidence}."
     return Returns(clip_text(kind, _MAX_TYPE_CHARS), summary, clip_text(details, MAX_DETAILS))
 
 
-def _citations(code: CodeFacts, doc: Docstring) -> Iterator[Citation]:
+_MAX_CONDITIONS = 3
+
+
+def _conditions(code: CodeFacts, lead: str) -> str:
+    """Which values are returned under which conditions, as the code writes both; "" where none has one."""
+    ways = [f"{one.text or 'nothing'} when {one.when}" for one in code.facts.returned if one.when]
+    return make_sentence(f"{lead} {', '.join(map(make_printable, ways[:_MAX_CONDITIONS]))}") if ways else ""
+
+
+def _citations(code: CodeFacts, doc: Docstring, headline: Headline, effects: Sequence[Effect]) -> Iterator[Citation]:
     """The canonical lines that support each field: where no line of the body does, the signature with what documents
     it."""
     facts = code.facts
     first, last = sorted((facts.signature_line, facts.docstring_line))
-    yield Citation("summary", first, last)
+    yield Citation("summary", *headline.lines)
     head = (first, last) if doc.parameters else (facts.signature_line, facts.signature_line)
     yield Citation("inputs", *head)
     returned = [one.line for one in facts.returned[:3]]
     yield from (Citation("returns", line, line) for line in returned)
     if not returned:
         yield Citation("returns", first, last)
-    yield from (Citation("side_effects", line, line) for line in code.effects.values())
+    yield from (Citation("side_effects", one.line, one.line) for one in effects)

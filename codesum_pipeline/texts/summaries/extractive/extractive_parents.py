@@ -1,11 +1,11 @@
 """The texts of classes, files and folders: their authors' words or their names in words, then what they hold."""
 
-import re
 from collections.abc import Sequence
 from functools import cache
 
 from codesum_pipeline.foundation.data_model.document import Level, PurposeSource
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with, profiles
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
@@ -15,20 +15,21 @@ from codesum_pipeline.texts.summaries.author_texts.docstrings import (
     opening_of,
     read_documentation,
 )
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_table
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_table
 from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
 from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     bare_name,
     compose_text,
-    fact_of_functions,
     names_of_children,
-    openings_of_few_classes,
     own_names,
+    part_of,
     rank_children,
 )
+from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_class
 from codesum_pipeline.texts.summaries.extractive.text_files import is_prose
+from codesum_pipeline.texts.summaries.extractive.themes import headline_of, theme_of
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     DOCSTRING,
@@ -44,61 +45,50 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     name_in_words,
     name_of_file,
     place_of,
-    shared_prefix,
     stem_of,
 )
+from codesum_pipeline.texts.summaries.holders import ENTRY_FILES
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 
 _MAX_FIELDS = 10
-_MAX_METHODS = 12
-_MAX_CLASSES = 6
-_MAX_BASES = 4
 # The word for the kind is among the first words: `pub(crate) enum Mode`, `type Row struct`.
 _HEAD_WORDS = 6
-# A type's arguments, or what a base is called with.
-_BASE_END = re.compile(r"[<\[(]")
 _KINDS = word_table("kinds")
 
 
 def write_class(class_: ClassInput) -> ExtractiveText:
     """Write one class's text from its head and its members' names and texts."""
     doc = docstring_of(class_)
-    opening, used = opening_of(doc)
+    opening, _ = opening_of(doc)
     kind = _kind(class_)
     fields = list(filter(None, (_field_name(one, class_.language) for one in class_.fields)))
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
-    bases = [_BASE_END.split(make_printable(base))[0].rpartition(".")[2] for base in class_.bases]
-    # Without its `I` an interface would be called as the class that implements it.
-    base_names = [
-        base if name_in_words(base) == name_in_words(class_.name) else name_in_words(base)
-        for base in bases
-        if base != "object"
-    ]
+    clause = "" if opening else clause_of_class(class_)
+    theme = "" if opening else theme_of(class_.children, Level.FUNCTION, Level.CLASS, own_name=class_.name)
+    held = "" if opening or theme else _fields_held(kind, fields, are_all=len(class_.fields) < MAX_FACTS)
+    place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
-        opening,
-        [
-            make_fact(
-                "Derives" if has_trait(class_.language, Trait.DERIVING) else "Extends",
-                list_first(base_names, _MAX_BASES),
-            ),
-            fact_of_names(
-                "Values:" if kind == "enum" else "Fields:", fields, _MAX_FIELDS, are_all=len(class_.fields) < MAX_FACTS
-            ),
-            fact_of_functions(methods, shared_prefix(methods), "Methods:", _MAX_METHODS),
-            fact_of_names("Holds", names_of_children(class_.children, Level.CLASS), _MAX_CLASSES),
-            "" if opening or methods or fields else openings_of_few_classes(class_.children),
-        ],
+        [opening or make_sentence(clause), theme, held],
         name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
-        part=f"Part of {place_of(class_.id.partition('::')[0])}.",
-        source=PurposeSource.DOCSTRING if opening else PurposeSource.NAME,
-        words=[(class_.name, NAME), *((name, PARAMETER) for name in (*class_.bases, *fields))],
+        part=part_of(place, class_.holder),
+        source=PurposeSource.DOCSTRING
+        if opening
+        else PurposeSource.NAME
+        if clause or not theme
+        else PurposeSource.CHILDREN,
+        words=[(class_.name, NAME), *((name, PARAMETER) for name in (*class_.bases, *fields, *methods))],
         prose=doc.sentences,
-        used=used,
         own=own_names(class_),
         path=class_.id.partition("::")[0],
     )
+
+
+def _fields_held(kind: str, fields: Sequence[str], *, are_all: bool) -> str:
+    """What a class without behaviour holds, as far as a reader wants to know it at first sight."""
+    lead = "One of" if kind == "enum" else "Holds"
+    return fact_of_names(lead, fields, _MAX_FIELDS, are_all=are_all)
 
 
 def _kind(class_: ClassInput) -> str:
@@ -119,8 +109,6 @@ def _field_name(field: str, language: str) -> str:
     return "" if name.startswith("__") else name.strip("@$*&")
 
 
-_FILE_CLASSES = 8
-_MAX_FUNCTIONS = 12
 _MAX_NAMES = 6
 # Among the files of C and C++, only these pass on what they include.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
@@ -133,12 +121,10 @@ _LANGUAGE_ROOTS = frozenset(("crate", "self", "super", "std"))
 def write_file(file: FileInput) -> ExtractiveText:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = docstring_of(file)
-    opening, used = opening_of(doc)
-    classes, functions = names_of_children(file.children, Level.CLASS), names_of_children(file.children, Level.FUNCTION)
-    prefix = shared_prefix([*classes, *functions])
-    # The lead says that tests are tests; classes keep the word.
-    listed_classes = list_names(classes, _FILE_CLASSES, prefix=() if prefix == ("test",) else prefix)
-    class_openings = "" if opening else openings_of_few_classes(file.children)
+    opening, _ = opening_of(doc)
+    theme = "" if opening else theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
+    # What only says what it holds is read where nothing else says more.
+    held = "" if opening or theme else (fact_of_reexports(file.reexports) if _hands_on(file) else "")
     imported = [*file.imports, *(one.source for one in file.reexports)]
     constants = [name for name in file.globals if not name.startswith("_") and name.strip("$").isidentifier()]
     literals = find_telling_texts(
@@ -149,25 +135,27 @@ def write_file(file: FileInput) -> ExtractiveText:
     words += [*((name, BODY) for name in file.imports), *((text, DOCSTRING) for text in literals)]
     return compose_text(
         file,
-        opening,
-        [
-            # The text of its only class names the class.
-            "" if class_openings and len(classes) == 1 else make_fact("Classes:", listed_classes),
-            fact_of_functions(functions, prefix, "Functions:", _MAX_FUNCTIONS),
-            fact_of_names("Constants:" if all(map(str.isupper, constants)) else "Defines", constants, _MAX_NAMES),
-            fact_of_reexports(file.reexports) if _hands_on(file) else "",
-            class_openings,
-            make_fact("Mentions", literals),
-            make_fact("Imports", list_plain_names(_imported(file), _MAX_NAMES)),
-        ],
+        [opening or theme or held or _values_in(file, constants)],
         name=f"File {name_of_file(file.id)}.",
-        part=folder_of(file.id),
-        source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN if file.children else PurposeSource.NAME,
+        part=part_of(folder_of(file.id), file.holder),
+        source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN if theme else PurposeSource.NAME,
         words=words,
         prose=doc.sentences,
-        used=used,
         own=own_names(file),
     )
+
+
+def _values_in(file: FileInput, constants: Sequence[str]) -> str:
+    """What a file of values, or a script, is: how many it defines with the first of them, else what it uses."""
+    if constants:
+        return (
+            f"Defines {count_noun(len(constants), 'value')}, such as {list_names(constants[:_MAX_NAMES], _MAX_NAMES)}."
+        )
+    if file.children:
+        held = names_of_children(file.children, Level.CLASS) + names_of_children(file.children, Level.FUNCTION)
+        names = held or [bare_name(child) for child in rank_children(file.children)]
+        return f"Defines {count_noun(len(names), 'name')}, such as {list_names(names[:_MAX_NAMES], _MAX_NAMES)}."
+    return make_fact("Runs with the packages", list_plain_names(_imported(file), _MAX_NAMES))
 
 
 def _hands_on(file: FileInput) -> bool:
@@ -202,33 +190,29 @@ def _package(name: str, language: str) -> str:
 
 
 _OPENING_CHARS = 360
-_MAX_FILES = 12
-_MAX_FOLDERS = 8
-# The files that speak for their folder.
-_FACTS = ("File ", "Classes:", "Functions:", "Tests:", "Constants:", "Defines ", "Re-exports ", "Mentions ", "Imports ")
-_ENTRY_FILES = ("__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua")
+_MAX_FILES = 6
+# How texts begin that only say what a file holds.
+_LISTS = ("Defines ", "Re-exports ", "Runs with ")
 
 
 def write_module(folder: ModuleInput) -> ExtractiveText:
     """Write one folder's text from its README and its children's texts."""
     prose = read_prose(folder.readme or "")
     opening = join_as_sentences(*prose.opening, limit=_OPENING_CHARS) or _from_entry(folder)
-    files = [name for child in _of(folder, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
     folders = [bare_name(child) for child in _of(folder, Level.MODULE)]
+    theme = "" if opening else theme_of(folder.children, Level.FILE, Level.MODULE, own_name=folder.name)
+    files = [name for child in _of(folder, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
+    listed = "" if opening or theme else f"Holds {count_noun(len(folder.children), 'part')}"
+    some = list_plain_names([*folders, *files][:_MAX_FILES], _MAX_FILES)
     is_root = folder.id in ("", ROOT_MODULE)
     return compose_text(
         folder,
-        opening,
-        [
-            make_fact("Folders:", list_plain_names(folders, _MAX_FOLDERS)),
-            make_fact("Files:", list_plain_names(files, _MAX_FILES)),
-        ],
+        [opening or theme or make_sentence(f"{listed}, such as {some}" if some else listed)],
         name=f"Folder {list_plain_names([folder.name], 1)}.",
-        part="The repository's root folder." if is_root else folder_of(folder.id),
+        part="The repository's root folder." if is_root else f"Part of {folder_of(folder.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN,
         words=[(folder.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
         prose=prose.sentences,
-        used=1,
         own=own_names(folder),
     )
 
@@ -243,11 +227,10 @@ def _is_word(name: str) -> bool:
 
 
 def _from_entry(folder: ModuleInput) -> str:
-    """The words of the file that speaks for its folder, where an author wrote them."""
+    """The first sentence about the file that speaks for its folder, where it says more than names."""
     for child in _of(folder, Level.FILE):
-        summary = make_printable(child.summary)
-        if bare_name(child) in _ENTRY_FILES and not child.is_placeholder and not summary.startswith(_FACTS):
-            return join_as_sentences(summary.partition(". ")[0], limit=_OPENING_CHARS)
+        if bare_name(child) in ENTRY_FILES and not headline_of(child).startswith(_LISTS):
+            return make_sentence(headline_of(child))
     return ""
 
 

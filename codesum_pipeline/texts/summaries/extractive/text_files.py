@@ -172,7 +172,7 @@ def _prose(file: TextFileInput, known: str) -> ExtractiveText:
     sections = tuple(f"Section {clip_text(heading, MAX_ITEM - 12)}" for heading in listed)
     if not any(statements):
         statements = [_from_lines(file)]
-    return _written(file, statements, words, prose.sentences, used=2, responsibilities=sections)
+    return _written(file, statements, words, prose.sentences, responsibilities=sections)
 
 
 def _license(file: TextFileInput, known: str) -> ExtractiveText:
@@ -197,7 +197,7 @@ def _settings(file: TextFileInput, known: str) -> ExtractiveText:
         *comment[:1],
         make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys], _MAX_SHOWN)),
     ]
-    return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment, used=1)
+    return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment)
 
 
 def _source(file: TextFileInput, known: str) -> ExtractiveText:
@@ -206,7 +206,7 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
     statements = [known, *comment[:2]]
     if not any(statements):
         statements = [make_fact("Names:", list_names(names, _MAX_SHOWN))]
-    return _written(file, statements, [(name, BODY) for name in names[:20]], comment, used=2)
+    return _written(file, statements, [(name, BODY) for name in names[:20]], comment)
 
 
 def _rare_identifiers(text: str) -> list[str]:
@@ -224,20 +224,16 @@ def _written(
     file: TextFileInput,
     statements: Iterable[str],
     words: Sequence[tuple[str, float]],
-    prose: Sequence[str],
-    used: int = 1,
+    prose: Sequence[str] = (),
     **fields: Any,
 ) -> ExtractiveText:
-    facts = [clip_text(make_sentence(one), _OPENING_CHARS) for one in statements if one]
     return compose_text(
         file,
-        "",
-        facts,
+        [clip_text(make_sentence(one), _OPENING_CHARS) for one in statements if one],
         name=f"File {name_of_file(file.id) or 'without a name'}.",
-        part=folder_of(file.id),
+        part=f"Part of {folder_of(file.id)}.",
         source=PurposeSource.TEXT if any(map(str.isalnum, file.text[:200])) else PurposeSource.NAME,
         words=[(file.name.strip(".").partition(".")[0], NAME), *words],
         prose=prose,
-        used=used,
         **fields,
     )

@@ -184,9 +184,9 @@ def name_of_file(path: str) -> str:
 
 
 def folder_of(path: str) -> str:
-    """The folder of a path, as a sentence of its own."""
+    """What a file or folder is a part of, in words."""
     folder = path.rpartition("/")[0]
-    return f"Part of folder {place_of(folder)}." if folder else "Part of the repository's root folder."
+    return f"folder {place_of(folder)}" if folder else "the repository's root folder"
 
 
 MIN_KEYWORDS = 3

@@ -1,0 +1,82 @@
+"""What holds each definition and file, in its author's words: the nearest documented class, the file, or the folder.
+
+Free texts say what a document is for in these words. They are the first paragraph of a documentation, so that an edit
+further down in it writes no text again.
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.ids import module_path_of
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.texts.summaries.inputs import Holder
+
+_MAX_CHARS = 600
+# The files whose documentation speaks for their folder.
+ENTRY_FILES = (
+    "__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua",
+    "package.scala",
+)  # fmt: skip
+
+
+class Holders(Struct, frozen=True):
+    """By id the documented classes and files, by path the folders with a documented entry file; `classes_around` has
+    the definition around each class."""
+
+    documented: Mapping[str, Holder]
+    folders: Mapping[str, Holder]
+    classes_around: Mapping[str, str | None]
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "Holders":
+        """Those of a repository's current `symbols` and `file_facts`."""
+        names = ["id", "parent_id", "name", "language", "docstring", "type"]
+        symbols = workspace.tables.read("symbols", workspace.key, columns=names)
+        classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
+        facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "language", "docstring"])
+        files = {path: Holder(path, path, language, words) for path, language, words in _documented(facts)}
+        documented = {
+            id_: Holder(id_, name, language, words)
+            for id_, name, language, words in _documented(classes.select(["id", "name", "language", "docstring"]))
+        }
+        entries = {
+            module_path_of(path): holder
+            for path, holder in sorted(files.items(), reverse=True)
+            if path.rpartition("/")[2] in ENTRY_FILES
+        }
+        around = dict(zip(classes.column("id").to_pylist(), classes.column("parent_id").to_pylist(), strict=True))
+        return cls(documented | files, entries, around)
+
+    @classmethod
+    def none(cls) -> "Holders":
+        return cls({}, {}, {})
+
+    def of_symbol(self, parent_id: str | None, path: str) -> Holder | None:
+        """What holds a definition: the nearest documented class around it, else its file."""
+        while parent_id is not None:
+            if found := self.documented.get(parent_id):
+                return found
+            parent_id = self.classes_around.get(parent_id)
+        return self.documented.get(path)
+
+    def of_file(self, path: str) -> Holder | None:
+        """What holds a file: its folder, by the entry file's words; None of the entry file itself."""
+        found = self.folders.get(module_path_of(path))
+        return None if found is None or found.id == path else found
+
+
+def _documented(table: pa.Table) -> list[tuple[str, ...]]:
+    """The rows whose last column, the documentation, is not empty, with its first paragraph there."""
+    some = table.filter(pc.is_valid(table.column("docstring")))
+    *heads, docstrings = (column.to_pylist() for column in some.columns)
+    rows = zip(*heads, map(first_paragraph, docstrings), strict=True)
+    return [row for row in rows if row[-1]]
+
+
+def first_paragraph(documentation: str) -> str:
+    """The lines up to the first blank one, as many as are read."""
+    return documentation[: _MAX_CHARS * 4].strip().partition("\n\n")[0][:_MAX_CHARS].rstrip()
