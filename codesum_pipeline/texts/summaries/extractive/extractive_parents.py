@@ -36,7 +36,6 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     NAME,
     PARAMETER,
     capitalize,
-    fact_of_names,
     folder_of,
     list_first,
     list_names,
@@ -45,6 +44,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     name_in_words,
     name_of_file,
     place_of,
+    shared_prefix,
     stem_of,
 )
 from codesum_pipeline.texts.summaries.holders import ENTRY_FILES
@@ -64,13 +64,16 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     fields = list(filter(None, (_field_name(one, class_.language) for one in class_.fields)))
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
+    are_all = len(class_.fields) < MAX_FACTS
     clause = "" if opening else clause_of_class(class_)
     theme = "" if opening else theme_of(class_.children, Level.FUNCTION, Level.CLASS, own_name=class_.name)
-    held = "" if opening or theme else _fields_held(kind, fields, are_all=len(class_.fields) < MAX_FACTS)
+    held = "" if opening or theme else list_names(fields, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
+    if held and kind == "enum":
+        clause, held = f"{clause or 'Is one of'}: {held}", ""
     place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
-        [opening or make_sentence(clause), theme, held],
+        [opening or make_sentence(clause), theme, make_fact("Holds", held)],
         name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
         part=part_of(place, class_.holder),
         source=PurposeSource.DOCSTRING
@@ -83,12 +86,6 @@ def write_class(class_: ClassInput) -> ExtractiveText:
         own=own_names(class_),
         path=class_.id.partition("::")[0],
     )
-
-
-def _fields_held(kind: str, fields: Sequence[str], *, are_all: bool) -> str:
-    """What a class without behaviour holds, as far as a reader wants to know it at first sight."""
-    lead = "One of" if kind == "enum" else "Holds"
-    return fact_of_names(lead, fields, _MAX_FIELDS, are_all=are_all)
 
 
 def _kind(class_: ClassInput) -> str:

@@ -1,4 +1,4 @@
-"""Texts of classes, files and folders state what they hold, from their heads and their children's names."""
+"""Texts of classes, files and folders: their authors' words, else the headlines of what they hold."""
 
 import random
 
@@ -14,26 +14,26 @@ from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import child
 
 METHODS = (
     child("authenticate", "Authenticates a user by a password.", keywords="authenticate password"),
-    child("log_out", "Calls session drop.", keywords="session logout"),
+    child("log_out", "Ends the session. Writes a file.", keywords="session logout"),
     child("__init__", "Constructor of login handler."),
-    child("_query", "Query.", keywords="query database"),
+    child("_query", "Asks a database.", keywords="query database"),
     child("name", "Short function name.", placeholder=True),
 )
 
 
-def test_a_class_says_what_it_extends_holds_and_offers():
-    written = write_class(class_input(bases=("BaseHandler",), fields=("timeout: float", "_db"), children=METHODS))
+def test_a_class_without_its_authors_words_says_what_its_public_methods_do():
+    written = write_class(class_input("LoginDoor", bases=("Base",), fields=("timeout: float", "_db"), children=METHODS))
     text = written.text
 
-    assert written.purpose_source is PurposeSource.NAME
-    assert text.summary == ("Extends base handler. Fields: timeout. Methods: authenticate, log out, name.")
+    assert written.purpose_source is PurposeSource.CHILDREN
+    assert text.summary == "Authenticates a user by a password; ends the session."
     assert text.business_intent == "Part of auth/login."
-    assert {"login", "authenticate", "handler", "logout", "password", "timeout"} <= {*text.keywords}
+    assert {"login", "authenticate", "door", "logout", "password", "timeout"} <= {*text.keywords}
     assert text.responsibilities == (
         "authenticate: Authenticates a user by a password.",
-        "log_out: Calls session drop.",
+        "log_out: Ends the session. Writes a file.",
         "__init__: Constructor of login handler.",
-        "_query: Query.",
+        "_query: Asks a database.",
     )
 
 
@@ -42,23 +42,19 @@ OPENINGS = {
     "an enum": (
         {"name": "Colour", "modifiers": ("enum",), "fields": ("RED", "GREEN")},
         "python",
-        "Values: red, green.",
+        "Lists the colours: red, green.",
     ),
-    "a struct of Go": (
-        {"name": "Row", "fields": ("Key string", "Cells []Cell")},
-        "go",
-        "Fields: key, cells.",
-    ),
+    "a struct of Go": ({"name": "Row", "fields": ("Key string", "Cells []Cell")}, "go", "Holds key, cells."),
     "a trait of Rust": ({"name": "Sink"}, "rust", "Trait sink."),
-    "a test case": (
-        {"name": "TestRows", "children": tuple(child(f"test_{n}", "Test.") for n in "abc")},
+    "methods that only spell their names": (
+        {"name": "Sheet", "children": (child("rows", "Rows."), child("cell_at", "Cell at."))},
         "python",
-        "Tests: a, b, c.",
+        "Class sheet.",
     ),
     "a module that holds classes": (
-        {"name": "Rack", "children": (child("Request", "Class request.", level=Level.CLASS),)},
+        {"name": "Rack", "children": (child("Request", "Reads what a browser sends.", level=Level.CLASS),)},
         "ruby",
-        "Holds request.",
+        "Request: reads what a browser sends.",
     ),
 }  # fmt: skip
 _SIGNATURES = {"go": "type Row struct", "rust": "pub trait Sink", "ruby": "module Rack"}
@@ -72,89 +68,88 @@ def test_a_class_opens_with_its_authors_words_or_its_kind_and_name(fields, langu
     assert write_class(class_).text.summary.startswith(summary)
 
 
-def test_the_prefix_of_a_library_is_left_out_of_what_it_holds():
-    children = tuple(child(f"curl_easy_{name}", "Does.") for name in ("init", "perform", "cleanup"))
-
-    assert write_file(file_input("lib/easy.py", children=children)).text.summary == (
-        "Functions: cleanup, init, perform."
-    )
-
-
-def test_a_file_says_what_it_defines_exports_and_imports():
+def test_a_file_says_what_its_definitions_do_classes_by_name():
     children = (
-        child("Session", "Class session.", level=Level.CLASS, keywords="session"),
-        child("open_session", "Open session.", keywords="open"),
-        child("_close", "Close."),
+        child("Session", "Keeps cookies between requests.", level=Level.CLASS, keywords="session"),
+        child("open_session", "Opens a session with a host.", keywords="open"),
+        child("_close", "Closes a socket."),
     )
-    file = file_input(
-        imports=(".hooks.on_open", "requests", "json.dumps"),
-        constants=("MAX_AGE", "_PRIVATE"),
-        exports=("Session", "on_open", "MAX_AGE"),
-        children=children,
-    )
-    handed_on = (Reexport("on_open", "on_open", ".hooks"),)
-    written = write_file(replace(file, reexports=handed_on, literals=("./local", "X-Session-Token", "requests")))
+    file = file_input(imports=("requests",), constants=("MAX_AGE", "_PRIVATE"), children=children)
+    written = write_file(replace(file, literals=("./local", "X-Session-Token", "requests")))
 
     assert written.purpose_source is PurposeSource.CHILDREN
-    assert written.text.summary == (
-        "Classes: session. Functions: open session. Constants: max age. Re-exports on_open from"
-        ' hooks. Mentions "X-Session-Token". Imports requests, json.'
-    )
+    assert written.text.summary == "Session: keeps cookies between requests; opens a session with a host."
     assert written.text.business_intent == "Part of folder src/auth."
     assert {"session", "token", "login"} <= {*written.text.keywords}
 
 
-def test_only_names_in_capitals_are_called_constants():
-    text = write_file(file_input("src/count.js", constants=("count", "formatError", "@end"))).text
-
-    assert text.summary.startswith("Defines count, format error.")
-
-
-def test_a_name_opens_a_text_only_where_nothing_else_is_said():
-    assert write_class(class_input()).text.summary == "Class login handler. Part of auth/login."
-    assert write_class(class_input(bases=("Handler",))).text.summary == "Extends handler. Part of auth/login."
-    assert write_file(file_input()).text.summary == "File login. Part of folder src/auth."
-    assert write_module(module_input()).text.summary == "Folder auth. Part of folder src."
-
-
-def test_a_class_does_not_extend_its_own_name():
-    assert write_class(class_input("Logger", bases=("ILogger", "IDisposable"))).text.summary.startswith(
-        "Extends ILogger, disposable."
+def test_a_word_that_most_of_the_headlines_share_is_said_first():
+    children = tuple(
+        child(name, f"{verb} a cookie header.")
+        for name, verb in (("read", "Reads"), ("write", "Writes"), ("split", "Splits"), ("join", "Joins"))
     )
 
+    assert write_file(file_input("src/http/jar.py", children=children)).text.summary == (
+        "Cookie: joins a cookie header; reads a cookie header; splits a cookie header."
+    )
+    assert write_file(file_input("src/http/cookie.py", children=children)).text.summary.startswith("Header: joins")
 
-@pytest.mark.parametrize(("path", "opening"), [("a.h", "Re-exports all of b.h."), ("a.cpp", "File a. Part of")])
+
+@pytest.mark.parametrize(
+    ("fields", "summary"),
+    [
+        ({"constants": ("MAX_AGE", "LIMIT", "_X")}, "Defines 2 values, such as max age, limit."),
+        ({"children": (child("stem", "Stem."), child("path", "Path."))}, "Defines 2 names, such as path, stem."),
+        ({"imports": ("django.setup", "json.dumps")}, "Runs with the packages django, json."),
+        ({}, "File login."),
+    ],
+    ids=("values", "names without headlines", "a script", "nothing"),
+)
+def test_a_file_without_any_headline_says_in_a_sentence_what_it_is(fields, summary):
+    assert write_file(file_input(**fields)).text.summary == summary
+
+
+def test_a_name_stands_alone_only_where_nothing_else_is_said():
+    assert write_class(class_input("Door")).text.summary == "Class door."
+    assert write_module(module_input()).text.summary == "Holds 0 parts."
+
+
+@pytest.mark.parametrize(("path", "opening"), [("a.h", "Re-exports all of b.h."), ("a.cpp", "File a.")])
 def test_only_a_header_hands_on_what_it_includes(path, opening):
     handed_on = (Reexport("*", None, "b.h"),)
 
     assert write_file(replace(file_input(path), language="cpp", reexports=handed_on)).text.summary.startswith(opening)
 
 
-def test_a_files_author_speaks_first_and_goes_on_in_its_purpose():
+def test_a_files_author_speaks_first():
     docstring = "auth.login\n\nLets people in. Only by key. And by card. Passwords were given up in spring."
     text = write_file(file_input(docstring=docstring)).text
 
-    assert text.summary.startswith("Lets people in. Only by key. And by card.")
-    assert text.business_intent == "Passwords were given up in spring."
+    assert text.summary == "Lets people in. Only by key. And by card."
+    assert text.business_intent == "Part of folder src/auth."
 
 
-def test_a_folder_is_told_by_its_readme_and_by_what_it_holds():
+def test_a_folder_is_told_by_its_readme_else_by_what_it_holds():
     children = (
         child("login.py", "Lets people in.", level=Level.FILE),
-        child("keys", "Folder keys.", level=Level.MODULE),
+        child("keys", "Makes keys for doors.", level=Level.MODULE),
+        child("data.json", "File data.", level=Level.FILE),
     )
-    text = write_module(module_input(readme="# Auth\n\nChecks who is there.\n", children=children)).text
+    told = write_module(module_input(readme="# Auth\n\nChecks who is there.\n", children=children)).text
+    untold = write_module(module_input(children=children)).text
+    bare = write_module(module_input(children=children[2:])).text
 
-    assert text.summary == "Auth: Checks who is there. Folders: keys. Files: login."
-    assert text.business_intent == "Part of folder src."
+    assert (told.summary, told.business_intent) == ("Auth: Checks who is there.", "Part of folder src.")
+    assert untold.summary == "Makes keys for doors; login: lets people in."
+    assert bare.summary == "Holds 1 part, such as data."
 
 
 def test_a_folder_without_a_readme_has_the_words_of_the_file_that_speaks_for_it():
-    entry = child("__init__.py", "Checks who is there. Classes: gate.", level=Level.FILE)
-    silent = child("__init__.py", "Imports os.", level=Level.FILE)
+    entry = child("__init__.py", "Checks who is there. By key.", level=Level.FILE)
+    silent = child("__init__.py", "Defines 2 names, such as open, close.", level=Level.FILE)
 
-    assert write_module(module_input(children=(entry,))).text.summary.startswith("Checks who is there. Files: init.")
-    assert write_module(module_input(children=(silent,))).text.summary.startswith("Files: init.")
+    assert write_module(module_input(children=(entry,))).text.summary == "Checks who is there."
+    assert not write_module(module_input(children=(silent,))).text.summary.startswith("Defines")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -162,32 +157,6 @@ def test_the_order_of_the_children_does_not_matter(seed):
     shuffled = random.Random(seed).sample(METHODS, len(METHODS))
 
     assert write_class(class_input(children=tuple(shuffled))) == write_class(class_input(children=METHODS))
-
-
-def test_no_sentence_is_made_of_a_name():
-    """What composing verbs and nouns used to give."""
-    names = ("path", "stem", "user_for_uid", "partition", "losing")
-    children = tuple(child(name, f"{name}.") for name in names)
-    text = write_file(file_input("app/flask.py", children=children)).text
-
-    assert text.summary == "Functions: losing, partition, path, stem, user for uid."
-    assert text.business_intent == "Part of folder app."
-
-
-def test_a_file_names_its_only_class_once_and_packages_by_what_tells_them_apart():
-    store = child("Store", "Methods: open. Part of src/store.", level=Level.CLASS)
-    file = replace(
-        file_input(children=(store,)),
-        id="src/store.test.ts",
-        name="store.test.ts",
-        language="typescript",
-        docstring=None,
-        imports=("node:fs/promises.read", "@scope/pkg/x.y"),
-        globals=(),
-        literals=("node:fs/promises",),
-    )
-
-    assert write_file(file).text.summary == "Store. Methods: open. Imports node fs, scope pkg."
 
 
 def test_of_as_many_fields_as_are_read_nobody_knows_how_many_more_there_are():
