@@ -53,6 +53,7 @@ LOW: Mapping[str, int] = {
     "foundation.store.tables:_ROWS_FOR_THREADS": 0,
     "texts.summaries.function_texts:FUNCTIONS_AT_ONCE": 1,
     "texts.summaries.level_step:LEAST_FUNCTIONS": 0,
+    "texts.summaries.holders:_MOST_KEPT": 0,
     "texts.summaries.outline:_MOST_KEPT": 0,
     "texts.summaries.writers:BATCH_FUNCTIONS": 1,
     "texts.summaries.writers:BATCH_UPPER": 1,

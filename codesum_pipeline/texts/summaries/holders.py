@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.data_model.ids import module_path_of
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.inputs import Holder
+from codesum_pipeline.texts.summaries.last_reading import LastReading
 
 _MAX_CHARS = 600
 # The files whose documentation speaks for their folder.
@@ -21,6 +22,14 @@ ENTRY_FILES = (
     "__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua",
     "package.scala",
 )  # fmt: skip
+
+
+_COLUMNS = {
+    "symbols": ["id", "parent_id", "name", "language", "docstring", "type"],
+    "file_facts": ["file_path", "language", "docstring"],
+}
+# Of a repository with more definitions, keeping them would take too much memory.
+_MOST_KEPT = 1 << 16
 
 
 class Holders(Struct, frozen=True):
@@ -34,10 +43,18 @@ class Holders(Struct, frozen=True):
     @classmethod
     def of(cls, workspace: Workspace) -> "Holders":
         """Those of a repository's current `symbols` and `file_facts`."""
-        names = ["id", "parent_id", "name", "language", "docstring", "type"]
-        symbols = workspace.tables.read("symbols", workspace.key, columns=names)
+        tables, key = workspace.tables, workspace.key
+        made_from = tuple(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+        if known := _LAST_HOLDERS.find(made_from):
+            return known
+        symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+        holders = cls._of_tables(symbols, facts)
+        _LAST_HOLDERS.keep(made_from, holders if symbols.num_rows < _MOST_KEPT else None)
+        return holders
+
+    @classmethod
+    def _of_tables(cls, symbols: pa.Table, facts: pa.Table) -> "Holders":
         classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
-        facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "language", "docstring"])
         files = {path: Holder(path, path, language, words) for path, language, words in _documented(facts)}
         documented = {
             id_: Holder(id_, name, language, words)
@@ -67,6 +84,10 @@ class Holders(Struct, frozen=True):
         """What holds a file: its folder, by the entry file's words; None of the entry file itself."""
         found = self.folders.get(module_path_of(path))
         return None if found is None or found.id == path else found
+
+
+# Most steps of a build read the same ones.
+_LAST_HOLDERS = LastReading[Holders]()
 
 
 def _documented(table: pa.Table) -> list[tuple[str, ...]]:

@@ -42,6 +42,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     UpperInput,
 )
+from codesum_pipeline.texts.summaries.last_reading import LastReading
 
 
 class Child(NamedTuple):
@@ -115,23 +116,8 @@ _COLUMNS = {
 _MOST_KEPT = 1 << 16
 
 
-class _LastOutline:
-    """The outline that this process read last, and the hashes of the tables that it was made from: most steps of a
-    build read the same one. What it returns depends on the contents of the tables alone."""
-
-    def __init__(self) -> None:
-        self._last: tuple[tuple[str | None, ...], DocumentTree] | None = None
-
-    def find(self, made_from: tuple[str | None, ...]) -> DocumentTree | None:
-        """The outline that was made from these tables; None for another, and where a table has no hash."""
-        last = self._last
-        return last[1] if last is not None and last[0] == made_from and None not in made_from else None
-
-    def keep(self, made_from: tuple[str | None, ...], outline: DocumentTree | None) -> None:
-        self._last = None if outline is None else (made_from, outline)
-
-
-_LAST_OUTLINE = _LastOutline()
+# Most steps of a build read the same one.
+_LAST_OUTLINE = LastReading[DocumentTree]()
 
 
 def read_outline(workspace: Workspace) -> DocumentTree:
