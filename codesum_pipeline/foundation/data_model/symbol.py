@@ -81,7 +81,7 @@ class Symbol(Struct, frozen=True):
 
     `line_map[k]` is the real line of canonical line k + 1. With `has_syntax_errors` the definition does not parse as a
     whole, and its facts may differ where its canonical source does not. `is_test` is what the code says, whatever the
-    path of the file.
+    path of the file. `opening_comment` is what the comment says that opens its body, if it is about all of the body.
     """
 
     id: str
@@ -106,6 +106,7 @@ class Symbol(Struct, frozen=True):
     facts: SymbolFacts
     has_syntax_errors: bool = False
     is_test: bool | None = None
+    opening_comment: str | None = None
 
 
 class Import(Struct, frozen=True):

@@ -98,9 +98,10 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "is_public": "Whether the language's rules make it visible outside.",
         "canonical_source": "The source without comments, formatted in one fixed way.",
         "line_map": "For each canonical line, its line in the file, counted from 1.",
-        "facts": "What the code shows, as chains of names with lines: what it takes, returns, raises, writes, calls.",
+        "facts": "What the code shows: what it takes, returns, raises, writes and calls, on which line and when.",
         "has_syntax_errors": "Whether the definition does not parse as a whole.",
         "is_test": "Whether the code itself says that it is a test.",
+        "opening_comment": "What the comment says that opens its body; null where none speaks of all of the body.",
     },
     "file_facts": {
         "file_path": "Path of the file, relative to the git root.",

@@ -92,6 +92,8 @@ class LanguageSpec(Struct, frozen=True, kw_only=True):
     deep: Names = frozenset()
     # These are left out unless they document a definition. Lua: "comment".
     comments: Names = frozenset()
+    # Comments that are left out and document nothing, since documentation is written otherwise. Python: "comment".
+    remarks: Names = frozenset()
     # These are left out: statements that say nothing. Lua: "empty_statement". The end of a line may be one.
     dropped: Names = frozenset()
     # These are left out, brackets and all, where that says so of one. JavaScript: {"jsx_expression": holds_nothing}.

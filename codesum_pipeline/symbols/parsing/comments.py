@@ -22,7 +22,7 @@ _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[
 _CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)")
 # Part of the parsers' versions: which comments document.
-COMMENTS_VERSION = "comments/2"
+COMMENTS_VERSION = "comments/3"
 # Explicit: each character is one byte here, and some that `str.strip` takes are halves of letters.
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
@@ -49,7 +49,9 @@ class Comments:
         self._text = text
         self._tokens = tokens
         self._declaration = declaration
-        self._by_end = {self.end_of(node): node for node in tokens.comments}
+        # Those that may document.
+        self._nodes = [node for node in tokens.comments if node.type in declaration.spec.comments]
+        self._by_end = {self.end_of(node): node for node in self._nodes}
         self._taken: set[int] = set()
         self._canonical: dict[int, DocComment] = {}
 
@@ -82,7 +84,7 @@ class Comments:
 
     def of_file(self) -> tuple[Node, ...]:
         """The comments that document the file: those marked so, else the first run of others that is no license."""
-        free = [node for node in self._tokens.comments if node.start_byte not in self._taken]
+        free = [node for node in self._nodes if node.start_byte not in self._taken]
         marks = self._declaration.file_doc_marks
         if marked := [node for node in free if marks and self._raw(node).startswith(marks)]:
             return tuple(marked)
@@ -118,6 +120,11 @@ class Comments:
             lines += [("", lines[-1][1])] if stands_apart else []
             self._canonical[start] = DocComment(start, tuple(lines))
         return self._canonical[start]
+
+    def may_open(self, node: Node) -> bool:
+        """Whether a comment may speak of the body around it: no note to a tool, no licence, nobody else's."""
+        raw = self._raw(node)
+        return node.start_byte not in self._taken and not _DIRECTIVE.match(raw) and not _LEGAL.search(raw)
 
     def _is_marked(self, node: Node) -> bool:
         """Whether a comment has the mark of its language's doc comments."""

@@ -20,7 +20,7 @@ _OPPOSITES = {
 _OPPOSITE_ENDINGS = {" succeeds": " fails", " fails": " succeeds", " exists": " does not exist"}
 _OPERAND = r"""(?:[\w.$@?!:>\\-]++|\([^()]*+\)|\[[^\[\]]*+\]|"[^"\s]*+"|'[^'\s]*+')++"""
 _COMPARISON = re.compile(rf"({_OPERAND}) (==|!=|===|!==|~=|/=|is not|is|not in|in) ({_OPERAND})")
-_ONE_OPERAND = re.compile(_OPERAND)
+_QUOTES = frozenset("\"'`")
 _NEGATION = re.compile(r"(?:!|not )\s*(?=[\w($@\[])")
 _CLASS = re.compile(r"(?:\w+(?:\.|::|\\))*[A-Z]\w*|\w+(?:(?:\.|::)\w+)+")
 _SEVERAL = re.compile(r" (?:&&|\|\||and|or) ")
@@ -148,7 +148,7 @@ def negated(text: str) -> str:
     for ending, opposite in _OPPOSITE_ENDINGS.items():
         if text.endswith(ending) and " and " not in text:
             return text.removesuffix(ending) + opposite
-    return f"not {text}" if _ONE_OPERAND.fullmatch(text) else f"not ({text})"
+    return f"not {text}" if _is_one_operand(text) else f"not ({text})"
 
 
 def _bracketed(text: str) -> str:
@@ -162,8 +162,22 @@ def _negated_part(text: str) -> str | None:
     if found is None:
         return None
     inner = text[found.end() :]
-    is_whole = bool(_ONE_OPERAND.fullmatch(inner)) or (inner.startswith("(") and _end_of_brackets(inner) == len(inner))
-    return inner if is_whole else None
+    return inner if _is_one_operand(inner) else None
+
+
+def _is_one_operand(text: str) -> bool:
+    """Whether a text is a name, a call or what is in brackets: no blank is outside of brackets and texts."""
+    depth, quote = 0, ""
+    for char in text:
+        if quote or char in _QUOTES:
+            quote = "" if char == quote else quote or char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == " " and not depth:
+            return False
+    return True
 
 
 def caught(texts: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, find_definitions
 from codesum_pipeline.symbols.parsing.node_texts import NodeTexts
+from codesum_pipeline.symbols.parsing.opening_comments import OpeningComments
 from codesum_pipeline.symbols.parsing.overloads import ids_of
 from codesum_pipeline.symbols.parsing.recovery import is_cut
 from codesum_pipeline.symbols.parsing.reference_facts import ReferenceReader, read_imports, read_names
@@ -74,6 +75,7 @@ class FileReader:
         self._canonical = self._lay_out()
         self._calls = CallReader(declaration, self._text)
         self._texts = FileTexts.of(tokens)
+        self._opening_comments = OpeningComments(self._comments, tokens, characters)
         self._known_openings: list[Node] | None = None
         self._facts = FactReader(declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
@@ -220,6 +222,7 @@ class FileReader:
             ),
             has_syntax_errors=any(part.has_error for part in (*definition.preambles, *definition.nodes))
             or is_cut(self._blanked, start, end),
+            opening_comment=self._opening_comments.of(definition),
         )
 
     def _modifiers(self, definition: Definition) -> tuple[str, ...]:

@@ -191,7 +191,8 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
     }
     by_type = {
         NodeRole.LINE: spec.lines, NodeRole.BLOCK: spec.blocks, NodeRole.ATOM: spec.atoms,
-        NodeRole.DROPPED: spec.dropped | spec.comments, NodeRole.COMMENT: spec.comments, NodeRole.BRACED: braced,
+        NodeRole.DROPPED: spec.dropped | spec.comments | spec.remarks, NodeRole.COMMENT: spec.comments | spec.remarks,
+        NodeRole.BRACED: braced,
         NodeRole.PARENED: spec.parened, NodeRole.HANGING: spec.hanging, NodeRole.OUTDENTED: spec.outdented,
         NodeRole.FLEXIBLE: {*spec.flat, *spec.hollow}, NodeRole.TRIMMED: spec.trimmed, NodeRole.LOWERED: spec.lowered,
         NodeRole.SEPARATOR: spec.separators, NodeRole.TRAILING: spec.trailing, NodeRole.DEEP: spec.deep,

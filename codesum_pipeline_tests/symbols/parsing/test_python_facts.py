@@ -39,7 +39,7 @@ async def fetch(self, url: str, *, retries: int = compute(), **options) -> Respo
         ),
         return_type="Response",
         returned=(Fact("cache[url]", 10, ("cache",), Form.ITEM),),
-        raises=(Fact('FetchError(f"no {url}")', 9, ("FetchError",), Form.CALL, "no {url}"),),
+        raises=(Fact('FetchError(f"no {url}")', 9, ("FetchError",), Form.CALL, "no {url}", "not local"),),
         writes=(
             Fact("COUNT", 5, ("COUNT",), Form.NAME),
             Fact("self.last", 6, ("self", "last"), Form.NAME),
@@ -47,7 +47,7 @@ async def fetch(self, url: str, *, retries: int = compute(), **options) -> Respo
         ),
         calls=(
             Fact("self.client.get", 7, ("self", "client", "get"), Form.CALL),
-            Fact("FetchError", 9, ("FetchError",), Form.CALL, "no {url}"),
+            Fact("FetchError", 9, ("FetchError",), Form.CALL, "no {url}", "not local"),
         ),
         fields=(),
         literals=("no {url}",),

@@ -1,0 +1,68 @@
+"""What a comment is, read off its text: prose about code, or something else that is written in comments."""
+
+import re
+from collections.abc import Sequence
+
+# Words that a comment has at least if it says something.
+_FEWEST_WORDS = 3
+_MOST_WORDS_OF_TITLE = 5
+_WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+_TASK = re.compile(r"\W{0,10}(?:TODO|FIXME|HACK|XXX|BUG|WIP|TBD|DEPRECATED|todo|fixme|Todo|Fixme)\b")
+_SECTION = re.compile(r"\W{0,10}(?:MARK|PRAGMA|SECTION|region|endregion|mark)\b\s{0,5}[:-]?")
+_RULED = re.compile(r"^\W{0,4}([-=*#~+_/—─])\1{2}|([-=*#~+_/—─])\2{2}\W{0,4}$")
+_LINK = re.compile(r"https?://\S+")
+# Notes to tools: `swift-format-ignore: …`, `@!parse`.
+_TOOL = re.compile(r"\W{0,4}[\w.-]{1,40}[-:. ](?:ignore|disable|enable|suppress|off|skip)\b|@")
+# What begins a remark on how or why something is done, which does not say what is done.
+_REMARK = re.compile(
+    r"\W{0,4}(?:note|nb|n\.b|warning|caution|hack|temporary|temporarily|workaround|quick|just|only|but|or|and|either"
+    r"|neither|otherwise|because|since|so|it|it's|don't|do not|not|no|never|nothing|cannot|can't|can|if|when|we|i|you"
+    r"|there|maybe|perhaps|probably|avoid|cheaper|added|implemented|intentionally|deliberately|currently|now|yes|hmm"
+    r"|ok|okay|example|usage|e\.g|i\.e|see|cf|from|unlike|although|though|while|however|instead|these|those|that"
+    r"|called|they|he|he's|here|without|what|why|how|same|similar|should|must|may|might|would|could|on|in|at|for|as)\b",
+    re.IGNORECASE,
+)
+# What editors write into new projects.
+_TEMPLATE = re.compile(r"\byour (?:app|application|code)\b|insert code here|override point|generated .{0,20}stub", re.I)
+_CODE_LINE = re.compile(
+    r"[;{}]$"
+    r"|^[\w.$@\[\]'\"*-]{1,80} ?(?:[-+*/|&.]?=|:=|<-) ?\S"
+    r"|^[\w.$@:>-]{1,80}\([^()]{0,200}\)[;,]?$"
+    r"|^\w{1,40}(?:\.\w{1,40}){1,5} ?[\"'(\[]"
+    r"|^(?:if|for|while|switch|elif|foreach) ?\("
+    r"|^(?:return|import|require|include|puts|print|echo|assert|raise|throw|export|let|const|var|def|fn|func|end)"
+    r" [\w.$\"'(]{1,60}[;:{(]?$"
+    r"|^[@#<\[{(]\w"
+)
+
+
+def is_prose(text: str) -> bool:
+    """Whether a comment's text, without its marks, says something in words: no code, task, link or title."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not lines or any(pattern.match(text) for pattern in (_TASK, _SECTION, _TOOL, _REMARK, _LINK)):
+        return False
+    if text.rstrip().endswith("?") or any(map(_RULED.search, (lines[0], lines[-1]))) or _TEMPLATE.search(text):
+        return False
+    if any(map(_CODE_LINE.search, lines)):
+        return False
+    return len(_WORD.findall(_LINK.sub("", text))) >= _FEWEST_WORDS
+
+
+def is_section_title(written: Sequence[str], text: str, *, stands_apart: bool) -> bool:
+    """Whether comments head a section of a file: a title with a rule beside it, a mark of editors, or, where a blank
+    line follows, a title alone.
+
+    `written` are the comments with their marks, `text` is what they say.
+    """
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) != 1:
+        return False
+    is_title = len(lines[0].split()) <= _MOST_WORDS_OF_TITLE and not lines[0].endswith((".", "!", ":", ";"))
+    is_ruled = bool(_RULED.search(lines[0])) or any(map(_is_rule, "\n".join(written).split("\n")))
+    return bool(_SECTION.match(lines[0])) or (is_title and (is_ruled or stands_apart))
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line of a comment is a rule: the same mark again and again."""
+    marks = line.strip()
+    return len(marks) >= 6 and not any(map(str.isalnum, marks)) and len(set(marks)) <= 3
