@@ -20,7 +20,7 @@ def class_clause(class_: ClassInput, words: Sequence[str]) -> str:
     """One clause about a class; "" where its name says nothing certain."""
     if not words:
         return ""
-    if words[0] in ("test", "tests") or words[-1] in ("test", "tests", "spec", "tests"):
+    if _holds_tests(class_, words):
         return _tests(words)
     if is_error(class_, words):
         return _signals(words)
@@ -44,6 +44,15 @@ def is_enumeration(class_: ClassInput) -> bool:
     return "enum" in head or any(
         base.rpartition(".")[2] in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag") for base in class_.bases
     )
+
+
+def _holds_tests(class_: ClassInput, words: Sequence[str]) -> bool:
+    """Whether a class holds tests: by its last word and what it holds or extends, or by its first and what it holds."""
+    own = [child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children]
+    has_tests = any(name_words(name)[:1] == ("test",) for name in own)
+    if words[0] == "test" or words[-1] == "spec":
+        return has_tests or any(name_words(base)[-1:] in (("case",), ("spec",), ("suite",)) for base in class_.bases)
+    return words[-1] in ("test", "tests") and (has_tests or bool(own) or bool(class_.bases))
 
 
 def _tests(words: Sequence[str]) -> str:
@@ -77,7 +86,7 @@ def _lists(words: Sequence[str]) -> str:
         many = " ".join(map(word_in_full, (*words[:-2], pluralize(words[-2]))))
         return f"lists the {_KINDS[words[-1]]} of {phrase if is_state else many}" if phrase else ""
     many = (*words[:-1], pluralize(words[-1]))
-    return f"lists the {' '.join(map(word_in_full, many))}" if is_phrase(words) and not is_adjective(words[-1]) else ""
+    return f"lists the possible {' '.join(map(word_in_full, many))}" if is_phrase(words) and not is_adjective(words[-1]) else ""
 
 
 def _acts(words: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ _PLURAL = grammar_words("irregular_plurals")
 _DETERMINERS = grammar_words("determiners")
 _UNIQUE = grammar_words("unique")
 _SENTENCE_WORDS = grammar_words("sentence_words")
+_NO_NOUNS = grammar_words("no_nouns")
 _NO_ADJECTIVES = grammar_words("no_adjectives")
 _ADJECTIVE_NOUNS = grammar_words("adjective_nouns")
 _SINGULAR_DETERMINERS = grammar_words("singular_determiners")
@@ -119,7 +120,7 @@ def is_phrase(words: Sequence[str]) -> bool:
     head = words[-1]
     if head in _DETERMINERS or (is_adjective(head) and len(words) < _MAX_WORDS and head not in _ADJECTIVE_NOUNS):
         return False
-    return head not in VERBS or head in ALSO_NOUNS or head in MODIFIERS
+    return head not in VERBS or head in ALSO_NOUNS or (head in MODIFIERS and head not in _NO_NOUNS)
 
 
 def with_a(spoken: str) -> str:
