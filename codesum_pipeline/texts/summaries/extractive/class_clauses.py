@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_adjective, is_phrase, noun_phrase, pluralize
 from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_table, grammar_words, verb_at
-from codesum_pipeline.texts.summaries.extractive.words import word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _AGENTS = {name.lower(): verb for name, verb in grammar_table("agents").items()}
@@ -86,7 +86,11 @@ def _lists(words: Sequence[str]) -> str:
         many = " ".join(map(word_in_full, (*words[:-2], pluralize(words[-2]))))
         return f"lists the {_KINDS[words[-1]]} of {phrase if is_state else many}" if phrase else ""
     many = (*words[:-1], pluralize(words[-1]))
-    return f"lists the possible {' '.join(map(word_in_full, many))}" if is_phrase(words) and not is_adjective(words[-1]) else ""
+    return (
+        f"lists the possible {' '.join(map(word_in_full, many))}"
+        if is_phrase(words) and not is_adjective(words[-1])
+        else ""
+    )
 
 
 def _acts(words: Sequence[str]) -> str:

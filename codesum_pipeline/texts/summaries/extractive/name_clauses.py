@@ -116,7 +116,8 @@ def _is_constructor(function: FunctionInput) -> bool:
 def _constructor(evidence: NameEvidence) -> str:
     """Creates one of its class, from parameters that say what they are."""
     taken = evidence.telling_parameters
-    if not evidence.owner or not 0 < len(taken) <= 3:
+    is_copy = any(noun_phrase(evidence.owner, article="a") == one for one in taken)
+    if not evidence.owner or not 0 < len(taken) <= 3 or is_copy or "delete" in evidence.function.modifiers:
         return ""
     named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
     return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"
@@ -149,7 +150,11 @@ def _as(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 def _from(rest: Sequence[str], evidence: NameEvidence) -> str:
     part = prepositional_parts(("from", *rest), evidence)
-    return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} {part}" if part and evidence.makes_owner else ""
+    return (
+        f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} {part}"
+        if part and evidence.makes_owner
+        else ""
+    )
 
 
 def _new(rest: Sequence[str], evidence: NameEvidence) -> str:

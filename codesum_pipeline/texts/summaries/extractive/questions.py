@@ -16,6 +16,7 @@ from codesum_pipeline.texts.summaries.extractive.words import word_in_full
 
 # What a question is asked with, and how its answer says it.
 _ASKED = grammar_table("questions")
+_PLACES = grammar_words("places")
 _MODIFIED = grammar_words("modified")
 
 
@@ -83,6 +84,8 @@ def _state_claim(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
     if not rest:
         return ""
     if rest[0] in PREPOSITIONS:
+        if rest[0] not in _PLACES:
+            return ""
         parts = prepositional_parts(rest, evidence)
         return f"{_holder(evidence)} {lead} {parts}" if parts else ""
     cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
@@ -95,8 +98,7 @@ def _state_claim(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
         phrase = noun_phrase(said[:-1], given=evidence.given)
         return f"{phrase} {lead} {said[-1]} {parts}".strip() if phrase else ""
     phrase = noun_phrase(said, article="a")
-    subject = "it" if evidence.parameters else _subject_beside(rest, evidence)
-    return f"{subject} {lead} {phrase} {parts}".strip() if phrase else ""
+    return f"it {lead} {phrase} {parts}".strip() if phrase else ""
 
 
 def _holder(evidence: NameEvidence) -> str:

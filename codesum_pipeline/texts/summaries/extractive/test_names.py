@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_known, is_phrase, noun_phrase
-from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, THIRD_PERSONS, VERBS, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import (
+    ALSO_NOUNS,
+    THIRD_PERSONS,
+    VERBS,
+    grammar_words,
+    verb_at,
+)
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 

@@ -33,6 +33,8 @@ _OF_OWNER = grammar_words("of_owner")
 _OF_PARAMETER = grammar_words("of_parameter")
 MANNERS = grammar_words("manners")
 _ADVERBS = grammar_words("adverbs")
+_CALLED = grammar_words("called")
+_ENCODINGS = grammar_words("encodings")
 _NO_ADVERBS = grammar_words("no_adverbs")
 _FORMATS = grammar_words("formats")
 _PLAIN_FORMATS = grammar_words("plain_formats")
@@ -69,16 +71,20 @@ def _lead(verb: Verb, words: Sequence[str], evidence: NameEvidence, *, is_base: 
 def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool:
     """Whether the first word is a verb, and no noun or modifier of one."""
     rest = words[verb.length :]
-    if evidence.only_reads and verb.base != "get":
+    is_maker = verb.base == "initialize" and evidence.makes_owner
+    if is_maker or (evidence.only_reads and verb.base != "get"):
         return False
     if verb.length > 1 or words[0] != verb.base:
         return True
+    if tuple(words[:2]) in evidence.given_pairs and verb.base in ALSO_NOUNS | MODIFIERS:
+        return False
     if verb.base in ALSO_NOUNS:
         head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
         is_confirmed = evidence.returns_nothing or not evidence.given.isdisjoint(rest)
         return not rest or (bool(head) and is_confirmed)
-    is_modifier = verb.base in MODIFIERS and bool(rest) and rest[-1] in _MODIFIED
-    return not is_modifier or evidence.returns_nothing
+    if verb.base not in MODIFIERS or not rest:
+        return True
+    return rest[-1] not in _CALLED and (rest[-1] not in _MODIFIED or evidence.returns_nothing)
 
 
 def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
@@ -104,6 +110,8 @@ def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> s
     """The words right after a verb as its object."""
     if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
         return {"set": f"whether it is {words[0]}", "make": f"it {words[0]}", "mark": f"it as {words[0]}"}[verb.base]
+    if verb.base in ("encode", "serialize", "marshal") and len(words) == 1 and words[0] in _ENCODINGS:
+        return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
         place = list(words).index("and")
         both = [noun_phrase(part, given=evidence.given) for part in (words[:place], words[place + 1 :])]
@@ -205,7 +213,7 @@ def converted(words: Sequence[str], evidence: NameEvidence) -> str:
     spoken = " ".join(map(word_in_full, words))
     if head in _PLAIN_FORMATS:
         return spoken
-    is_certain = head in _FORMATS or set(words) <= set(evidence.result[0])
+    is_certain = (head in _FORMATS and len(words) < 3) or set(words) <= set(evidence.result[0])
     return (
         noun_phrase(words, article="a") or (with_a(spoken) if len(words) == 1 and head in _FORMATS else "")
         if is_certain
