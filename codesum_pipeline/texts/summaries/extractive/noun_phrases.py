@@ -82,6 +82,8 @@ def pluralize(word: str) -> str:
     """The plural of a word; what is not counted, and a plural, stays."""
     if word in _MASS or is_plural(word):
         return word
+    if word_in_full(word).isupper():
+        return f"{word}s"
     if word in ("index", "vertex", "matrix"):
         return f"{word[:-2]}ices"
     if word == "child":
