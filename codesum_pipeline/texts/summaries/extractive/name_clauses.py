@@ -8,10 +8,17 @@ a noun, or has a word that no list knows, is read as nothing.
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_adjective, noun_phrase, pluralize, with_a
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_adjective,
+    is_known,
+    noun_phrase,
+    pluralize,
+    with_a,
+)
 from codesum_pipeline.texts.summaries.extractive.questions import marked_question, question_clause
 from codesum_pipeline.texts.summaries.extractive.test_names import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
@@ -29,6 +36,7 @@ MAX_CLAUSE = 160
 _MAX_NAME_CHARS = 200
 _DROPPED_FIRST = grammar_words("dropped_first")
 _DROPPED_LAST = grammar_words("dropped_last")
+_GLUED_DIGITS = word_set("glued_digits")
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
 _EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
@@ -64,6 +72,9 @@ def _words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
     words = name_words(name)
     if prefix and words[: len(prefix)] == prefix and len(words) > len(prefix):
         words = words[len(prefix) :]
+    bare = words[-1].rstrip("0123456789") if words else ""
+    if bare and bare not in _GLUED_DIGITS:
+        words = (*words[:-1], bare)
     while len(words) > 1 and words[-1] in _DROPPED_LAST:
         words = words[:-1]
     while len(words) > 1 and words[0] in _DROPPED_FIRST and verb_at(words, 1):
@@ -82,12 +93,14 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     words = _words_of_name(bare, prefix)
     if not words:
         return ""
+    if bare == "operator":
+        return ""
     if name.endswith("?"):
         return marked_question(words, evidence)
     if name.endswith("=") or "setter" in function.modifiers or "set" in function.modifiers:
         phrase = noun_phrase(words)
         return f"sets {phrase}" if phrase else ""
-    rules = (question_clause, _special_clause, verb_clause, _noun_first)
+    rules = (question_clause, _special_clause, verb_clause, _noun_first)[name.endswith("!") :]
     return next(filter(None, (rule(words, evidence) for rule in rules)), "")
 
 
@@ -103,7 +116,8 @@ def _is_constructor(function: FunctionInput) -> bool:
 def _constructor(evidence: NameEvidence) -> str:
     """Creates one of its class, from parameters that say what they are."""
     taken = evidence.telling_parameters
-    if not evidence.owner or not 0 < len(taken) <= 3:
+    is_copy = any(noun_phrase(evidence.owner, article="a") == one for one in taken)
+    if not evidence.owner or not 0 < len(taken) <= 3 or is_copy or "delete" in evidence.function.modifiers:
         return ""
     named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
     return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"
@@ -118,17 +132,15 @@ def _special_clause(words: Sequence[str], evidence: NameEvidence) -> str:
 
 
 def _to(rest: Sequence[str], evidence: NameEvidence) -> str:
+    """`to_json`: a method converts its object, a function its parameter; with both, neither is certain."""
     what = converted(rest, evidence)
     if not what or evidence.returns_nothing:
         return ""
     if not evidence.parameters:
         return f"converts {evidence.owner_in_words or 'it'} to {what}"
     named = evidence.first_parameter
-    return (
-        f"converts {noun_phrase(named, given=named)} to {what}"
-        if named and not set(named) & set(rest)
-        else f"converts to {what}"
-    )
+    is_certain = named and not evidence.is_method and len(evidence.parameters) == 1 and not set(named) & set(rest)
+    return f"converts {noun_phrase(named, given=named)} to {what}" if is_certain else ""
 
 
 def _as(rest: Sequence[str], evidence: NameEvidence) -> str:
@@ -138,7 +150,11 @@ def _as(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 def _from(rest: Sequence[str], evidence: NameEvidence) -> str:
     part = prepositional_parts(("from", *rest), evidence)
-    return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} {part}" if part and evidence.owner else ""
+    return (
+        f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} {part}"
+        if part and evidence.makes_owner
+        else ""
+    )
 
 
 def _new(rest: Sequence[str], evidence: NameEvidence) -> str:
@@ -149,7 +165,7 @@ def _new(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     """A handler, or what registers one: then a function is handed in."""
-    if evidence.takes_function or not all(word.isalpha() for word in rest):
+    if evidence.takes_function or not PREPOSITIONS.isdisjoint(rest) or not all(map(is_known, rest)):
         return ""
     spoken = " ".join(map(word_in_full, rest))
     if rest[-1] in _EVENTS:
@@ -160,13 +176,8 @@ def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 
 def _try(rest: Sequence[str], evidence: NameEvidence) -> str:
-    verb = verb_at(rest)
-    clause = verb_clause(rest, evidence) if verb else ""
-    return (
-        f"tries to {verb.base}{clause[len(verb.third.split(' ')[0]) :]}"
-        if verb and clause.startswith(verb.third.split(" ")[0])
-        else ""
-    )
+    clause = verb_clause(rest, evidence, is_base=True)
+    return f"tries to {clause}" if clause else ""
 
 
 def _maybe(rest: Sequence[str], evidence: NameEvidence) -> str:

@@ -13,12 +13,19 @@ from codesum_pipeline.texts.summaries.inputs import FunctionInput
 _EMPTY_NAMES = word_set("empty_names")
 _NO_TYPES = word_set("no_types")
 _NO_OWNERS = grammar_words("no_owners")
+_SETTING_NAMES = grammar_words("setting_names")
+_SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
 _CONTAINERS = grammar_words("containers")
+_PROPERTIES = frozenset(("kotlin", "swift"))
+_VARIABLES = frozenset(("val", "var"))
 _ACCESSORS = frozenset(("property", "get", "getter", "cached"))
 # In these an owner may be a module or namespace, and methods are about something else.
 _MODULES = frozenset(("elixir", "haskell", "lua", "bash", "c"))
 # A command that succeeds says yes.
+_STATUS_TYPES = frozenset(
+    ("error", "status", "bool", "boolean", "result<()>", "task", "valuetask", "promise<void>", "io ()")
+)
 _STATUS = frozenset(("bash",))
 # What such functions give back is always declared.
 _DECLARED = frozenset(("java", "c-sharp", "go", "rust", "zig", "c", "cpp", "swift"))
@@ -42,6 +49,14 @@ class NameEvidence:
         """The words of what is handed in, by names and types."""
         names = [word for one in self.parameters for word in name_words(one.name)]
         return frozenset([*names, *(word for one in self.parameters for word in type_words(one.type)[0])])
+
+    @cached_property
+    def given_pairs(self) -> frozenset[tuple[str, ...]]:
+        """The first two words of what is handed in: a name that begins with them begins with a noun."""
+        names = [name_words(one.name)[:2] for one in self.parameters]
+        return frozenset(
+            pair for pair in (*names, *(type_words(one.type)[0][:2] for one in self.parameters)) if pair[1:]
+        )
 
     @cached_property
     def first_parameter(self) -> tuple[str, ...]:
@@ -73,12 +88,33 @@ class NameEvidence:
             "lua",
         )
 
+    @property
+    def gives_value(self) -> bool:
+        """Whether a value comes back that is more than a status."""
+        written = self.return_type
+        if self.function.language in _STATUS:
+            return False
+        is_status = written.lower() in _STATUS_TYPES or self.function.language == "c" and written == "int"
+        return bool(written or self.facts.returned) and not (self.returns_nothing or is_status)
+
+    @cached_property
+    def takes_one(self) -> bool:
+        """Whether its first parameter is the only one that it needs, besides settings."""
+        return all(
+            one.default is not None or one.kind.startswith(("var_", "keyword")) or _is_setting(one.name)
+            for one in self.parameters[1:]
+        )
+
     @cached_property
     def only_reads(self) -> bool:
         """Whether it gives back what is there: nothing is handed in, called or written."""
-        is_marked = not _ACCESSORS.isdisjoint(self.function.modifiers)
+        before = self.function.signature.partition(self.function.name)[0].split()
+        is_property = self.function.language in _PROPERTIES and not _VARIABLES.isdisjoint(before)
+        is_marked = is_property or not _ACCESSORS.isdisjoint(self.function.modifiers)
         facts = self.facts
-        return is_marked or not (self.parameters or facts.calls or facts.writes or facts.raises or self.returns_nothing)
+        return (
+            is_marked or bool(facts.returned) and not (self.parameters or facts.calls or facts.writes or facts.raises)
+        )
 
     @cached_property
     def may_be_boolean(self) -> bool:
@@ -120,6 +156,21 @@ class NameEvidence:
         return f"the {' '.join(map(word_in_full, self.owner))}" if self.owner else ""
 
     @property
+    def is_method(self) -> bool:
+        """Whether it may belong to an object."""
+        around = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        return (
+            around[:1].isupper() and self.function.language not in _MODULES and "static" not in self.function.modifiers
+        )
+
+    @property
+    def makes_owner(self) -> bool:
+        """Whether what comes back is one of the class around it."""
+        is_itself = "Self" in self.return_type or self.result == (self.owner, False)
+        is_class_method = not self.return_type and "classmethod" in self.function.modifiers
+        return bool(self.owner) and (is_itself or is_class_method)
+
+    @property
     def is_container(self) -> bool:
         return bool(self.owner) and self.owner[-1] in _CONTAINERS and "static" not in self.function.modifiers
 
@@ -135,6 +186,11 @@ class NameEvidence:
             if all(words)
             else []
         )
+
+
+def _is_setting(name: str) -> bool:
+    bare = name.strip("*&$@_.")
+    return bare in _SETTING_NAMES or name_words(bare)[-1:] in _SETTING_WORDS
 
 
 def _words_of(parameter: Parameter) -> tuple[str, ...]:

@@ -8,7 +8,13 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import frequent_words
-from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, MODIFIERS, VERBS, grammar_words
+from codesum_pipeline.texts.summaries.extractive.verb_forms import (
+    ALSO_NOUNS,
+    BASE_OF_THIRD,
+    MODIFIERS,
+    VERBS,
+    grammar_words,
+)
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _ADJECTIVES = grammar_words("adjectives")
@@ -18,7 +24,10 @@ _PLURAL = grammar_words("irregular_plurals")
 _DETERMINERS = grammar_words("determiners")
 _UNIQUE = grammar_words("unique")
 _SENTENCE_WORDS = grammar_words("sentence_words")
+_NOUNS = grammar_words("nouns")
+_NO_NOUNS = grammar_words("no_nouns")
 _NO_ADJECTIVES = grammar_words("no_adjectives")
+_PURE_VERBS = VERBS - ALSO_NOUNS - MODIFIERS - _NOUNS
 _ADJECTIVE_NOUNS = grammar_words("adjective_nouns")
 _SINGULAR_DETERMINERS = grammar_words("singular_determiners")
 _SAID = grammar_words("said_acronyms")
@@ -73,6 +82,8 @@ def pluralize(word: str) -> str:
     """The plural of a word; what is not counted, and a plural, stays."""
     if word in _MASS or is_plural(word):
         return word
+    if word_in_full(word).isupper():
+        return f"{word}s"
     if word in ("index", "vertex", "matrix"):
         return f"{word[:-2]}ices"
     if word == "child":
@@ -85,7 +96,7 @@ def pluralize(word: str) -> str:
 @lru_cache(maxsize=65536)
 def is_adjective(word: str) -> bool:
     """Whether a word says what something is: listed, or a participle or adjective by its ending."""
-    if word in _ADJECTIVES:
+    if word in _ADJECTIVES or word_in_full(word) in _ADJECTIVES:
         return True
     is_formed = len(word) > 4 and word.endswith(("ed", "able", "ible", "less", "ful"))
     return is_formed and word not in _NO_ADJECTIVES
@@ -119,7 +130,15 @@ def is_phrase(words: Sequence[str]) -> bool:
     head = words[-1]
     if head in _DETERMINERS or (is_adjective(head) and len(words) < _MAX_WORDS and head not in _ADJECTIVE_NOUNS):
         return False
-    return head not in VERBS or head in ALSO_NOUNS or head in MODIFIERS
+    if is_said_of(head) or not _PURE_VERBS.isdisjoint(words[:-1]):
+        return False
+    return head not in VERBS or head in (ALSO_NOUNS | _NOUNS) or (head in MODIFIERS and head not in _NO_NOUNS)
+
+
+def is_said_of(word: str) -> bool:
+    """Whether a word is the third person of a verb that is no noun: `contains`, `expires`."""
+    base = BASE_OF_THIRD.get(word, "")
+    return base in _NO_NOUNS or bool(base) and base not in ALSO_NOUNS and base not in MODIFIERS and base not in _NOUNS
 
 
 def with_a(spoken: str) -> str:

@@ -10,18 +10,19 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     noun_phrase,
     with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.verb_clauses import prepositional_parts
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_table, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_clauses import MANNERS, prepositional_parts
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_table, grammar_words, verb_at
 from codesum_pipeline.texts.summaries.extractive.words import word_in_full
 
 # What a question is asked with, and how its answer says it.
 _ASKED = grammar_table("questions")
-_ENDINGS = {"exists": "exists", "exist": "exists", "matches": "matches"}
+_PLACES = grammar_words("places")
+_MODIFIED = grammar_words("modified")
 
 
 def question_clause(words: Sequence[str], evidence: NameEvidence) -> str:
     """The clause of a question; "" where it is none, or its result is no answer."""
-    if not words or not evidence.may_be_boolean:
+    if not words or not evidence.may_be_boolean or (words[-1] in _MODIFIED and not evidence.return_type):
         return ""
     claim = claim_of(words, evidence)
     return f"reports whether {claim}" if claim else ""
@@ -58,7 +59,7 @@ def subject_of(evidence: NameEvidence) -> str:
     """Who a question is about: the only parameter, the class around it, or it."""
     if evidence.parameters:
         named = evidence.first_parameter if len(evidence.parameters) == 1 else ()
-        return noun_phrase(named, given=named) or "it"
+        return noun_phrase(named, given=named) if named and named[-1] not in MANNERS else "it"
     return evidence.owner_in_words or "it"
 
 
@@ -83,8 +84,10 @@ def _state_claim(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
     if not rest:
         return ""
     if rest[0] in PREPOSITIONS:
+        if rest[0] not in _PLACES:
+            return ""
         parts = prepositional_parts(rest, evidence)
-        return f"{_subject_beside(rest, evidence)} {lead} {parts}" if parts else ""
+        return f"{_holder(evidence)} {lead} {parts}" if parts else ""
     cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
     said, parts = rest[:cut], prepositional_parts(rest[cut:], evidence)
     if parts is None:
@@ -95,7 +98,11 @@ def _state_claim(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
         phrase = noun_phrase(said[:-1], given=evidence.given)
         return f"{phrase} {lead} {said[-1]} {parts}".strip() if phrase else ""
     phrase = noun_phrase(said, article="a")
-    return f"{_subject_beside(rest, evidence)} {lead} {phrase} {parts}".strip() if phrase else ""
+    return f"it {lead} {phrase} {parts}".strip() if phrase else ""
+
+
+def _holder(evidence: NameEvidence) -> str:
+    return evidence.owner_in_words or "it"
 
 
 def _subject_beside(rest: Sequence[str], evidence: NameEvidence) -> str:
@@ -107,7 +114,7 @@ def _subject_beside(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 def _possession(rest: Sequence[str], evidence: NameEvidence) -> str:
     """`has_parent`, `has_started`."""
-    subject = evidence.owner_in_words or "it"
+    subject = _holder(evidence)
     if len(rest) == 1 and rest[0].endswith("ed") and is_adjective(rest[0]):
         return f"{subject} has {rest[0]}"
     phrase = noun_phrase(rest, article="a")

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_known, is_phrase, noun_phrase
-from codesum_pipeline.texts.summaries.extractive.verb_forms import THIRD_PERSONS, VERBS, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import (
+    ALSO_NOUNS,
+    THIRD_PERSONS,
+    VERBS,
+    grammar_words,
+    verb_at,
+)
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -58,6 +64,8 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
     if len(words) > 2 and any(word in _FINITE or word in THIRD_PERSONS for word in words[1:]):
         return f"tests that {said}"
     verb = verb_at(words)
+    if verb and verb.length == len(words) and verb.base not in ALSO_NOUNS:
+        return f"tests {verb.ing}"
     if verb and verb.length < len(words) and words[0] in VERBS:
         rest = words[verb.length :]
         named = noun_phrase(rest, article="a") if is_phrase(rest) else " ".join(spoken[verb.length :])

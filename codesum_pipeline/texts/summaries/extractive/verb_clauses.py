@@ -31,8 +31,11 @@ _MODIFIED = grammar_words("modified")
 _BRING_IN = grammar_words("bring_in")
 _OF_OWNER = grammar_words("of_owner")
 _OF_PARAMETER = grammar_words("of_parameter")
-_MANNERS = grammar_words("manners")
+MANNERS = grammar_words("manners")
 _ADVERBS = grammar_words("adverbs")
+_CALLED = grammar_words("called")
+_ENCODINGS = grammar_words("encodings")
+_NO_ADVERBS = grammar_words("no_adverbs")
 _FORMATS = grammar_words("formats")
 _PLAIN_FORMATS = grammar_words("plain_formats")
 _GROUPS = grammar_words("groups")
@@ -40,39 +43,48 @@ _WITHOUT_OBJECT = {verb: frozenset(words.split()) for verb, words in grammar_tab
 _INTO_OWNER = grammar_table("into_owner")
 
 
-def verb_clause(words: Sequence[str], evidence: NameEvidence) -> str:
-    """The clause of a name that begins with a verb; "" where it may begin with a noun."""
+def verb_clause(words: Sequence[str], evidence: NameEvidence, *, is_base: bool = False) -> str:
+    """The clause of a name that begins with a verb, in the third person or in its base form; "" where it may begin
+    with a noun."""
     verb = verb_at(words)
     if verb is None or not _is_action(verb, words, evidence):
         return ""
-    lead, rest = _lead(verb, words, evidence)
+    lead, rest = _lead(verb, words, evidence, is_base=is_base)
     body, adverb = _without_adverb(rest)
     said = _complete(verb, body, evidence)
     return " ".join(filter(None, (lead, said, adverb))) if said else ""
 
 
-def _lead(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> tuple[str, Sequence[str]]:
-    """The verb in the third person, with a second one that is joined to it: `get_or_create`."""
+def _lead(verb: Verb, words: Sequence[str], evidence: NameEvidence, *, is_base: bool) -> tuple[str, Sequence[str]]:
+    """The verb, with a second one that is joined to it (`get_or_create`), and the words after it."""
     rest = words[verb.length :]
-    if rest[:1] and rest[0] in ("and", "or") and (second := verb_at(rest, 1)) and len(rest) > 1:
-        return f"{verb.third} {rest[0]} {second.third}", rest[1 + second.length :]
-    is_given_back = verb.base == "get" and not evidence.returns_nothing
-    return "returns" if is_given_back else verb.third, rest
+    verbs = [verb]
+    joint = ""
+    if rest[:1] and rest[0] in ("and", "or") and (second := verb_at(rest, 1)):
+        verbs, joint, rest = [verb, second], f" {rest[0]} ", rest[1 + second.length :]
+    if is_base:
+        return joint.join(one.said for one in verbs), rest
+    is_given_back = verbs == [verb] and verb.base == "get" and evidence.gives_value
+    return "returns" if is_given_back else joint.join(one.third for one in verbs), rest
 
 
 def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool:
     """Whether the first word is a verb, and no noun or modifier of one."""
     rest = words[verb.length :]
-    if evidence.only_reads and verb.base != "get":
+    is_maker = verb.base == "initialize" and evidence.makes_owner
+    if is_maker or (evidence.only_reads and verb.base != "get"):
         return False
     if verb.length > 1 or words[0] != verb.base:
         return True
+    if tuple(words[:2]) in evidence.given_pairs and verb.base in ALSO_NOUNS | MODIFIERS:
+        return False
     if verb.base in ALSO_NOUNS:
         head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
         is_confirmed = evidence.returns_nothing or not evidence.given.isdisjoint(rest)
         return not rest or (bool(head) and is_confirmed)
-    is_modifier = verb.base in MODIFIERS and bool(rest) and rest[-1] in _MODIFIED
-    return not is_modifier or evidence.returns_nothing
+    if verb.base not in MODIFIERS or not rest:
+        return True
+    return rest[-1] not in _CALLED and (rest[-1] not in _MODIFIED or evidence.returns_nothing)
 
 
 def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
@@ -82,6 +94,8 @@ def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
     cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
     named, parts = rest[:cut], prepositional_parts(rest[cut:], evidence)
     if parts is None:
+        return ""
+    if verb.particle and verb.particle in PREPOSITIONS and evidence.given.isdisjoint(rest):
         return ""
     if named:
         what = object_phrase(verb, named, evidence)
@@ -96,6 +110,8 @@ def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> s
     """The words right after a verb as its object."""
     if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
         return {"set": f"whether it is {words[0]}", "make": f"it {words[0]}", "mark": f"it as {words[0]}"}[verb.base]
+    if verb.base in ("encode", "serialize", "marshal") and len(words) == 1 and words[0] in _ENCODINGS:
+        return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
         place = list(words).index("and")
         both = [noun_phrase(part, given=evidence.given) for part in (words[:place], words[place + 1 :])]
@@ -111,6 +127,8 @@ def prepositional_parts(words: Sequence[str], evidence: NameEvidence) -> str | N
         part = _part(words[0], words[1:end], evidence)
         if not part or len(parts) == 2:
             return None
+        if not words[1:end] and (parts or words[end:]):
+            return None
         parts.append(part)
         words = words[end:]
     return " ".join(parts)
@@ -124,6 +142,8 @@ def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str
     spoken = " ".join(map(word_in_full, words))
     if preposition in ("to", "as", "into", "from", "in") and words[-1] in _PLAIN_FORMATS:
         return f"{preposition} {spoken}" if is_phrase(words) or len(words) == 1 else ""
+    if preposition in ("to", "into", "as") and words[-1] in _FORMATS and is_phrase(words):
+        return f"{preposition} {noun_phrase(words, article='a')}"
     if preposition in ("by", "per", "via") and is_phrase(words):
         return f"{preposition} {spoken}"
     if preposition in ("as", "with", "without") and is_phrase(words):
@@ -135,7 +155,7 @@ def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str
 def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     """The object of a verb that is a whole name."""
     named = evidence.first_parameter
-    is_manner = not named or named[-1] in _MANNERS
+    is_manner = not named or named[-1] in MANNERS or not evidence.takes_one
     if verb.base in _INTO_OWNER and evidence.is_container and len(evidence.parameters) == 1 and not is_manner:
         return f"{noun_phrase(named, given=named)}{_into_owner(verb, evidence, '')}"
     if verb.base in _OF_PARAMETER and not is_manner:
@@ -180,7 +200,9 @@ def _found(verb: Verb, evidence: NameEvidence) -> str:
 
 
 def _without_adverb(words: Sequence[str]) -> tuple[Sequence[str], str]:
-    return (words[:-1], words[-1]) if words and words[-1] in _ADVERBS else (words, "")
+    last = words[-1] if words else ""
+    is_one = last in _ADVERBS or (last.endswith("ly") and len(last) > 5 and last not in _NO_ADVERBS)
+    return (words[:-1], last) if is_one else (words, "")
 
 
 def converted(words: Sequence[str], evidence: NameEvidence) -> str:
@@ -191,7 +213,7 @@ def converted(words: Sequence[str], evidence: NameEvidence) -> str:
     spoken = " ".join(map(word_in_full, words))
     if head in _PLAIN_FORMATS:
         return spoken
-    is_certain = head in _FORMATS or set(words) <= set(evidence.result[0])
+    is_certain = (head in _FORMATS and len(words) < 3) or set(words) <= set(evidence.result[0])
     return (
         noun_phrase(words, article="a") or (with_a(spoken) if len(words) == 1 and head in _FORMATS else "")
         if is_certain
@@ -201,16 +223,10 @@ def converted(words: Sequence[str], evidence: NameEvidence) -> str:
 
 def noun_first_clause(words: Sequence[str], evidence: NameEvidence) -> str:
     """A name of a language without classes, which says first what it is about: `client_create`."""
-    verb = verb_at(words, len(words) - 1)
-    if verb is None or words[-1] not in _LAST or (verb_at(words) and words[0] not in (ALSO_NOUNS | MODIFIERS)):
+    verb, named = verb_at(words, len(words) - 1), words[:-1]
+    if verb is None or words[-1] not in _LAST or not VERBS.isdisjoint(named) or not is_phrase(named):
         return ""
-    if words[0] in _HOOKS or not is_phrase(words[:-1]) or len(words) < 2:
-        return ""
-    article = "a" if verb.base in _BRING_IN and verb.base not in ("append", "insert", "add") else "the"
-    what = noun_phrase(words[:-1], article=article)
-    return f"{verb.third} {'to ' if verb.base in ('append', 'insert', 'add') else ''}{what}"
+    return f"{verb.third} {noun_phrase(named, article='a' if verb.base in _BRING_IN else 'the')}"
 
 
 _LAST = grammar_words("last")
-_HOOKS = grammar_words("hooks")
-__all__ = ["VERBS"]

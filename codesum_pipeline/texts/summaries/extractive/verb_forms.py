@@ -46,6 +46,10 @@ class Verb(Struct, frozen=True):
     length: int = 1
 
     @property
+    def said(self) -> str:
+        return f"{self.base} {self.particle}".strip()
+
+    @property
     def third(self) -> str:
         return f"{third_person(self.base)} {self.particle}".strip()
 
