@@ -55,27 +55,28 @@ def nesting_classes(tables: TableStore, key: str) -> list[NestingClass]:
     symbols = tables.read_or_empty("symbols", key, columns=list(_HEAD))
     is_class = pc.equal(symbols.column("type"), SymbolType.CLASS.value)
     inner = symbols.filter(is_class)
-    holds_class = pc.is_in(symbols.column("id"), value_set=_distinct(inner.column("parent_id")))
-    holds_function = pc.is_in(
-        symbols.column("id"), value_set=_distinct(symbols.filter(pc.invert(is_class))["parent_id"])
+    holds_class, holds_function = (
+        pc.is_in(symbols.column("id"), value_set=pc.unique(pc.drop_null(held.column("parent_id"))))
+        for held in (inner, symbols.filter(pc.invert(is_class)))
     )
-    only_classes = pc.and_(pc.and_(is_class, holds_class), pc.invert(holds_function))
-    places = np.flatnonzero(only_classes.to_numpy())
-    found = from_table(symbols.take(pa.array(places)).select(NestingClass.__struct_fields__), NestingClass)
-    extended = _extended_inside(inner)
-    types = set(languages_with(Trait.CLASSES_ARE_TYPES))
-    is_bare = [each.language not in types and each.id not in extended and _has_bare_head(each) for each in found]
-    places, found = places[is_bare], [each for each, wanted in zip(found, is_bare, strict=True) if wanted]
-    facts = tables.read_at("symbols", key, places, columns=["facts"])
-    return [each for each, own in zip(found, from_table(facts, _Facts), strict=True) if _is_empty(each, own.facts)]
+    places = np.flatnonzero(pc.and_(pc.and_(is_class, holds_class), pc.invert(holds_function)).to_numpy())
+    holding = symbols.take(pa.array(places)).select(NestingClass.__struct_fields__)
+    types, extended = frozenset(languages_with(Trait.CLASSES_ARE_TYPES)), _extended_inside(inner)
+    bare = {
+        place: each
+        for place, each in zip(places.tolist(), from_table(holding, NestingClass), strict=True)
+        if each.language not in types and each.id not in extended and _has_bare_head(each)
+    }
+    if not bare:
+        return []
+    facts = tables.read_at("symbols", key, np.array([*bare], dtype=np.int64), columns=["facts"])
+    return [
+        each for each, own in zip(bare.values(), from_table(facts, _Facts), strict=True) if _is_empty(each, own.facts)
+    ]
 
 
 class _Facts(Struct, frozen=True):
     facts: SymbolFacts
-
-
-def _distinct(values: pa.ChunkedArray) -> pa.Array:
-    return pc.unique(pc.drop_null(values))
 
 
 def _extended_inside(inner: pa.Table) -> set[str]:
