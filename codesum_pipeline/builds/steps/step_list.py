@@ -142,7 +142,7 @@ INDEX_CANDIDATE = Step(
     CandidateReport,
     reads=(
         *("vectors", "terms", "documents", "document_history"),
-        *("edges", "aliases", "graph_stats", "file_facts", "snapshot"),
+        *("edges", "aliases", "graph_stats", "file_facts", "snapshot", "symbols"),
     ),
     writes=("candidate",),
     files=lambda _ws, report: sorted(path for path in Path(report.folder).rglob("*") if path.is_file()),

@@ -28,6 +28,7 @@ class Trait(StrEnum):
     BUILT_IN_TYPES_ARE_CALLED = "built_in_types_are_called"
     CHAINS_CALL = "chains_call"  # a chain of names may be a call, without brackets
     CLASSES_ARE_CALLED = "classes_are_called"  # an object is made by calling its class
+    CLASSES_ARE_TYPES = "classes_are_types"  # none is there only to nest others: that has a syntax of its own
     DECLARED_ENCODING = "declared_encoding"  # a file's first lines may say its encoding
     DERIVING = "deriving"  # what a type derives is written for it
     DOC_ELEMENTS = "doc_elements"  # documentation is XML: `name: text` was an element

@@ -44,6 +44,7 @@ from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES, Lan
 from codesum_pipeline.indexes.lanes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.lanes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.lanes.sparse import count_tokens
+from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 
 # The short columns of each document.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
@@ -158,17 +159,24 @@ _WITH_WORDS = {Lane.CODE: (paths.PASSAGES,), Lane.KEYWORDS: (paths.KEYWORDS_VOCA
 def candidate_parts(tables: CandidateTables) -> list[FilePart]:
     """Every file but the manifest."""
     of_columns: tuple[tuple[str, str, Mapping[str, Sequence[str]], str, Callable[..., None]], ...] = (
-        ("document arrays", "arrays", {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON},
-         paths.DOCUMENT_ARRAYS, _write_arrays),
         ("what hits show", "shown", {"documents": _SHOWN}, paths.SHOWN_FIELDS, _write_shown),
         ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, paths.CALLERS, _write_callers),
         ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, paths.USES, _write_uses),
         ("vectors", "vector ids", {"documents": _HEAD}, paths.INDEX_MAP, _write_vector_ids),
     )  # fmt: skip
+    of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
+    namespaces = sorted(find_namespaces(tables.tables, tables.key))
     aliases = read_aliases(tables.tables, tables.key)
     aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
     return [
         FilePart("documents", "documents", [None], [paths.DOCUMENTS, paths.OFFSETS], partial(_write_documents, tables)),
+        FilePart(
+            "document arrays",
+            "arrays",
+            [*(tables.content_hash(*each) for each in of_arrays.items()), hash_of(namespaces)],
+            [paths.DOCUMENT_ARRAYS],
+            partial(_write_arrays, tables, namespaces),
+        ),
         *(
             FilePart(
                 doing, name, [tables.content_hash(*each) for each in columns.items()], [file], partial(write, tables)
@@ -210,7 +218,7 @@ def _write_documents(tables: CandidateTables, folder: Path) -> dict[str, str]:
     return dict.fromkeys((paths.DOCUMENTS, paths.OFFSETS), content.hexdigest())
 
 
-def _write_arrays(tables: CandidateTables, folder: Path) -> None:
+def _write_arrays(tables: CandidateTables, namespaces: Sequence[str], folder: Path) -> None:
     """Write what ranking needs of every document, so that no line has to be read."""
     heads, ids = tables.heads, tables.ids
     files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
@@ -235,6 +243,7 @@ def _write_arrays(tables: CandidateTables, folder: Path) -> None:
         "level": level_numbers(heads),
         **{name: _booleans(heads, name) for name in ("is_placeholder", "is_test", "is_vendored")},
         "only_reexports": only_reexports,
+        "is_namespace": pc.is_in(ids, value_set=pa.array(namespaces, pa.string())).to_numpy(zero_copy_only=False),
         "role": _roles(heads),
         "importance": importance,
         "file_row": _rows_of(files, ids),

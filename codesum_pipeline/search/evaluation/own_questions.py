@@ -31,6 +31,7 @@ from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
+from codesum_pipeline.indexes.publishing.namespaces import nesting_classes
 from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, QuestionResult, ask_questions
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of, write_texts
@@ -229,9 +230,12 @@ def sample_documented(
     """
     files = ws.tables.read_rows("files", ws.key, SourceFile)
     left_out = {file.path for file in files if file.is_vendored} | read_tests(ws.tables, ws.key)
+    # Without its documentation such a class would be a namespace, which is no hit.
+    nesting = {each.id for each in nesting_classes(ws.tables, ws.key)}
     table = ws.tables.read("symbols", ws.key, columns=list(DocstringSource.__struct_fields__))
     rows = from_table(table.filter(pc.is_valid(table["docstring"])), DocstringSource)
-    by_hash = sorted((row for row in rows if not is_among_tests(left_out, row.id)), key=lambda row: _digest(row.id))
+    kept = (row for row in rows if row.id not in nesting and not is_among_tests(left_out, row.id))
+    by_hash = sorted(kept, key=lambda row: _digest(row.id))
     found: list[tuple[DocstringSource, str]] = []
     for level in QUESTION_LEVELS:
         pairs = ((row, _first_sentence(row, guard)) for row in by_hash if row.type == level)
@@ -328,7 +332,7 @@ def _write_blobs(scratch: Workspace, contents: Iterator[bytes]) -> list[str]:
 
 
 # Raised with each change of the questions, which makes earlier answers incomparable.
-OWN_QUESTIONS_VERSION = "4"
+OWN_QUESTIONS_VERSION = "5"
 DEFAULT_SAMPLE = 200
 DEFAULT_COMMITS = 300
 

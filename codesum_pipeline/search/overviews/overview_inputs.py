@@ -21,6 +21,7 @@ from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, w
 from codesum_pipeline.foundation.language_facts.file_languages import FileRole, is_program, role_of
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
 from codesum_pipeline.search.overviews.package_manifests.manifest import Manifest
 from codesum_pipeline.search.overviews.package_manifests.manifest_readers import manifest_paths, read_manifest
@@ -97,7 +98,8 @@ class RepositoryView(Struct, dict=True, eq=False):
 
 
 def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
-    """The documents without those of tests and of others' code."""
+    """The documents without those of tests and of others' code, and without namespaces."""
+    namespaces = find_namespaces(ws.tables, ws.key)
     stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
     ids, ranks, communities = (stats.column(name).to_pylist() for name in ("id", "pagerank", "community"))
     graph = dict(zip(ids, zip(ranks, communities, strict=True), strict=True))
@@ -107,7 +109,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
     found = {}
     for part in ws.tables.read_parts("documents", ws.key, columns=names):
         for row in part.to_pylist():
-            if row["is_vendored"] or is_among_tests(tests, row["id"]):
+            if row["is_vendored"] or row["id"] in namespaces or is_among_tests(tests, row["id"]):
                 continue
             rank, community = graph.get(row["id"], (0.0, None))
             found[row["id"]] = RankedDocument(

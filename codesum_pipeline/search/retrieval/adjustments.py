@@ -269,7 +269,9 @@ def _same(index: PublishedIndex, row: int, id_: str, called: Iterable[int]) -> l
     path, _, _ = id_.partition(SEPARATOR)
     in_folder = f"/{id_[path.rfind('/') + 1 :]}"
     there = [
-        other for other in called if other != row and index.shows(other) and f"/{index.ids[other]}".endswith(in_folder)
+        other
+        for other in called
+        if other != row and index.may_answer(other) and f"/{index.ids[other]}".endswith(in_folder)
     ]
     lane = Lane.FUSED if Lane.FUSED in index.vectors else Lane.SUMMARY
     own = _direction(index, row, lane) if there else None

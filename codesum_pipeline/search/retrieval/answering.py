@@ -181,8 +181,9 @@ class Answer:
             self._scores_of(self._called_in_files if levels == IN_FILES else self._called(levels))[places] * factors
         )
         if Level.FILE in levels:
-            fit = np.where(places == own_files, weights.shown_itself, own) + called
             has_the_name = called > 0 if self.question.query.is_name else np.zeros(len(places), dtype=np.bool_)
+            # Of a file, what has the wanted name is shown before what speaks of it.
+            fit = np.where(places == own_files, weights.shown_itself, own) + called + has_the_name
             scores = self._with_siblings(own_files, places == own_files, fit, of_file, has_the_name)
             raised = RaisedScores.unchanged(scores)
         else:

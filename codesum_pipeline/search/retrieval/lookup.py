@@ -84,14 +84,16 @@ class Lookup:
         return ScoredDocuments(self._shelf.files_of_passages(kept), scores)
 
     def called(self, names: Iterable[str], level: Level) -> Numbers:
-        """The documents of a level that have one of these names of the query, in any case; ascending."""
+        """The documents of a level that pass the filters and have one of these names of the query, in any case;
+        ascending."""
         wanted = [name.lower() for name in names]
+        parts = zip(self._shelf.with_starts(), self._shelf.allowed, self._rows_by_name, strict=True)
         found = {
             start + row
-            for (index, start), rows in zip(self._shelf.with_starts(), self._rows_by_name, strict=True)
+            for (index, start), allowed, rows in parts
             for name in (wanted if rows else ())
             for row in rows.get(name, ())
-            if index.level_of(row) == level
+            if index.level_of(row) == level and (allowed is None or allowed[row])
         }
         return np.array(sorted(found), dtype=np.int64)
 
@@ -198,7 +200,7 @@ class Lookup:
         query = self._query
         names = [*query.names, query.text.strip(), *query.identifiers, *query.compounds]
         lowered = [*dict.fromkeys(name.lower() for name in names)]
-        return [index.names.rows_by_name(lowered) for index in self._shelf.indexes]
+        return [index.rows_by_name(lowered) for index in self._shelf.indexes]
 
     def _nearest(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
         if any(lane in index.nearest for index in self._shelf.indexes):

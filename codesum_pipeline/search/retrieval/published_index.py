@@ -1,7 +1,7 @@
 """One published version of an index: arrays are mapped into memory, documents are read when a hit needs them."""
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,9 @@ class PublishedIndex(Struct, dict=True, eq=False):
     words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
     passage k, ascending.
 
-    Only documents that are `visible` are returned; None means all. `home` is the home that the index was built in, if
-    it differs from the home that is searched: then the index is an overlay, stored beside its base.
+    Only documents that are `visible` are returned, and of these only the `answering` as hits; None means all. `home` is
+    the home that the index was built in, if it differs from the home that is searched: then the index is an overlay,
+    stored beside its base.
 
     What questions need again and again is worked out at the first one and remembered: which documents pass a filter,
     files by their names, the order by importance, and where levels and passages begin.
@@ -184,6 +185,15 @@ class PublishedIndex(Struct, dict=True, eq=False):
         return {}
 
     @cached_property
+    def answering(self) -> npt.NDArray[np.bool_] | None:
+        """The visible documents but namespaces, which are in the names of what they hold; None means all."""
+        # Indexes of earlier versions do not say which these are.
+        are_namespaces = self.arrays.get("is_namespace")
+        if are_namespaces is None or not are_namespaces.any():
+            return self.visible
+        return ~are_namespaces if self.visible is None else self.visible & ~are_namespaces
+
+    @cached_property
     def file_names(self) -> FileNames:
         return FileNames.of((row, self.ids[row]) for row in self.rows_at(Level.FILE))
 
@@ -244,9 +254,24 @@ class PublishedIndex(Struct, dict=True, eq=False):
                 return found if self.shows(found) else None
         return None
 
+    def rows_by_name(self, names: Sequence[str]) -> dict[str, list[int]]:
+        """The rows of the documents with some names, given in lower case, by those names that are there. Of a name that
+        only namespaces have: the files that open these."""
+        found = self.names.rows_by_name(names)
+        if self.answering is not None and (are_namespaces := self.arrays.get("is_namespace")) is not None:
+            for name, rows in found.items():
+                if are_namespaces[rows].any():
+                    others = [row for row in rows if not are_namespaces[row]]
+                    found[name] = others or np.unique(self.arrays["file_row"][rows]).tolist()
+        return found
+
     def shows(self, row: int) -> bool:
-        """Whether a document may answer."""
+        """Whether a document is there."""
         return self.visible is None or bool(self.visible[row])
+
+    def may_answer(self, row: int) -> bool:
+        """Whether a document may be a hit."""
+        return self.answering is None or bool(self.answering[row])
 
     def document(self, row: int) -> dict[str, Any]:
         """The whole document, with its provenance."""

@@ -225,11 +225,11 @@ def _shared(path: Sequence[str], parts: Sequence[str]) -> int:
 
 
 def find_innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
-    """The smallest document of these levels, other than the file, that has a line of it."""
+    """The smallest document of these levels, other than the file, that has a line of it and may be a hit."""
     inside = [
         (document["end_line"] - document["start_line"], row)
         for row in (index.arrays["file_row"] == file).nonzero()[0].tolist()
-        if row != file and index.level_of(row) in levels
+        if row != file and index.level_of(row) in levels and index.may_answer(row)
         for document in [index.document(row)]
         if document["start_line"] is not None and document["start_line"] <= line <= document["end_line"]
     ]

@@ -109,7 +109,7 @@ def unfit_filters(indexes: Sequence[PublishedIndex], filters: Filters) -> Iterat
 def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
     """Whether each document of an index passes; None where all do."""
     if filters == ANYTHING:
-        return index.visible
+        return index.answering
     mask = index.masks.get(filters)
     if mask is None:
         if len(index.masks) >= _MASKS_REMEMBERED:
@@ -127,7 +127,7 @@ def allowed_rows(index: PublishedIndex, filters: Filters) -> Mask | None:
         passes[stands_in_file] = passes[files[stands_in_file]]
         if filters.tests is not WhichTests.IN:
             passes &= index.arrays["is_test"] == (filters.tests is WhichTests.ONLY)
-        mask = index.masks[filters] = passes if index.visible is None else passes & index.visible
+        mask = index.masks[filters] = passes if index.answering is None else passes & index.answering
     return mask
 
 

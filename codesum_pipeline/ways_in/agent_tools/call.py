@@ -44,7 +44,7 @@ def documents_with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[In
 
 def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
     """The documents that a text names: by their id, else the innermost ones at `path:line` or `path:first-last`, else
-    by name or qualified name, as `Class.method` or `Class::method`."""
+    by name or qualified name, as `Class.method` or `Class::method`; namespaces only where nothing else has the name."""
     found = documents_with_id(indexes, text)
     path, _, lines = text.rpartition(":")
     first = lines.partition("-")[0]
@@ -54,9 +54,10 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
                 around = find_innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
                 found.append(IndexedDocument(index, file if around is None else around))
     name = text.replace("::", ".")
-    return found or [
+    named = [
         IndexedDocument(index, row) for index in indexes for row in index.names.rows_named(name) if index.shows(row)
     ]
+    return found or [each for each in named if each.index.may_answer(each.row)] or named
 
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:

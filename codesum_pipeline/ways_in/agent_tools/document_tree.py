@@ -156,7 +156,7 @@ def _scored(
 ) -> list[tuple[float, int]]:
     span, rows = index.rows_of(level), index.dense_rows
     first, last = np.searchsorted(rows, (span.start, span.stop)).tolist()
-    shown = _shown(index)[rows[first:last]]
+    shown = np.ones(last - first, dtype=np.bool_) if index.answering is None else index.answering[rows[first:last]]
     scores = np.where(shown, index.vectors[Lane.SUMMARY][first:last].astype(np.float32) @ vector, -np.inf)
     order = np.argsort(-scores, kind="stable")[:most].tolist()
     return [(float(scores[each]), start + int(rows[first + each])) for each in order if shown[each]]

@@ -223,7 +223,7 @@ def _found(
     seen: set[int] = set()
     for way in ways:
         for row in _by(index, wanted, way):
-            if row not in seen and index.shows(row) and index.level_of(row) in levels:
+            if row not in seen and index.may_answer(row) and index.level_of(row) in levels:
                 seen.add(row)
                 yield IndexedDocument(index, row), way
 
