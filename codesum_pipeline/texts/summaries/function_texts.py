@@ -42,7 +42,8 @@ def want_functions(
 ) -> list[RequiredDocument]:
     """Every function, or some, with the writer that was chosen for it."""
     names = [
-        "id", "qualified_name", "language", "canonical_source", "parent_id", "file_path", "has_syntax_errors",
+        "id", "qualified_name", "language", "canonical_source", "opening_comment", "parent_id", "file_path",
+        "has_syntax_errors",
     ]  # fmt: skip
     wanted: dict[str, RequiredDocument] = {}
     broken: dict[str, Holder | None] = {}
@@ -50,13 +51,13 @@ def want_functions(
     parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
     for table in parts:
         columns = (table.column(name).to_pylist() for name in names)
-        for id_, *shown, parent_id, path, is_broken in zip(*columns, strict=True):
+        for id_, *shown, comment, parent_id, path, is_broken in zip(*columns, strict=True):
             writer = writers.get(id_, EXTRACTIVE)
             if kind_of_writer(writer) is WrittenBy.LLM:
                 wanted[id_] = function_source(id_, *shown).wanted(writer)
                 continue
             holder = holders.of_symbol(parent_id, path)
-            wanted[id_] = want_function(id_, writer, shown[-1], holder)
+            wanted[id_] = want_function(id_, writer, shown[-1], comment=comment, holder=holder)
             if is_broken:
                 broken[id_] = holder
     # The step that writes the text meets the same error and counts it.
@@ -64,7 +65,11 @@ def want_functions(
     for function in from_table(_some_functions(workspace, broken, column_names(FunctionInput)), FunctionInput):
         with guard.item(function.id):
             wanted[function.id] = want_function(
-                function.id, writers.get(function.id, EXTRACTIVE), shown_source(function), broken[function.id]
+                function.id,
+                writers.get(function.id, EXTRACTIVE),
+                shown_source(function),
+                comment=function.opening_comment,
+                holder=broken[function.id],
             )
     return list(wanted.values())
 

@@ -28,8 +28,9 @@ class Holder(Struct, frozen=True):
 class FunctionInput(Struct, frozen=True):
     """A function or method: those columns of `symbols` that its text is made from.
 
-    A `Symbol` also says where the definition is, and a text must not change when it moves. All but the id is a
-    function of the canonical source and the qualified name, unless the definition has syntax errors.
+    A `Symbol` also says where the definition is, and a text must not change when it moves. All but the id and the
+    opening comment is a function of the canonical source and the qualified name, unless the definition has syntax
+    errors.
     """
 
     id: str
@@ -44,6 +45,7 @@ class FunctionInput(Struct, frozen=True):
     line_count: int
     facts: SymbolFacts
     has_syntax_errors: bool = False
+    opening_comment: str | None = None
 
 
 class ChildText(Struct, frozen=True):

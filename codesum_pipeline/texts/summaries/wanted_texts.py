@@ -25,13 +25,22 @@ PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
 FAILED = f"{PLACEHOLDER} failed"
 
 
-def want_function(id_: str, writer: str, source: str, holder: Holder | None = None) -> RequiredDocument:
-    """The hashes of a function: its free writer is shown this source and its holder's words, and the id is its key."""
-    if holder is None or writer != EXTRACTIVE:
-        return RequiredDocument(id_, writer, sha1_hex(source), (), summary_hash(writer, source))
-    words = sha1_hex(canonical_json([holder.name, holder.words]))
-    pair = ChildPair(holder.id, holder.name, words)
-    return RequiredDocument(id_, writer, sha1_hex(source), (pair,), summary_hash(writer, f"{words}\n{source}"))
+# What a function's opening comment is called among what its writer is shown besides the source.
+_COMMENT = "opening comment"
+
+
+def want_function(
+    id_: str, writer: str, source: str, *, comment: str | None = None, holder: Holder | None = None
+) -> RequiredDocument:
+    """The hashes of a function; the id is its key. Its free writer is shown this source, the comment that opens the
+    body, and its holder's words."""
+    pairs = []
+    if writer == EXTRACTIVE and comment:
+        pairs.append(ChildPair(id_, _COMMENT, sha1_hex(comment)))
+    if writer == EXTRACTIVE and holder:
+        pairs.append(ChildPair(holder.id, holder.name, sha1_hex(canonical_json([holder.name, holder.words]))))
+    shown = "\n".join((*(pair.text_hash for pair in pairs), source))
+    return RequiredDocument(id_, writer, sha1_hex(source), tuple(pairs), summary_hash(writer, shown))
 
 
 def shown_source(function: FunctionInput) -> str:
@@ -42,7 +51,8 @@ def shown_source(function: FunctionInput) -> str:
     """
     if not function.has_syntax_errors:
         return function.canonical_source
-    return canonical_json([function.canonical_source, to_builtins(replace(function, id="", canonical_source=""))])
+    shown = replace(function, id="", canonical_source="", opening_comment=None)
+    return canonical_json([function.canonical_source, to_builtins(shown)])
 
 
 def want_upper(head: UpperInput, children: Sequence[ChildText]) -> RequiredDocument:

@@ -120,7 +120,9 @@ class WriteFunctions(Struct, frozen=True):
     ) -> TextRow:
         wanted = want_failed(function.id)
         with guard.item(function.id):
-            wanted = want_function(function.id, writer, shown_source(function), holder)
+            wanted = want_function(
+                function.id, writer, shown_source(function), comment=function.opening_comment, holder=holder
+            )
         text = _text(function, wanted.writer, guard, holder)
         return self.stamp.make_row_or_failed(text, wanted, rewrite, before, guard)
 

@@ -7,7 +7,12 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, PurposeSource, Returns
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Parameter
-from codesum_pipeline.texts.summaries.author_texts.docstrings import Docstring, docstring_of, opening_of
+from codesum_pipeline.texts.summaries.author_texts.docstrings import (
+    Docstring,
+    docstring_of,
+    opening_of,
+    read_documentation,
+)
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, make_sentence
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
 from codesum_pipeline.texts.summaries.extractive.composing import (
@@ -87,6 +92,10 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
     if written:
         first, last = sorted((facts.signature_line, facts.docstring_line))
         return Headline(written, PurposeSource.DOCSTRING, (first, last))
+    if comment := comment_of(code.function):
+        return Headline(
+            comment, PurposeSource.COMMENT, (facts.signature_line, min(facts.signature_line + 1, _lines(code)))
+        )
     clause = make_sentence(clause_of_function(code.function, code.prefix))
     return Headline(clause, PurposeSource.NAME, (facts.signature_line, facts.signature_line))
 
@@ -104,6 +113,17 @@ def _name_of(code: CodeFacts, around: str) -> str:
 def _with_kind(effect: Effect) -> str:
     """`reads: asks a database`; a text that has the word is left as it is."""
     return effect.text if effect.text.startswith(effect.kind) else f"{effect.kind}: {effect.text}"
+
+
+def comment_of(function: FunctionInput) -> str:
+    """The first sentences of the comment that opens the body; "" if they say nothing."""
+    words = function.opening_comment
+    return opening_of(read_documentation(words, function.language, function.name))[0] if words else ""
+
+
+def _lines(code: CodeFacts) -> int:
+    """How many canonical lines there are: a comment stands right before the first of the body."""
+    return code.function.canonical_source.count("\n") + 1
 
 
 def _place(around: str, path: str, holder: Holder | None) -> str:
