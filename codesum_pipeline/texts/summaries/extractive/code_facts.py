@@ -111,7 +111,7 @@ class CodeFacts:
         if written:
             is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
             return written if is_type else ""
-        if self.is_constructor() or self._is_test():
+        if self.is_constructor() or self.is_test():
             return ""
         ways = {one: self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING}
         # Where one way out is not known, a name from another is not what comes back.
@@ -135,7 +135,7 @@ class CodeFacts:
         before = [word.strip("*&") for word in head if not word.endswith("::")]
         return "(" not in written and (not before or before[-1] in written)
 
-    def _is_test(self) -> bool:
+    def is_test(self) -> bool:
         """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
         return name_words(self.function.name)[:1] == ("test",) or " " in self.function.name.strip()
 

@@ -29,6 +29,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
 )
 from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
+from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     DOCSTRING,
@@ -65,15 +66,19 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     taken = [one for one in function.facts.parameters if one.kind != "receiver"]
     words = [(function.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
+    own = own_names(function)
+    statements = [headline.text, effects_in_prose(effects)]
+    if headline.source is not PurposeSource.DOCSTRING:
+        statements.append(results_in_prose(code, own))
     return compose_text(
         function,
-        [headline.text, effects_in_prose(effects), "" if headline.text else make_fact("Mentions", literals)],
+        [*statements, "" if any(statements) else make_fact("Mentions", literals)],
         name=_name_of(code, around),
         part=part_of(_place(around, path, holder), holder),
         source=headline.source,
         words=words,
         prose=doc.sentences,
-        own=own_names(function),
+        own=own,
         path=path,
         returns=_returns(code, doc),
         inputs=tuple([_input(one, doc) for one in taken]),

@@ -1,0 +1,59 @@
+"""What a function without its author's words gives back, where neither signature nor name says it: a value under a
+condition, or the one expression that it is.
+
+Both are told as the code writes them, and only where every name in them is the function's own: a parameter, or what it
+uses of its object.
+"""
+
+from collections.abc import Collection, Iterator
+
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
+from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, without_foreign_names
+
+_MAX_CONDITIONAL = 2
+_MAX_CONDITION_CHARS = 60
+_MAX_VALUE_CHARS = 40
+_VALUES = (Form.TRUTH, Form.NOTHING, Form.NUMBER, Form.TEXT, Form.NAME)
+_COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
+_COMPUTED = (" + ", " - ", " * ", " / ", " % ", " // ", " ** ", " & ", " | ", " << ", " >> ", " ^ ")
+
+
+def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
+    """`Returns -1 when count == 0.`, `True when state == "open".`, `Computes width * height.`; "" where it would not be
+    certain or not be plain."""
+    if code.is_test() or code.is_constructor():
+        return ""
+    returned = code.facts.returned
+    ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
+    if ways:
+        lead = "Yields" if code.facts.is_generator else "Returns"
+        return make_sentence(f"{lead} {', '.join(ways[:_MAX_CONDITIONAL])}")
+    (only,) = returned if len(returned) == 1 and not returned[0].when else (None,)
+    return "" if only is None or code.facts.is_generator else _expression(only, own)
+
+
+def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[tuple[str, str]]:
+    for one in returned:
+        value, condition = _shown(one.text, own, _MAX_VALUE_CHARS), _shown(one.when, own, _MAX_CONDITION_CHARS)
+        if one.form in _VALUES and value and condition:
+            yield value, condition
+
+
+def _expression(one: Fact, own: Collection[str]) -> str:
+    text = _shown(one.text, own, _MAX_CONDITION_CHARS)
+    if not text or "(" in text or "{" in text or "[" in text:
+        return ""
+    if one.form is Form.TRUTH and any(mark in text for mark in _COMPARED):
+        return make_sentence(f"True when {text}")
+    return make_sentence(f"Computes {text}") if any(mark in text for mark in _COMPUTED) else ""
+
+
+def _shown(text: str, own: Collection[str], limit: int) -> str:
+    """Code as it may stand in a sentence, without its receivers; "" of what is long or has names of other code."""
+    plain = make_printable(text)
+    for receiver in RECEIVERS:
+        plain = plain.removeprefix(f"{receiver}.").replace(f" {receiver}.", " ").replace(f"({receiver}.", "(")
+    is_plain = 0 < len(plain) <= limit and "…" not in plain and ";" not in plain
+    return plain if is_plain and without_foreign_names(plain, own) == plain else ""
