@@ -19,8 +19,8 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     pluralize,
     with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.questions import marked_question, question_clause
-from codesum_pipeline.texts.summaries.extractive.test_names import is_test, test_clause
+from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
+from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
     converted,
     noun_first_clause,
@@ -170,8 +170,6 @@ def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     spoken = " ".join(map(word_in_full, rest))
     if rest[-1] in _EVENTS:
         return f"handles {' '.join(map(word_in_full, (*rest[:-1], pluralize(rest[-1]))))}"
-    if is_adjective(rest[-1]) and len(rest) > 1 and rest[-1].endswith("ed"):
-        return f"handles the {spoken} event" if len(rest) > 4 else f"handles the event {spoken}"
     return f"handles the {spoken} event"
 
 

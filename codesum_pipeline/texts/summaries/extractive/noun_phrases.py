@@ -171,11 +171,9 @@ def type_words(written: str | None) -> tuple[tuple[str, ...], bool]:
     own: list[tuple[str, ...]] = []
     for name in names:
         words = name_words(name)
-        if not words or name[:1].islower() or set(words) <= _WRAPPERS:
-            continue
-        if set(words) <= _PLURAL_WRAPPERS:
+        if set(words) <= _PLURAL_WRAPPERS and words:
             is_many = True
-        else:
+        elif name[:1].isupper() and not set(words) <= _WRAPPERS:
             own.append(words)
     if len(own) != 1 or set(own[0]) <= _BASIC_TYPES or not is_phrase(own[0]):
         return (), False

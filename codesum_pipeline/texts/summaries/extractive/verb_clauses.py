@@ -28,6 +28,8 @@ from codesum_pipeline.texts.summaries.extractive.words import word_in_full
 
 _HEADS = grammar_words("heads")
 _MODIFIED = grammar_words("modified")
+_HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
+_HARDLY_MODIFIED = grammar_words("hardly_modified")
 _BRING_IN = grammar_words("bring_in")
 _OF_OWNER = grammar_words("of_owner")
 _OF_PARAMETER = grammar_words("of_parameter")
@@ -84,7 +86,8 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
         return not rest or (bool(head) and is_confirmed)
     if verb.base not in MODIFIERS or not rest:
         return True
-    return rest[-1] not in _CALLED and (rest[-1] not in _MODIFIED or evidence.returns_nothing)
+    modified = _HARDLY_MODIFIED if verb.base in _HARDLY_MODIFIERS else _MODIFIED
+    return rest[-1] not in _CALLED and (rest[-1] not in modified or evidence.returns_nothing)
 
 
 def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
