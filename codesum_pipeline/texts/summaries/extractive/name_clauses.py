@@ -11,16 +11,15 @@ from functools import lru_cache
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
+from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
-    is_adjective,
     is_known,
     noun_phrase,
     pluralize,
     with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
-from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
     converted,
     noun_first_clause,
@@ -40,7 +39,7 @@ _GLUED_DIGITS = word_set("glued_digits")
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
 _EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
-_NEW = frozenset(("go", "java", "kotlin", "c-sharp", "javascript", "typescript", "tsx", "swift", "scala", "php", "cpp", "rust", "zig", "c"))  # fmt: skip
+_NEW = grammar_words("new_languages")
 _MAKERS = frozenset(("__init__", "constructor", "__construct", "initialize", "init"))
 
 

@@ -26,10 +26,10 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
 )
 from codesum_pipeline.texts.summaries.extractive.words import word_in_full
 
-_HEADS = grammar_words("heads")
 _MODIFIED = grammar_words("modified")
 _HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
 _HARDLY_MODIFIED = grammar_words("hardly_modified")
+_BRINGING = grammar_words("bringing")
 _BRING_IN = grammar_words("bring_in")
 _OF_OWNER = grammar_words("of_owner")
 _OF_PARAMETER = grammar_words("of_parameter")
@@ -179,25 +179,7 @@ def _found(verb: Verb, evidence: NameEvidence) -> str:
     words, is_many = evidence.result
     if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
         words = evidence.owner[:-1]
-    if not words or (
-        verb.base not in _BRING_IN
-        and verb.base
-        not in (
-            "get",
-            "load",
-            "read",
-            "fetch",
-            "search",
-            "select",
-            "query",
-            "parse",
-            "lookup",
-            "look",
-            "delete",
-            "remove",
-            "retrieve",
-        )
-    ):
+    if not words or (verb.base not in _BRING_IN | _BRINGING):
         return ""
     return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")
 
