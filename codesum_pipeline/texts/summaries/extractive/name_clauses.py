@@ -37,6 +37,7 @@ _DROPPED_FIRST = grammar_words("dropped_first")
 _DROPPED_LAST = grammar_words("dropped_last")
 _GLUED_DIGITS = word_set("glued_digits")
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
+_IDIOMS = grammar_words("idioms")
 _EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
 _NEW = grammar_words("new_languages")
@@ -92,7 +93,7 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     words = _words_of_name(bare, prefix)
     if not words:
         return ""
-    if bare == "operator":
+    if bare == "operator" or bare in _IDIOMS:
         return ""
     if name.endswith("?"):
         return marked_question(words, evidence)
@@ -169,7 +170,7 @@ def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     spoken = " ".join(map(word_in_full, rest))
     if rest[-1] in _EVENTS:
         return f"handles {' '.join(map(word_in_full, (*rest[:-1], pluralize(rest[-1]))))}"
-    return f"handles the {spoken} event"
+    return f"handles {noun_phrase(rest, given=evidence.given) or f'the {spoken} event'}"
 
 
 def _try(rest: Sequence[str], evidence: NameEvidence) -> str:

@@ -5,7 +5,13 @@ from functools import cached_property
 from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_set
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, is_plural, type_words, with_a
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_phrase,
+    is_plural,
+    type_words,
+    with_a,
+)
 from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_list, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
@@ -18,6 +24,7 @@ _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
 _CONTAINERS = grammar_words("containers")
 _PROPERTIES = frozenset(("kotlin", "swift"))
+_LABELLED = frozenset(("swift",))
 _VARIABLES = frozenset(("val", "var"))
 _ACCESSORS = frozenset(("property", "get", "getter", "cached"))
 # In these an owner may be a module or namespace, and methods are about something else.
@@ -66,6 +73,14 @@ class NameEvidence:
     def first_parameter(self) -> tuple[str, ...]:
         """The words of the first parameter, by its name or else its type; none where neither says what it is."""
         return _words_of(self.parameters[0]) if self.parameters else ()
+
+    @cached_property
+    def label(self) -> str:
+        """The preposition that a caller writes before the first parameter: `with` of `sign(with key: Key)`."""
+        name = self.parameters[0].name if self.parameters else ""
+        before = self.function.signature.partition(f" {name}:")[0].split() if name else []
+        written = before[-1].rpartition("(")[2] if before else ""
+        return written if self.function.language in _LABELLED and written in PREPOSITIONS else ""
 
     @cached_property
     def result(self) -> tuple[tuple[str, ...], bool]:

@@ -65,6 +65,14 @@ from codesum_pipeline_tests.texts.summaries.extractive.written_names import GIVE
             {"addJob": "Adds a job to the queue"}, id="kotlin",
         ),
         pytest.param(
+            "swift",
+            "a.swift",
+            "class Token {\n  func hash(into hasher: inout Hasher) { hasher.combine(id) }\n"
+            "  func write(to stream: Stream) { stream.put(id) }\n  func sign(with key: Key) { sign(key) }\n}\n",
+            {"hash": "", "write": "Writes to a stream", "sign": ""},
+            id="swift",
+        ),
+        pytest.param(
             "c", "a.c",
             "static void session_destroy(struct session *s) { free_all(s); }\n"
             "int is_space(int c) { return c == 32; }\n",
