@@ -126,7 +126,7 @@ def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> s
         return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
         place = list(words).index("and")
-        if verb_at(words, place + 1):
+        if verb_at(words, place + 1) or words[place + 1] in ALSO_NOUNS:
             return ""
         both = [noun_phrase(part, given=evidence.given) for part in (words[:place], words[place + 1 :])]
         return " and ".join(both) if all(both) else ""
