@@ -26,7 +26,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
     prepositional_parts,
     verb_clause,
 )
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_table, grammar_words, verb_at
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FunctionInput
 
@@ -41,7 +41,7 @@ _IDIOMS = grammar_words("idioms")
 _EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
 _NEW = grammar_words("new_languages")
-_MAKERS = frozenset(("__init__", "constructor", "__construct", "initialize", "init"))
+_CONSTRUCTORS = grammar_table("constructors")
 
 
 def clause_of_function(function: FunctionInput, prefix: tuple[str, ...] = ()) -> str:
@@ -110,14 +110,21 @@ def _noun_first(words: Sequence[str], evidence: NameEvidence) -> str:
 
 def _is_constructor(function: FunctionInput) -> bool:
     owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
-    return bool(owner) and function.name in (owner, *_MAKERS, "new")
+    return bool(owner) and function.name in (owner, _CONSTRUCTORS.get(function.language))
 
 
 def _constructor(evidence: NameEvidence) -> str:
     """Creates one of its class, from parameters that say what they are."""
     taken = evidence.telling_parameters
     is_copy = any(noun_phrase(evidence.owner, article="a") == one for one in taken)
-    if not evidence.owner or not 0 < len(taken) <= 3 or is_copy or "delete" in evidence.function.modifiers:
+    is_function = evidence.function.language in ("rust", "zig") and not evidence.makes_owner
+    if (
+        is_function
+        or not evidence.owner
+        or not 0 < len(taken) <= 3
+        or is_copy
+        or "delete" in evidence.function.modifiers
+    ):
         return ""
     named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
     return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"

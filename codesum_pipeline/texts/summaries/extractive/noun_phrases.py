@@ -130,7 +130,7 @@ def is_phrase(words: Sequence[str]) -> bool:
     head = words[-1]
     if head in _DETERMINERS or (is_adjective(head) and len(words) < _MAX_WORDS and head not in _ADJECTIVE_NOUNS):
         return False
-    if is_said_of(head) or not _PURE_VERBS.isdisjoint(words[:-1]):
+    if any(map(is_said_of, words)) or not _PURE_VERBS.isdisjoint(words[:-1]):
         return False
     return head not in VERBS or head in (ALSO_NOUNS | _NOUNS) or (head in MODIFIERS and head not in _NO_NOUNS)
 

@@ -172,13 +172,19 @@ def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     if evidence.label:
         is_usual = evidence.label in _WITHOUT_OBJECT.get(verb.base, ())
         return f"{evidence.label} {noun_phrase(named, given=named)}" if is_usual and named else ""
-    is_manner = not named or named[-1] in MANNERS or not evidence.takes_one
+    is_manner = not named or _says_how(verb, named) or not evidence.takes_one
     if verb.base in _INTO_OWNER and evidence.is_container and len(evidence.parameters) == 1 and not is_manner:
         return f"{noun_phrase(named, given=named)}{_into_owner(verb, evidence, '')}"
     if verb.base in _OF_PARAMETER and not is_manner:
         return noun_phrase(named, given=named)
     is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
-    return evidence.owner_in_words if verb.base in _OF_OWNER and is_alone else ""
+    return evidence.owner_in_words if verb.base in _OF_OWNER and is_alone and evidence.is_method else ""
+
+
+def _says_how(verb: Verb, words: Sequence[str]) -> bool:
+    """Whether a parameter says how or where: a word of the list, or who does what the verb says (`sort(sorter)`)."""
+    is_doer = words[-1].endswith(("er", "or")) and words[-1].startswith(verb.base.rstrip("e"))
+    return words[-1] in MANNERS or is_doer
 
 
 def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:

@@ -32,6 +32,19 @@ SILENT = [
     silent("start_link", takes="args", language="elixir", body=GIVES, rule="a platform's name"),
     silent("make_unique", takes="args", language="cpp", body=GIVES, rule="another platform's name"),
     silent("open_simulator_and_sleep", rule="a second verb after the object"),
+    silent(
+        "sort", takes="sorter", owner="Runner", language="java", gives="void", rule="who does it is not what is done"
+    ),
+    silent(
+        "init",
+        takes="self_buffer",
+        owner="Policy",
+        modifiers=("static",),
+        rule="a function of the class, not of an object",
+    ),
+    silent("time_utcnow", rule="time is hardly a verb"),
+    silent("equals_regarding_null", takes="a, b", body=ANSWERS, rule="equality with more words"),
+    silent("generate_types_closing_exceeds", rule="a sentence within a noun phrase"),
     silent("open_files", body=READS, rule="a list that is given back"),
     silent("use_color", body=READS, rule="a flag that is given back"),
     silent("load_factor", modifiers=("property",), body=GIVES, rule="a property"),
