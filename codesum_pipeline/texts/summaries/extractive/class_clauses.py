@@ -15,7 +15,8 @@ from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _AGENTS = {name.lower(): verb for name, verb in grammar_table("agents").items()}
 _MADE_HOW = grammar_words("made_how")
-_ERRORS = ("error", "exception")
+_ERRORS = ("error", "exception", "err")
+_FAULTS = grammar_words("faults")
 _MISHAPS = grammar_words("mishaps")
 _SETTINGS = grammar_table("settings")
 _KINDS = grammar_table("kinds")
@@ -86,7 +87,7 @@ def _signals(words: Sequence[str]) -> str:
         return ""
     if (is_adjective(rest[-1]) and rest[-1].endswith("ed")) or rest[-1] == "found":
         return _signals_that(rest)
-    if is_adjective(rest[0]) or rest[-1] in _MISHAPS:
+    if rest[0] in _FAULTS or rest[-1] in _MISHAPS:
         phrase = noun_phrase(rest, article="a")
     else:
         phrase = "" if rest is words else noun_phrase((*rest, "error"), article="a")
@@ -121,7 +122,8 @@ def _acts(class_: ClassInput, words: Sequence[str]) -> str:
     rest = tuple(word for word in words[:-1] if word not in _MADE_HOW)
     if not rest or len(rest) > 2 or not is_phrase(rest) or rest[-1].endswith("ing"):
         return ""
-    members = {word for child in class_.children for word in name_words(child.name.rpartition("::")[2])}
+    names = [child.name.rpartition("::")[2] for child in class_.children]
+    members = {word for name in names if name != class_.name for word in name_words(name)[-1:]}
     is_confirmed = rest[-1] in _PLAIN_FORMATS or not members.isdisjoint((rest[-1], pluralize(rest[-1])))
     return f"{_AGENTS[words[-1]]} {_spoken_many(rest)}" if is_confirmed else ""
 

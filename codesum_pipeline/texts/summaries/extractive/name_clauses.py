@@ -11,23 +11,22 @@ from functools import lru_cache
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
+from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
-    is_adjective,
     is_known,
     noun_phrase,
     pluralize,
     with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.questions import marked_question, question_clause
-from codesum_pipeline.texts.summaries.extractive.test_names import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
     converted,
     noun_first_clause,
     prepositional_parts,
     verb_clause,
 )
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_table, grammar_words, verb_at
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FunctionInput
 
@@ -38,10 +37,11 @@ _DROPPED_FIRST = grammar_words("dropped_first")
 _DROPPED_LAST = grammar_words("dropped_last")
 _GLUED_DIGITS = word_set("glued_digits")
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
+_IDIOMS = grammar_words("idioms")
 _EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
-_NEW = frozenset(("go", "java", "kotlin", "c-sharp", "javascript", "typescript", "tsx", "swift", "scala", "php", "cpp", "rust", "zig", "c"))  # fmt: skip
-_MAKERS = frozenset(("__init__", "constructor", "__construct", "initialize", "init"))
+_NEW = grammar_words("new_languages")
+_CONSTRUCTORS = grammar_table("constructors")
 
 
 def clause_of_function(function: FunctionInput, prefix: tuple[str, ...] = ()) -> str:
@@ -93,7 +93,7 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     words = _words_of_name(bare, prefix)
     if not words:
         return ""
-    if bare == "operator":
+    if bare == "operator" or bare in _IDIOMS:
         return ""
     if name.endswith("?"):
         return marked_question(words, evidence)
@@ -110,14 +110,21 @@ def _noun_first(words: Sequence[str], evidence: NameEvidence) -> str:
 
 def _is_constructor(function: FunctionInput) -> bool:
     owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
-    return bool(owner) and function.name in (owner, *_MAKERS, "new")
+    return bool(owner) and function.name in (owner, _CONSTRUCTORS.get(function.language))
 
 
 def _constructor(evidence: NameEvidence) -> str:
     """Creates one of its class, from parameters that say what they are."""
     taken = evidence.telling_parameters
     is_copy = any(noun_phrase(evidence.owner, article="a") == one for one in taken)
-    if not evidence.owner or not 0 < len(taken) <= 3 or is_copy or "delete" in evidence.function.modifiers:
+    is_function = evidence.function.language in ("rust", "zig") and not evidence.makes_owner
+    if (
+        is_function
+        or not evidence.owner
+        or not 0 < len(taken) <= 3
+        or is_copy
+        or "delete" in evidence.function.modifiers
+    ):
         return ""
     named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
     return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"
@@ -170,9 +177,7 @@ def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     spoken = " ".join(map(word_in_full, rest))
     if rest[-1] in _EVENTS:
         return f"handles {' '.join(map(word_in_full, (*rest[:-1], pluralize(rest[-1]))))}"
-    if is_adjective(rest[-1]) and len(rest) > 1 and rest[-1].endswith("ed"):
-        return f"handles the {spoken} event" if len(rest) > 4 else f"handles the event {spoken}"
-    return f"handles the {spoken} event"
+    return f"handles {noun_phrase(rest, given=evidence.given) or f'the {spoken} event'}"
 
 
 def _try(rest: Sequence[str], evidence: NameEvidence) -> str:

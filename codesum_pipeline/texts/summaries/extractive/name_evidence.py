@@ -5,8 +5,14 @@ from functools import cached_property
 from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_set
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, is_plural, type_words, with_a
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_phrase,
+    is_plural,
+    type_words,
+    with_a,
+)
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_list, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -18,19 +24,24 @@ _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
 _CONTAINERS = grammar_words("containers")
 _PROPERTIES = frozenset(("kotlin", "swift"))
+_LABELLED = frozenset(("swift",))
 _VARIABLES = frozenset(("val", "var"))
 _ACCESSORS = frozenset(("property", "get", "getter", "cached"))
 # In these an owner may be a module or namespace, and methods are about something else.
 _MODULES = frozenset(("elixir", "haskell", "lua", "bash", "c"))
-# A command that succeeds says yes.
+# Types that say how it went, and give no value.
 _STATUS_TYPES = frozenset(
     ("error", "status", "bool", "boolean", "result<()>", "task", "valuetask", "promise<void>", "io ()")
 )
+# A command that succeeds says yes.
 _STATUS = frozenset(("bash",))
 # What such functions give back is always declared.
 _DECLARED = frozenset(("java", "c-sharp", "go", "rust", "zig", "c", "cpp", "swift"))
-_CALLED = ("callback", "handler", "listener", "func", "closure", "action", "block", "hook", "consumer", "observer")
-_CALLED_TYPES = ("->", "=>", "Fn", "fn(", "fn (", "func(", "func (", "unction", "Consumer", "Action", "Callable", "Runnable", "Handler", "Callback", "Listener", "Block", "Closure")  # fmt: skip
+# In these a value comes back only by a statement, or by a type.
+_SAYS_RETURN = _DECLARED | {"python", "javascript", "typescript", "php", "lua"}
+_CALLED = grammar_list("function_names")
+_SHORT_CALLED = ("cb", "fn", "f", "fun")
+_CALLED_TYPES = grammar_list("function_types")
 
 
 class NameEvidence:
@@ -64,6 +75,14 @@ class NameEvidence:
         return _words_of(self.parameters[0]) if self.parameters else ()
 
     @cached_property
+    def label(self) -> str:
+        """The preposition that a caller writes before the first parameter: `with` of `sign(with key: Key)`."""
+        name = self.parameters[0].name if self.parameters else ""
+        before = self.function.signature.partition(f" {name}:")[0].split() if name else []
+        written = before[-1].rpartition("(")[2] if before else ""
+        return written if self.function.language in _LABELLED and written in PREPOSITIONS else ""
+
+    @cached_property
     def result(self) -> tuple[tuple[str, ...], bool]:
         """The words of the type that is returned, and whether it is many of them."""
         return type_words(self.facts.return_type)
@@ -79,14 +98,7 @@ class NameEvidence:
         if written:
             return written in _NO_TYPES
         returned = [one for one in self.facts.returned if one.form is not Form.NOTHING]
-        return not returned and self.function.language in (
-            *_DECLARED,
-            "python",
-            "javascript",
-            "typescript",
-            "php",
-            "lua",
-        )
+        return not returned and self.function.language in _SAYS_RETURN
 
     @property
     def gives_value(self) -> bool:
@@ -94,7 +106,7 @@ class NameEvidence:
         written = self.return_type
         if self.function.language in _STATUS:
             return False
-        is_status = written.lower() in _STATUS_TYPES or self.function.language == "c" and written == "int"
+        is_status = written.lower() in _STATUS_TYPES or (self.function.language == "c" and written == "int")
         return bool(written or self.facts.returned) and not (self.returns_nothing or is_status)
 
     @cached_property
@@ -112,9 +124,8 @@ class NameEvidence:
         is_property = self.function.language in _PROPERTIES and not _VARIABLES.isdisjoint(before)
         is_marked = is_property or not _ACCESSORS.isdisjoint(self.function.modifiers)
         facts = self.facts
-        return (
-            is_marked or bool(facts.returned) and not (self.parameters or facts.calls or facts.writes or facts.raises)
-        )
+        does_more = self.parameters or facts.calls or facts.writes or facts.raises
+        return is_marked or (bool(facts.returned) and not does_more)
 
     @cached_property
     def may_be_boolean(self) -> bool:
@@ -134,10 +145,7 @@ class NameEvidence:
     @cached_property
     def takes_function(self) -> bool:
         """Whether a function is handed in, so that a name `on_x` registers it."""
-        return any(
-            one.name.lower().endswith(_CALLED) or one.name in ("cb", "fn", "f", "fun") or any(mark in (one.type or "") for mark in _CALLED_TYPES)
-            for one in self.parameters
-        )  # fmt: skip
+        return any(map(_is_function, self.parameters))
 
     @cached_property
     def owner(self) -> tuple[str, ...]:
@@ -186,6 +194,11 @@ class NameEvidence:
             if all(words)
             else []
         )
+
+
+def _is_function(parameter: Parameter) -> bool:
+    is_named_so = parameter.name.lower().endswith(_CALLED) or parameter.name in _SHORT_CALLED
+    return is_named_so or any(mark in (parameter.type or "") for mark in _CALLED_TYPES)
 
 
 def _is_setting(name: str) -> bool:

@@ -130,7 +130,7 @@ def is_phrase(words: Sequence[str]) -> bool:
     head = words[-1]
     if head in _DETERMINERS or (is_adjective(head) and len(words) < _MAX_WORDS and head not in _ADJECTIVE_NOUNS):
         return False
-    if is_said_of(head) or not _PURE_VERBS.isdisjoint(words[:-1]):
+    if any(map(is_said_of, words)) or not _PURE_VERBS.isdisjoint(words[:-1]):
         return False
     return head not in VERBS or head in (ALSO_NOUNS | _NOUNS) or (head in MODIFIERS and head not in _NO_NOUNS)
 
@@ -138,7 +138,7 @@ def is_phrase(words: Sequence[str]) -> bool:
 def is_said_of(word: str) -> bool:
     """Whether a word is the third person of a verb that is no noun: `contains`, `expires`."""
     base = BASE_OF_THIRD.get(word, "")
-    return base in _NO_NOUNS or bool(base) and base not in ALSO_NOUNS and base not in MODIFIERS and base not in _NOUNS
+    return base in _NO_NOUNS or base in _PURE_VERBS
 
 
 def with_a(spoken: str) -> str:
@@ -171,11 +171,9 @@ def type_words(written: str | None) -> tuple[tuple[str, ...], bool]:
     own: list[tuple[str, ...]] = []
     for name in names:
         words = name_words(name)
-        if not words or name[:1].islower() or set(words) <= _WRAPPERS:
-            continue
-        if set(words) <= _PLURAL_WRAPPERS:
+        if set(words) <= _PLURAL_WRAPPERS and words:
             is_many = True
-        else:
+        elif name[:1].isupper() and not set(words) <= _WRAPPERS:
             own.append(words)
     if len(own) != 1 or set(own[0]) <= _BASIC_TYPES or not is_phrase(own[0]):
         return (), False

@@ -26,14 +26,17 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
 )
 from codesum_pipeline.texts.summaries.extractive.words import word_in_full
 
-_HEADS = grammar_words("heads")
 _MODIFIED = grammar_words("modified")
+_HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
+_HARDLY_MODIFIED = grammar_words("hardly_modified")
+_BRINGING = grammar_words("bringing")
 _BRING_IN = grammar_words("bring_in")
 _OF_OWNER = grammar_words("of_owner")
 _OF_PARAMETER = grammar_words("of_parameter")
 MANNERS = grammar_words("manners")
 _ADVERBS = grammar_words("adverbs")
 _CALLED = grammar_words("called")
+_ACTING_ON_CALLED = grammar_words("acting_on_called")
 _ENCODINGS = grammar_words("encodings")
 _NO_ADVERBS = grammar_words("no_adverbs")
 _FORMATS = grammar_words("formats")
@@ -72,7 +75,7 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
     """Whether the first word is a verb, and no noun or modifier of one."""
     rest = words[verb.length :]
     is_maker = verb.base == "initialize" and evidence.makes_owner
-    if is_maker or (evidence.only_reads and verb.base != "get"):
+    if is_maker or _names_a_function(verb, rest, evidence) or (evidence.only_reads and verb.base != "get"):
         return False
     if verb.length > 1 or words[0] != verb.base:
         return True
@@ -84,7 +87,14 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
         return not rest or (bool(head) and is_confirmed)
     if verb.base not in MODIFIERS or not rest:
         return True
-    return rest[-1] not in _CALLED and (rest[-1] not in _MODIFIED or evidence.returns_nothing)
+    modified = _HARDLY_MODIFIED if verb.base in _HARDLY_MODIFIERS else _MODIFIED
+    return rest[-1] not in modified or evidence.returns_nothing
+
+
+def _names_a_function(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> bool:
+    """Whether a name says which function it is, not what it does: `disconnect_callback`, `retry_strategy`."""
+    is_asked_for = verb.base in _ACTING_ON_CALLED and (verb.base != "get" or evidence.gives_value)
+    return bool(rest) and rest[-1] in _CALLED and not is_asked_for
 
 
 def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
@@ -109,11 +119,15 @@ def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
 def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
     """The words right after a verb as its object."""
     if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
+        if not evidence.returns_nothing and verb.base == "make":
+            return ""
         return {"set": f"whether it is {words[0]}", "make": f"it {words[0]}", "mark": f"it as {words[0]}"}[verb.base]
     if verb.base in ("encode", "serialize", "marshal") and len(words) == 1 and words[0] in _ENCODINGS:
         return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
         place = list(words).index("and")
+        if verb_at(words, place + 1) or words[place + 1] in ALSO_NOUNS:
+            return ""
         both = [noun_phrase(part, given=evidence.given) for part in (words[:place], words[place + 1 :])]
         return " and ".join(both) if all(both) else ""
     return noun_phrase(words, given=evidence.given, article="a" if verb.base in _BRING_IN else "the")
@@ -155,13 +169,22 @@ def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str
 def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     """The object of a verb that is a whole name."""
     named = evidence.first_parameter
-    is_manner = not named or named[-1] in MANNERS or not evidence.takes_one
+    if evidence.label:
+        is_usual = evidence.label in _WITHOUT_OBJECT.get(verb.base, ())
+        return f"{evidence.label} {noun_phrase(named, given=named)}" if is_usual and named else ""
+    is_manner = not named or _says_how(verb, named) or not evidence.takes_one
     if verb.base in _INTO_OWNER and evidence.is_container and len(evidence.parameters) == 1 and not is_manner:
         return f"{noun_phrase(named, given=named)}{_into_owner(verb, evidence, '')}"
     if verb.base in _OF_PARAMETER and not is_manner:
         return noun_phrase(named, given=named)
     is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
-    return evidence.owner_in_words if verb.base in _OF_OWNER and is_alone else ""
+    return evidence.owner_in_words if verb.base in _OF_OWNER and is_alone and evidence.is_method else ""
+
+
+def _says_how(verb: Verb, words: Sequence[str]) -> bool:
+    """Whether a parameter says how or where: a word of the list, or who does what the verb says (`sort(sorter)`)."""
+    is_doer = words[-1].endswith(("er", "or")) and words[-1].startswith(verb.base.rstrip("e"))
+    return words[-1] in MANNERS or is_doer
 
 
 def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:
@@ -176,25 +199,7 @@ def _found(verb: Verb, evidence: NameEvidence) -> str:
     words, is_many = evidence.result
     if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
         words = evidence.owner[:-1]
-    if not words or (
-        verb.base not in _BRING_IN
-        and verb.base
-        not in (
-            "get",
-            "load",
-            "read",
-            "fetch",
-            "search",
-            "select",
-            "query",
-            "parse",
-            "lookup",
-            "look",
-            "delete",
-            "remove",
-            "retrieve",
-        )
-    ):
+    if not words or (verb.base not in _BRING_IN | _BRINGING):
         return ""
     return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")
 

@@ -20,6 +20,11 @@ def grammar_words(name: str) -> frozenset[str]:
     return frozenset((tables[name] if name in tables else tables["phrases"][name]).split())
 
 
+def grammar_list(name: str) -> tuple[str, ...]:
+    """The parts of a list of the grammar, in its order."""
+    return tuple(_grammar()["phrases"][name].split())
+
+
 def grammar_table(name: str) -> dict[str, str]:
     """A table of the grammar."""
     return dict(_grammar()[name])
@@ -38,8 +43,8 @@ _VOWELS = "aeiou"
 
 
 class Verb(Struct, frozen=True):
-    """A verb of a name: its base form, what follows it as a part of it (`up` of `set up`), and how many words of the name
-    it takes."""
+    """A verb of a name: its base form, what follows it as a part of it (`up` of `set up`), and how many words of the
+    name it takes."""
 
     base: str
     particle: str = ""

@@ -36,8 +36,8 @@ def claim_of(words: Sequence[str], evidence: NameEvidence) -> str:
     if asked not in _ASKED:
         return ""
     lead = _ASKED[asked]
-    if not rest:
-        return _bare_claim(asked, evidence)
+    if not rest or lead == "equals":
+        return "" if rest else _bare_claim(asked, evidence)
     match lead:
         case "is" | "was":
             return _state_claim(lead, rest, evidence)
