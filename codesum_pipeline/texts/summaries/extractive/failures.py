@@ -59,7 +59,7 @@ def _returned(code: CodeFacts) -> Iterator[Effect]:
 
 def _failure(code: CodeFacts, fact: Fact, how: str, brief: str, name: str) -> Iterator[Effect]:
     why = clip_text(message_in_words(fact.said), _MAX_BRIEF_MESSAGE)
-    when = condition_in_words(getattr(fact, "when", ""))
+    when = condition_in_words(fact.when)
     if not (why or when or (name and name not in _UNTELLING)):
         return
     text = f"{how} when {when}" if when else how

@@ -94,7 +94,7 @@ class NameEvidence:
         written = self.return_type
         if self.function.language in _STATUS:
             return False
-        is_status = written.lower() in _STATUS_TYPES or self.function.language == "c" and written == "int"
+        is_status = written.lower() in _STATUS_TYPES or (self.function.language == "c" and written == "int")
         return bool(written or self.facts.returned) and not (self.returns_nothing or is_status)
 
     @cached_property
@@ -112,8 +112,8 @@ class NameEvidence:
         is_property = self.function.language in _PROPERTIES and not _VARIABLES.isdisjoint(before)
         is_marked = is_property or not _ACCESSORS.isdisjoint(self.function.modifiers)
         facts = self.facts
-        return (
-            is_marked or bool(facts.returned) and not (self.parameters or facts.calls or facts.writes or facts.raises)
+        return is_marked or (
+            bool(facts.returned) and not (self.parameters or facts.calls or facts.writes or facts.raises)
         )
 
     @cached_property

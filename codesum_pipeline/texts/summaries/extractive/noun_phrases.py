@@ -138,7 +138,7 @@ def is_phrase(words: Sequence[str]) -> bool:
 def is_said_of(word: str) -> bool:
     """Whether a word is the third person of a verb that is no noun: `contains`, `expires`."""
     base = BASE_OF_THIRD.get(word, "")
-    return base in _NO_NOUNS or bool(base) and base not in ALSO_NOUNS and base not in MODIFIERS and base not in _NOUNS
+    return base in _NO_NOUNS or (bool(base) and base not in ALSO_NOUNS and base not in MODIFIERS and base not in _NOUNS)
 
 
 def with_a(spoken: str) -> str:
