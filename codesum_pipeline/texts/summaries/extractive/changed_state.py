@@ -44,7 +44,7 @@ def changed_arguments(function: FunctionInput) -> Iterator[Effect]:
         for one in assigned
         if one.names[0] not in own
         and one.names[0] not in RECEIVERS
-        and _reaches_caller(one, given[one.names[0]], known.field_marks, known.item_marks)
+        and _reaches_caller(one, _as_declared(function, given[one.names[0]]), known.field_marks, known.item_marks)
     ]
     names = list(dict.fromkeys(one.names[0] for one in changed))[:_MAX_NAMES]
     if names:
@@ -86,13 +86,19 @@ def in_a_row(names: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _reaches_caller(written: Fact, parameter: Parameter, field_marks: str, item_marks: str) -> bool:
+def _as_declared(function: FunctionInput, parameter: Parameter) -> str:
+    """A parameter with its type and what else its signature says of it: `row inout Row`."""
+    _, _, after = function.signature.partition(f"{parameter.name}:")
+    return f"{parameter.name} {parameter.type or ''} {after.partition(',')[0]}"
+
+
+def _reaches_caller(written: Fact, declared: str, field_marks: str, item_marks: str) -> bool:
     """Whether an assignment through a parameter changes what the caller holds."""
     is_item = written.form is Form.ITEM
     if not is_item and (written.form is not Form.NAME or (len(written.names) < 2 and written.text[:1] != "*")):
         return False
-    shown = f"{parameter.name} {parameter.type or ''} {written.text if '->' in written.text else ''}"
     marks = item_marks if is_item else field_marks
+    shown = f"{declared} {'->' if '->' in written.text else ''}"
     return marks == _ANY or (any(mark in shown for mark in marks.split()) and "const " not in shown)
 
 

@@ -19,6 +19,8 @@ _LEAST_LETTERS = 0.85
 _CODE_SIGNS = frozenset("{}<>|\\=$~^@*")
 _GAP = "…"
 _MOST_GAPS = 3
+# A value that is shown, not a step: `result: …`.
+_VALUE = re.compile(r": ?['\"]?…['\"]?$")
 
 
 class Clause(Struct, frozen=True):
@@ -41,14 +43,26 @@ def clause_of(message: str, *, is_help: bool = False) -> Clause | None:
         first, _, rest = rest.removeprefix("to ").partition(" ")
     form = first.lower()
     verb = gerunds().get(form) or past_forms().get(form) or base_forms().get(form, "")
-    rest = _without_gaps(rest)
+    is_command = form in base_forms() and form not in past_forms()
+    if is_command and not is_help and _VALUE.search(rest):
+        return None
+    rest = _with_second_verb(_without_gaps(rest)) if is_command else _without_gaps(rest)
     is_long_enough = len(rest.split()) >= _MIN_WORDS - 1 and len(rest) <= _MAX_CHARS
     if not verb or first.isupper() or not is_long_enough or not _is_prose(rest):
         return None
     words = {word.strip(".,;:!?'\"()").lower().replace("'", "") for word in text.split()}
     if not is_help and words & words_of("not_purposes"):
         return None
-    return Clause(verb, f"{capitalize(third_person(verb))} {rest}", form in base_forms())
+    return Clause(verb, f"{capitalize(third_person(verb))} {rest}", is_command)
+
+
+def _with_second_verb(rest: str) -> str:
+    """`or get the branch` as `or gets the branch`; "" where what follows is not known to be a verb."""
+    joint, _, after = rest.partition(" ")
+    second, _, last = after.partition(" ")
+    if joint.lower() not in ("or", "and"):
+        return rest
+    return f"{joint} {third_person(second)} {last}" if second in base_forms() else ""
 
 
 def _without_gaps(text: str) -> str:

@@ -63,7 +63,10 @@ def _help_text(code: CodeFacts) -> Said | None:
     line, match = own[0]
     sentence = next(iter(split_sentences(make_printable(match[1] or match[2]), limit=1)), "")
     clause = clause_of(message_in_words(sentence), is_help=True)
-    return Said(clause.text, line) if clause else None
+    if not clause:
+        return None
+    defines = not head and _PARSER not in source
+    return Said(f"Defines the command that {clause.text[0].lower()}{clause.text[1:]}" if defines else clause.text, line)
 
 
 def _is_of_option(source: str, match: re.Match[str]) -> bool:
@@ -72,10 +75,15 @@ def _is_of_option(source: str, match: re.Match[str]) -> bool:
 
 def _describes(code: CodeFacts, source: str, match: re.Match[str]) -> bool:
     """Whether a help text in a body describes the program or command that the function is, not an option of it."""
+    name = name_words(code.function.name)
     if _PARSER in source:
         called = source[max(0, match.start() - 200) : match.start()]
-        return _PARSER in called and ")" not in called.rpartition(_PARSER)[2]
-    return not words_of("command_words").isdisjoint(name_words(code.function.name))
+        return (
+            not words_of("program_words").isdisjoint(name)
+            and _PARSER in called
+            and ")" not in called.rpartition(_PARSER)[2]
+        )
+    return not words_of("command_words").isdisjoint(name)
 
 
 def _progress(code: CodeFacts) -> Said | None:
