@@ -62,8 +62,9 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
     if fields:
         names = list(dict.fromkeys(name_in_words(path[0]) for _, path in fields if _is_thing(path[0])))[:_MAX_NAMES]
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
-        text = f"{'sets' if is_set else 'changes'} its {in_a_row(names) if names else 'state'}"
-        yield Effect("mutates", text.replace("sets its state", "changes its state"), fields[0][0].line, text)
+        verb = "sets" if is_set and names else "changes"
+        text = f"{verb} its {in_a_row(names) if names else 'state'}"
+        yield Effect("mutates", text, fields[0][0].line, text)
 
 
 def _path_in_object(written: Fact, receivers: set[str]) -> tuple[str, ...]:
@@ -87,9 +88,11 @@ def in_a_row(names: list[str]) -> str:
 
 
 def _as_declared(function: FunctionInput, parameter: Parameter) -> str:
-    """A parameter with its type and what else its signature says of it: `row inout Row`."""
-    _, _, after = function.signature.partition(f"{parameter.name}:")
-    return f"{parameter.name} {parameter.type or ''} {after.partition(',')[0]}"
+    """A parameter with its type and what else its signature says of it: `&$row`, `row: inout Row`."""
+    name = re.search(rf"\b{re.escape(_bare(parameter.name))}\b", function.signature)
+    before, after = (function.signature[: name.start()], function.signature[name.end() :]) if name else ("", "")
+    sign = before.rpartition(",")[2].rpartition("(")[2]
+    return f"{sign}{parameter.name} {parameter.type or ''} {after.partition(',')[0]}"
 
 
 def _reaches_caller(written: Fact, declared: str, field_marks: str, item_marks: str) -> bool:

@@ -89,12 +89,14 @@ def _describes(code: CodeFacts, source: str, match: re.Match[str]) -> bool:
 def _progress(code: CodeFacts) -> Said | None:
     """The first message of progress that is about the whole function."""
     messages = [one for one in code.facts.calls if _is_message(code, one)][:_MAX_MESSAGES]
+    # Calls that are written alike are one fact.
+    is_only = len(messages) == 1 and code.function.canonical_source.count(messages[0].text) == 1
     for one in messages:
         clause = clause_of(message_in_words(one.said)) if not one.when else None
         if clause and (
             _has_verb_of(code, clause)
             or (one is messages[0] and _has_words_of(code, clause))
-            or (len(messages) == 1 and _is_without_verb(code, clause))
+            or (is_only and _is_without_verb(code, clause))
         ):
             return Said(clause.text, one.line)
     return None
