@@ -44,7 +44,7 @@ def changed_arguments(function: FunctionInput) -> Iterator[Effect]:
         for one in assigned
         if one.names[0] not in own
         and one.names[0] not in RECEIVERS
-        and _reaches_caller(one, given[one.names[0]], known.field_marks, known.item_marks)
+        and _reaches_caller(one, _as_declared(function, given[one.names[0]]), known.field_marks, known.item_marks)
     ]
     names = list(dict.fromkeys(one.names[0] for one in changed))[:_MAX_NAMES]
     if names:
@@ -62,8 +62,9 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
     if fields:
         names = list(dict.fromkeys(name_in_words(path[0]) for _, path in fields if _is_thing(path[0])))[:_MAX_NAMES]
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
-        text = f"{'sets' if is_set else 'changes'} its {in_a_row(names) if names else 'state'}"
-        yield Effect("mutates", text.replace("sets its state", "changes its state"), fields[0][0].line, text)
+        verb = "sets" if is_set and names else "changes"
+        text = f"{verb} its {in_a_row(names) if names else 'state'}"
+        yield Effect("mutates", text, fields[0][0].line, text)
 
 
 def _path_in_object(written: Fact, receivers: set[str]) -> tuple[str, ...]:
@@ -86,13 +87,21 @@ def in_a_row(names: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _reaches_caller(written: Fact, parameter: Parameter, field_marks: str, item_marks: str) -> bool:
+def _as_declared(function: FunctionInput, parameter: Parameter) -> str:
+    """A parameter with its type and what else its signature says of it: `&$row`, `row: inout Row`."""
+    name = re.search(rf"\b{re.escape(_bare(parameter.name))}\b", function.signature)
+    before, after = (function.signature[: name.start()], function.signature[name.end() :]) if name else ("", "")
+    sign = before.rpartition(",")[2].rpartition("(")[2]
+    return f"{sign}{parameter.name} {parameter.type or ''} {after.partition(',')[0]}"
+
+
+def _reaches_caller(written: Fact, declared: str, field_marks: str, item_marks: str) -> bool:
     """Whether an assignment through a parameter changes what the caller holds."""
     is_item = written.form is Form.ITEM
     if not is_item and (written.form is not Form.NAME or (len(written.names) < 2 and written.text[:1] != "*")):
         return False
-    shown = f"{parameter.name} {parameter.type or ''} {written.text if '->' in written.text else ''}"
     marks = item_marks if is_item else field_marks
+    shown = f"{declared} {'->' if '->' in written.text else ''}"
     return marks == _ANY or (any(mark in shown for mark in marks.split()) and "const " not in shown)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text
-from codesum_pipeline.texts.summaries.extractive.call_arguments import first_text, opening_mode
+from codesum_pipeline.texts.summaries.extractive.call_arguments import first_texts, opening_mode
 from codesum_pipeline.texts.summaries.extractive.changed_state import (
     assigned_names,
     changed_arguments,
@@ -41,6 +41,8 @@ _BY_MODE = {"r": "open_to_read", "w": "write_file", "x": "write_file", "a": "app
 # A word of code is looked for in so much of a function.
 _MAX_SOURCE_CHARS = 100_000
 _MAX_PROSE_CHARS = 240
+# What says nothing without a message or a condition.
+_UNTELLING = ("fails", "raises an error", "throws an error", "returns an error", "panics")
 _SMALL_WORDS = frozenset(["a", "an", "the", "of", "for", "to", "and", "or", "in", "over", "from", "by", "its"])
 
 
@@ -69,7 +71,7 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     new = [one for one in effects if not _folded(one.brief) <= said]
     done = [one.brief for one in new if one.kind != "raises"][:limit]
     done = [] if done == ["logs"] else done
-    failures = [one.brief for one in new if one.kind == "raises"][:1]
+    failures = [one.brief for one in new if one.kind == "raises" and one.brief not in _UNTELLING][:1]
     parts = [in_a_row(done)] if done else []
     text = "; ".join([*parts, *failures])
     if len(text) > _MAX_PROSE_CHARS:
@@ -117,8 +119,9 @@ def _evidence_by_effect(function: FunctionInput, known: KnownCalls) -> dict[str,
             if known.is_whole_chain(call) and call.names[:1] and call.names[0] in _own_names(function):
                 continue
             name = _BY_MODE.get(opening_mode(call, lines), name) if name == "open_file" else name
-            said = call.text if known.are_commands else first_text(call, lines)
-            found[name].append(_Evidence(call.line, said, message_in_words(call.said) if name in _LOGS else ""))
+            names = [call.text] if known.are_commands else first_texts(call, lines)
+            message = message_in_words(call.said) if name in _LOGS else ""
+            found[name] += [_Evidence(call.line, said, message) for said in names]
     for name, pattern in known.words:
         for match in pattern.finditer(source):
             line = source.count("\n", 0, match.start()) + 1

@@ -15,6 +15,12 @@ _RAISED_CLASS = re.compile(r"(?:raise|throw|fail)[( ]\s*(?:new )?((?:\w{1,80}(?:
 _IS_NOTHING = re.compile(r" ?===? ?(null|nil|None|undefined|nullptr|NULL|true|false|True|False)\b")
 _IS_NOT_NOTHING = re.compile(r" ?!==? ?(null|nil|None|undefined|nullptr|NULL|true|false|True|False)\b")
 _NOT = re.compile(r"!(?=[\w(])")
+# The key of a message that stands elsewhere: `vfs.provider/closed.error`.
+_KEY = re.compile(r"\S*[a-z][._:/]\S*")
+# What a message begins with that says where it comes from: `Data.Binary.get: `.
+_ORIGIN = re.compile(r"^\w+(?:\.\w+)+: ")
+# After these a message goes on with what is known at run time.
+_CUT = frozenset(" :='\"`(")
 _MIN_MESSAGE = 5
 _MAX_BRIEF_CONDITION, _MAX_BRIEF_MESSAGE = 50, 90
 _SPELLED_WITH_VOWEL = frozenset("AEFHILMNORSX")
@@ -31,7 +37,7 @@ def failures_of(code: CodeFacts) -> list[Effect]:
 
 def condition_in_words(condition: str) -> str:
     """A condition of code as it may follow the word "when"."""
-    text = _IS_NOT_NOTHING.sub(r" is not \1", _IS_NOTHING.sub(r" is \1", make_printable(condition)))
+    text = _IS_NOTHING.sub(r" is \1", _IS_NOT_NOTHING.sub(r" is not \1", make_printable(condition)))
     return _NOT.sub("not ", text).strip()
 
 
@@ -58,9 +64,10 @@ def _returned(code: CodeFacts) -> Iterator[Effect]:
 
 
 def _failure(code: CodeFacts, fact: Fact, how: str, brief: str, name: str) -> Iterator[Effect]:
-    why = clip_text(message_in_words(fact.said), _MAX_BRIEF_MESSAGE)
-    when = condition_in_words(getattr(fact, "when", ""))
-    if not (why or when or (name and name not in _UNTELLING)):
+    why = _message_of(fact)
+    when = condition_in_words(fact.when)
+    is_passed_on = when.endswith("is caught") and not name
+    if not (why or (when and not is_passed_on) or (name and name not in _UNTELLING)):
         return
     text = f"{how} when {when}" if when else how
     if len(why) >= _MIN_MESSAGE:
@@ -68,6 +75,15 @@ def _failure(code: CodeFacts, fact: Fact, how: str, brief: str, name: str) -> It
     elif when and len(when) <= _MAX_BRIEF_CONDITION and without_foreign_names(when, own_names(code.function)) == when:
         brief = f"{brief} when {when}"
     yield Effect("raises", clip_text(f"{text}: {why}" if why else text, MAX_ITEM), fact.line, brief)
+
+
+def _message_of(fact: Fact) -> str:
+    """The message of an error without the name of the code that raises it; cut ones end in dots."""
+    words = _ORIGIN.sub("", message_in_words(fact.said)).rstrip("'\"`( ")
+    if _KEY.fullmatch(words):
+        return ""
+    is_cut = words and not words.endswith("…") and fact.said.rstrip(".!")[-1:] in _CUT
+    return clip_text(f"{words} …" if is_cut else words, _MAX_BRIEF_MESSAGE)
 
 
 def _class_of(raised: Fact) -> str:

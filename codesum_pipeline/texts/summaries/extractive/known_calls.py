@@ -7,7 +7,7 @@
     .read_text           a method whose name alone is unmistakable, of anything
     lock|mutex~acquire   a method of what is named so: `self._file_lock.acquire`
 
-and one under `words` is a pattern of what is no call, such as `os.environ["HOME"]`. `roots` are namespaces that a chain
+and one under `words` is a pattern of what is no call, such as `os.environ["HOME"]`. `namespaces` are those that a chain
 may begin with, `ambiguous` the calls that only a mark of the global scope makes certain, and a table `extends` another.
 """
 
@@ -58,7 +58,7 @@ class EffectKind(Struct, frozen=True):
 class KnownCalls(Struct, frozen=True):
     """The table of one language."""
 
-    roots: frozenset[str]
+    namespaces: tuple[Chain, ...]
     ambiguous: frozenset[str]
     chains: dict[Chain, str]
     methods: dict[str, str]
@@ -75,24 +75,25 @@ class KnownCalls(Struct, frozen=True):
 
     def effect_of(self, call: Fact) -> str:
         """The name of the effect that a call has; "" of a call that is not known."""
-        chain = self.without_roots(chain_of(call, are_commands=self.are_commands))
+        whole = chain_of(call, are_commands=self.are_commands)
+        chain = self._without_namespace(whole)
         if not chain or (len(chain) == 1 and chain[0] in self.ambiguous and not call.text.startswith(("::", "std::"))):
             return ""
-        bare = (*chain[:-1], chain[-1].rstrip("!"))
-        return self._find(chain) or (self._find(bare) if bare != chain else "")
+        forms = dict.fromkeys((*one[:-1], name) for one in (chain, whole) for name in (one[-1], one[-1].rstrip("!")))
+        return next(filter(None, map(self._find, forms)), "")
 
     def is_whole_chain(self, call: Fact) -> bool:
         """Whether the table has all names of a call, of which a variable would make another call."""
-        return self.without_roots(chain_of(call, are_commands=self.are_commands)) in self.chains
+        return self._without_namespace(chain_of(call, are_commands=self.are_commands)) in self.chains
 
     def failure_of(self, call: Fact) -> str:
         """How a function fails that makes such a call: `returns an error`; "" where it makes no error."""
-        return self.fails.get(self.without_roots(chain_of(call, are_commands=self.are_commands)), "")
+        return self.fails.get(self._without_namespace(chain_of(call, are_commands=self.are_commands)), "")
 
-    def without_roots(self, chain: Chain) -> Chain:
-        while len(chain) > 1 and chain[0] in self.roots:
-            chain = chain[1:]
-        return chain
+    def _without_namespace(self, chain: Chain) -> Chain:
+        """A chain without the longest namespace that it begins with."""
+        found = (len(one) for one in self.namespaces if len(one) < len(chain) and chain[: len(one)] == one)
+        return chain[max(found, default=0) :]
 
     def _find(self, chain: Chain) -> str:
         if found := self.chains.get(chain):
@@ -149,7 +150,7 @@ def known_calls(language: str) -> KnownCalls | None:
         else:
             chains.setdefault((entry,) if tables[0].get("are_commands") else _split(entry), effect)
     return KnownCalls(
-        roots=frozenset(word for table in tables for word in table.get("roots", "").split()),
+        namespaces=tuple(_split(name) for table in tables for name in table.get("namespaces", "").split()),
         ambiguous=frozenset(word for table in tables for word in table.get("ambiguous", "").split()),
         chains=chains,
         methods=methods,
