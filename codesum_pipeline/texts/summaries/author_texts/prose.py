@@ -14,11 +14,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     is_aside,
     printable_lines,
-    remove_markup,
     split_sentences,
 )
 
@@ -30,7 +30,7 @@ _LEFT_OUT = re.compile(r"\||\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$")
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)|!!!\s|:\w[^:`]*:(?:\s|$)")
 # In code also epytext's fields and Google's sections.
 _SECTION = re.compile(
-    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b|(?:Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
+    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b|(?::?call-seq|Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
     r"|(?:Args?|Arguments?|Param(?:eter)?s?|Keyword Arg(?:ument)?s|Kwargs|Returns?|Yields?|Raises|Throws|Exceptions?"
     r"|Attributes|Inputs?|Outputs?|Options|Methods|Members):$",
     re.I,
@@ -189,11 +189,12 @@ def _is_prose(line: str) -> bool:
     return is_long and " " in line and sum(map(str.isalpha, line)) > len(line) / 2
 
 
-def sentences_in_code(text: str) -> tuple[str, ...]:
+def sentences_in_code(text: str, language: str) -> tuple[str, ...]:
     """The first sentences of a definition's documentation, up to its first section."""
     found: list[str] = []
     for paragraph in _paragraphs(read_blocks(text, in_code=True))[:4]:
-        found.extend(one for one in split_sentences(remove_markup(paragraph), limit=6) if any(map(str.isalnum, one)))
+        sentences = split_sentences(remove_markup(paragraph, language), limit=6)
+        found.extend(one for one in sentences if any(map(str.isalnum, one)))
     return tuple(found[:8])
 
 

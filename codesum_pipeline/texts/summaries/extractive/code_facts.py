@@ -17,8 +17,8 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_SIDE_EFFECTS,
     MIN_ITEM,
-    without_foreign_names,
 )
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.words import (
     make_fact,
     name_in_words,

@@ -12,12 +12,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.document import PurposeSource
+from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     make_printable,
     make_sentence,
     printable_lines,
-    remove_markup,
     split_sentences,
     word_table,
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, names_in
-from codesum_pipeline.texts.summaries.extractive.composing import without_foreign_names
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
 from codesum_pipeline.texts.summaries.extractive.words import _BRANDS
