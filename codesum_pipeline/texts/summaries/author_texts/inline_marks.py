@@ -54,7 +54,7 @@ def _compiled(entries: Iterable[tuple[str, str]]) -> Iterable[tuple[re.Pattern[s
 
 _MARKS = re.compile(r"[`*<&{\[|_$\\@+'\"#/]|:[a-z]")
 _ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
-_LINK_TARGET = re.compile(r"`((?:[^`<>\s]|\s++(?=[^`<>\s]))++|\s)\s*+<(?:[^`<>]*>`_{1,2}|[^`<>/:#]*[/:#][^`<>]*>`)")
+_LINK_TARGET = re.compile(r"`((?:[^`<>\s]|\s++(?=[^`<>\s]))++|\s)\s*+<(?:[^`<>]*>`_{1,2}|[^`<>/:#.]*[/:#.][^`<>]*>`)")
 _FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
 _STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
@@ -73,6 +73,7 @@ _URL = re.compile(
     r"|\s?\(?(?:https?|ftp)://[^\s)>\]]+\)?",
     re.I,
 )
+_LEADS_NOWHERE = re.compile(r":\s*\.?$")
 _EMPTY_BRACKETS = re.compile(r"\s?[(\[]\s*[)\]]")
 _SPACE_BEFORE = re.compile(r"(?:(?<!\s)|(?<=[,;:.!?)]\s))\s++([,;:.!?)](?:\s|$))")
 # Elsewhere the author's blank may mean something: `Resolves . and .. in a path.`
@@ -125,7 +126,7 @@ def _without_links(text: str, marks: _Marks) -> str:
             text = pattern.sub(kept, text)
         if text == before:
             break
-    return _URL.sub("", text) if "://" in text else text
+    return _LEADS_NOWHERE.sub(".", _URL.sub("", text)) if "://" in text else text
 
 
 def _without_emphasis(text: str) -> str:

@@ -135,7 +135,7 @@ def join_sentences(sentences: Iterable[str], limit: int) -> str:
 
 
 _BREAK = re.compile(
-    r"[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f]"
+    r"(?<!\s)[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f][\u300d\u300f\u201d\uff09]?"
 )
 _NEVER_ENDS = word_set("never_ends")
 _BEFORE_NUMBERS = frozenset(("no", "max", "min", "pos", "ed", "al"))
@@ -152,14 +152,35 @@ def split_sentences(paragraph: str, *, limit: int = 8) -> list[str]:
     for match in _BREAK.finditer(paragraph):
         if len(found) == limit:
             return found
-        is_number = paragraph[start : match.start()].strip().isdigit()
-        if not is_number and not _is_abbreviation(paragraph, match.start()):
+        said = paragraph[start : match.end()]
+        is_number = said.strip(" .").isdigit()
+        if (
+            not is_number
+            and not _is_abbreviation(paragraph, match.start())
+            and not _is_open(said, paragraph[match.end() :])
+        ):
             found.append(paragraph[start : match.end()].strip())
             start = match.end()
     tail = paragraph[start:].strip()
     if tail and len(found) < limit:
         found.append(tail)
     return found
+
+
+# What is not closed within so many characters was never meant to be.
+_MOST_ENCLOSED_CHARS, _MOST_OPEN_CHARS = 240, 1000
+
+
+def _is_open(said: str, following: str) -> bool:
+    """Whether a bracket or quote is open that is closed soon."""
+    if len(said) > _MOST_OPEN_CHARS:
+        return False
+    near = following[:_MOST_ENCLOSED_CHARS]
+    for opening, closing in ("()", "[]", "\u201c\u201d", "\u300c\u300d"):
+        depth = said.count(opening) - said.count(closing)
+        if depth > 0 and near.count(closing) > near.count(opening):
+            return True
+    return said.count('"') % 2 == 1 and near.count('"') % 2 == 1
 
 
 def is_aside(text: str) -> bool:

@@ -20,6 +20,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     is_aside,
     printable_lines,
     split_sentences,
+    word_set,
 )
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -30,7 +31,8 @@ _LEFT_OUT = re.compile(r"\||\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$")
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)|!!!\s|:\w[^:`]*:(?:\s|$)")
 # In code also epytext's fields and Google's sections.
 _SECTION = re.compile(
-    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b|(?::?call-seq|Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
+    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b"
+    r"|(?::?call-seq|Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
     r"|(?:Args?|Arguments?|Param(?:eter)?s?|Keyword Arg(?:ument)?s|Kwargs|Returns?|Yields?|Raises|Throws|Exceptions?"
     r"|Attributes|Inputs?|Outputs?|Options|Methods|Members):$",
     re.I,
@@ -137,6 +139,8 @@ _NUMBER = re.compile(r"^\d+(?:\.\d+)*[.)]\s+")
 _TITLE_LINE = re.compile(
     r"\s*+(.{0,58}[^\s.,;:!?(/\u2014-])[^\S\n]*+\n\s*+(?!(?:I|Python|None|True|False)\b)(?=[A-Z](?![A-Z]))"
 )
+# No title ends with one of these.
+_JOINING = word_set("joining_words")
 
 
 class Prose(Struct, frozen=True):
@@ -216,7 +220,7 @@ def _paragraphs(blocks: Iterable[Block]) -> list[str]:
 
 def _titles_apart(text: str) -> Iterator[str]:
     """The lines as one, but for short ones at the start that no mark ends and that a capital follows."""
-    while match := _TITLE_LINE.match(text):
+    while (match := _TITLE_LINE.match(text)) and match[1].rpartition(" ")[2].lower() not in _JOINING:
         yield match[1]
         text = text[match.end() :]
     yield " ".join(text.split())

@@ -21,6 +21,7 @@ _BEGINS_AS_VOWEL = re.compile(r"[AEIOaeio]|[Uu](?!ni|s[ei]|RL|UID)|[FHLMNRSX](?=
 # What a method calls its own object.
 _RECEIVERS = frozenset(("self", "this", "cls", "super"))
 _QUOTES = " `'\"“("
+_ENDED = re.compile(r"[^\s.][.!?][\s`'\"“(]+$")
 
 
 def without_foreign_names(text: str, own: Collection[str]) -> str:
@@ -31,7 +32,7 @@ def without_foreign_names(text: str, own: Collection[str]) -> str:
     done = 0
     for start, end, words in _foreign(text, own):
         before = text[done:start]
-        opens = not text[:start].strip(_QUOTES) or before.rstrip(_QUOTES).endswith((".", "!", "?"))
+        opens = not text[:start].strip(_QUOTES) or bool(_ENDED.search(before))
         if text[start:end].lstrip("#@$&*.~?:")[:1].lower() != words[:1].lower():
             before = _ARTICLE.sub(rf"\1{'n' if _BEGINS_AS_VOWEL.match(words) else ''} ", before)
         parts += [before, f"{words[:1].upper()}{words[1:]}" if opens else words]
