@@ -52,7 +52,7 @@ def _compiled(entries: Iterable[tuple[str, str]]) -> Iterable[tuple[re.Pattern[s
     return ((re.compile(pattern), kept) for pattern, kept in entries)
 
 
-_MARKS = re.compile(r"[`*<&{\[|_$\\@+'\"#/]|:[a-z]")
+_MARKS = re.compile(r"[`*<&{\[|_$\\@+'\"#/:]|\w\.\w")
 _ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
 _LINK_TARGET = re.compile(r"`((?:[^`<>\s]|\s++(?=[^`<>\s]))++|\s)\s*+<(?:[^`<>]*>`_{1,2}|[^`<>/:#.]*[/:#.][^`<>]*>`)")
 _FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")

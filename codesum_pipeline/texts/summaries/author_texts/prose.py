@@ -26,7 +26,9 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _RULE = re.compile(r"([^\w\s])\1{2,}")
 _FENCE = re.compile(r"(?:```|~~~)[^`]*$")
-_LEFT_OUT = re.compile(r"\||\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$")
+_LEFT_OUT = re.compile(
+    r"\||<?https?://\S+$|(?:import|export)\s[^.]{0,200}\sfrom\s['\"]|\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$"
+)
 # Indented lines below these belong to them: directives, admonitions, fields.
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)|!!!\s|:\w[^:`]*:(?:\s|$)")
 # In code also epytext's fields and Google's sections.
@@ -181,7 +183,7 @@ def read_prose(text: str) -> Prose:
             title = _NUMBER.sub("", line)
         elif block.kind is BlockKind.HEADING:
             headings.append(_NUMBER.sub("", line))
-        elif _is_prose(line):
+        elif _is_prose(line) and not _is_list_of_names(block.text):
             paragraphs.append(line.rstrip(":"))
     found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in split_sentences(paragraph, limit=4)]
     opening = [one for one in found if " " in one and not is_aside(one)]
@@ -191,6 +193,12 @@ def read_prose(text: str) -> Prose:
 def _is_prose(line: str) -> bool:
     is_long = len(line) >= _MIN_PARAGRAPH_CHARS or (line.endswith(".") and line.count(" ") > 1)
     return is_long and " " in line and sum(map(str.isalpha, line)) > len(line) / 2
+
+
+def _is_list_of_names(paragraph: str) -> bool:
+    """Whether most lines are one word each, as in a list of patterns or names."""
+    lines = paragraph.split("\n")
+    return len(lines) > 2 and sum(" " not in line.strip() for line in lines) * 2 > len(lines)
 
 
 def sentences_in_code(text: str, language: str) -> tuple[str, ...]:
