@@ -80,7 +80,7 @@ OPENINGS = {
         ".github/ISSUE_TEMPLATE/1.md",
         "---\nname: Bug report\n---\nTell us what happened.\n",
         "markdown",
-        "Issue template: Bug report. Part of folder",
+        "Issue template: Bug report.",
     ),
     "an issue form": (
         ".github/ISSUE_TEMPLATE/ask.yml",
@@ -98,7 +98,7 @@ OPENINGS = {
         ".github/PULL_REQUEST_TEMPLATE.md",
         "## Description\n\nSay what changes.\n",
         "markdown",
-        "Template for pull requests. Part of folder",
+        "Template for pull requests.",
     ),
     "a license beside others": (
         "licenses/sorter_license.txt",
@@ -129,7 +129,7 @@ OPENINGS = {
         "CMakeLists.txt",
         "# Copyright X\nproject(rows)\n",
         "cmake",
-        "Configures the CMake build. Part of",
+        "Configures the CMake build.",
     ),
     "a list of names": (".toolignore", "*.py\nbuild/\ndist/\n*.egg\n", "text", "Lines of text: *.py; build/; dist/"),
     "badges that are links by reference": (
