@@ -32,10 +32,7 @@ class Trait(StrEnum):
     DECLARED_ENCODING = "declared_encoding"  # a file's first lines may say its encoding
     DERIVING = "deriving"  # what a type derives is written for it
     DOC_ELEMENTS = "doc_elements"  # documentation is XML: `name: text` was an element
-    DOC_LINKS = "doc_links"  # names in brackets in comments are links
     DOC_LISTS = "doc_lists"  # parameters are items of a list: `- Parameter name: text`
-    DOC_MARKS_AT = "doc_marks_at"  # `@code@`
-    DOC_MARKS_PLUS = "doc_marks_plus"  # `+code+`; a comment may begin with for whom something is
     DOC_NAMES_FIRST = "doc_names_first"  # `@param[name]`
     DOC_TYPES_BARE = "doc_types_bare"  # a type has no brackets
     DOC_TYPES_FIRST = "doc_types_first"  # a type comes first, without brackets

@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # Part of the parsers' versions: a change reads every file again.
-EXPRESSIONS_VERSION = 1
+EXPRESSIONS_VERSION = 2
 
 # Longer expressions are no chains that a reader would follow.
 MAX_TOKENS = 40
@@ -38,6 +38,10 @@ _OPENING = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}", "%{": "}", ".{":
 _CLOSING = frozenset(")]}")
 _COMPARISONS = frozenset(("==", "!=", "===", "!==", "<=", ">=", "instanceof", "is", "in", "~=", "=~"))
 _CHOICES = frozenset(("?", "if", "else", "unless", "lambda", "=>", "and", "or", "||", "&&", "??", "?:", "function"))
+# Blocks, and checks of tests: a comparison in them is not what comes back. Nor is one of several values.
+_BLOCKS = frozenset(
+    ("do", "let", "case", "quote", "begin", "with", "where", "match", "assert", "refute", "for", "while", "loop", "mdo")
+)
 _CONCATENATIONS = frozenset(("+", "%", "..", "++", "<>"))
 _CONSTANTS = {
     **dict.fromkeys(("True", "False", "true", "false"), Form.TRUTH),
@@ -147,7 +151,8 @@ def read_expression(pieces: Sequence[str]) -> Expression:
     if not _CHOICES.isdisjoint(flat):
         return Expression(first_text=first_text)
     if is_negated or not _COMPARISONS.isdisjoint(flat):
-        return Expression(form=Form.TRUTH, first_text=first_text)
+        is_whole = flat[0] not in _BLOCKS and "do" not in flat and "," not in flat
+        return Expression(form=Form.TRUTH if is_whole else Form.OTHER, first_text=first_text)
     while flat and flat[0] in _PREFIXES:
         flat = flat[1:]
     if not flat:

@@ -31,6 +31,8 @@ _MIN_CHARS_WITH_DIGIT = 4
 _ENDINGS = _words("cfg com csv css html ini io json md net nvim org rst toml txt vim xml yaml yml")
 # `Node.js` is a product, `node.js` a file.
 _PRODUCT = re.compile(r"[A-Z]\w*\.js")
+# Terms: `RFC7230`, `SSH2`, `v10`, `wasm32`, `x86_64`, and acronyms as words: `NaNs`, `ANDed`.
+_TERM = re.compile(r"[A-Z]{2,}\d{1,5}|v\d+|(?:[A-Z]{2,}|NaN)(?:s|es|ed|ing)|(?:wasm|arm|amd|aarch)\d\d|x86_64|i\d86")
 # Proper names and terms that are written with inner capitals or digits.
 _WORDS = _words(
     """
@@ -41,6 +43,10 @@ _WORDS = _words(
     OpenMP OpenSSH OpenSSL OpenType PostgreSQL PostScript PowerPC PowerShell PyCharm PyPI PyPy PyTorch RabbitMQ
     ReadTheDocs SciPy SQLAlchemy SQLite StackOverflow TensorFlow TrueType TypeScript WebAssembly WebGL WebKit WebRTC
     WebSocket WebSockets WiFi YouTube macOS iOS iPhone
+    ActiveRecord ActiveSupport AppKit BitBucket BoringSSL CocoaPods DockerHub FFmpeg GnuTLS ImageMagick JSDoc KDoc
+    LevelDB LibreSSL LuaRocks MacOSX McCabe MessagePack MsgPack MurmurHash NeoVim NuGet NUnit ObjC PHPDoc PHPUnit
+    PhpStorm ProtoBuf RocksDB RSpec RuboCop RubyGems SemVer SwiftUI TypeDoc UIKit VSCode WebP tvOS watchOS visionOS
+    xUnit xxHash
     Base32 Base64 HTTP2 IPv4 IPv6 ISO8601 Python2 Python3 SHA1 SHA224 SHA256 SHA384 SHA512 UTF16 UTF32 UTF8 WIN32 Win32
     base16 base32 base64 float16 float32 float64 http2 int16 int32 int64 ipv4 ipv6 latin1 python2 python3 sha1 sha224
     sha256 sha384 sha512 uint16 uint32 uint64 utf16 utf32 utf8 win32
@@ -69,7 +75,7 @@ def looks_like_code(name: str) -> bool:
     if rest:
         is_file_or_host = len(rest) == 1 and rest[0].lower() in _ENDINGS
         return not is_file_or_host and not _PRODUCT.fullmatch(name) and max(map(len, (first, *rest))) > 1
-    if name in _WORDS:
+    if name in _WORDS or _TERM.fullmatch(name):
         return False
     has_digit = len(name) >= _MIN_CHARS_WITH_DIGIT and _DIGIT.search(name) and _LETTER.search(name)
     has_underscore = "_" in name and name.strip("_")

@@ -16,14 +16,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup, without_roles
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     is_aside,
     join_sentences,
     make_sentence,
     printable_lines,
-    remove_markup,
-    without_roles,
     word_table,
 )
 from codesum_pipeline.texts.summaries.author_texts.prose import sentences_in_code
@@ -57,8 +56,8 @@ EMPTY = Docstring()
 
 
 @lru_cache(maxsize=2048)
-def read_docstring(text: str | None) -> Docstring:
-    """Read one docstring; None and an empty one give `EMPTY`."""
+def read_docstring(text: str | None, language: str = "python") -> Docstring:
+    """Read one docstring with the inline marks of its language's tools; None and an empty one give `EMPTY`."""
     if not text or not text.strip():
         return EMPTY
     clean = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
@@ -67,9 +66,9 @@ def read_docstring(text: str | None) -> Docstring:
     returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
     # The library's own description ends at the first section and has lost the indentation that marks code.
     return Docstring(
-        sentences_in_code(clean),
-        {name: remove_markup(_first_paragraph(one.description)) for name, one in described if one.description},
-        remove_markup(_first_paragraph(returned[0] or "")) or None,
+        sentences_in_code(clean, language),
+        {name: _first_words(one.description, language) for name, one in described if one.description},
+        _first_words(returned[0] or "", language) or None,
         {name: one.type_name for name, one in described if one.type_name},
         returned[1] or "",
     )
@@ -88,15 +87,22 @@ def _fields(text: str) -> "ParsedDocstring":
         return docstring_parser.Docstring()
 
 
-def _first_paragraph(text: str) -> str:
-    """What follows is prose of its own, or code."""
-    return text.split("\n\n")[0]
+def _first_words(text: str, language: str) -> str:
+    """The first paragraph: what follows is prose of its own, or code."""
+    return remove_markup(text.split("\n\n")[0], language)
 
 
 _PROSE, _PARAMETER, _RETURNS, _CODE, _OTHER = "prose", "parameter", "returns", "code", "other"
 _KINDS = {word: kind for kind, words in word_table("doc_tags").items() for word in words.split()}
-_TAG = re.compile(r"\s*[@\\](?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])[ \t]*(.*)")
-_FENCES = ("```", "~~~", "{{{", "}}}", "<pre")
+# Haddock's code, `@take n@`, may begin a line.
+_TAG = re.compile(
+    r"\s*(?:\* )?[@\\]!?(?:protected |private )?([a-zA-Z][\w-]*)(?:\[([\w, ]*)\])?(?![\w(.=@])"
+    r"(?![^@\n]*[^@\s]@(?:\W|$))[ \t]*(.*)"
+)
+_FENCES = ("```", "~~~", "{{{", "}}}", "<pre", "</pre")
+_FENCES_ON_A_LINE = (("{{{", "}}}"), ("<pre", "</pre"))
+# TomDoc's parameter, and other people's: `rows - The rows to write.`
+_DASHED = re.compile(r"[*-]?\s*+`?(\w+)`?\s+(?:-{1,2}|\u2013)\s+(.*)$")
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w(?:\w|:(?!\s*#*$)| ++(?=[\w:])(?!:\s*#*$))*+)\s*+(?::\s*+)?#*+$")
 # An entry of a list under a heading for parameters; Swift's own; C#'s `Returns: text`.
 _NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
@@ -110,12 +116,6 @@ _LUA_TYPE = re.compile(
     r"(?:fun\([^()]*\)(?::\S+)?|(?:nil|any|boolean|bool|string|number|integer|int|function|table|thread|userdata|\w++\|"
     r"|\w++\.\w|\w++\[\])[\w|.?<>,\[\]]*+):?(?=\s|$)"
 )
-_INLINE = re.compile(r"[\\@](?:c|p|a|e|em|ref)\s+(?=\S)|\{@inheritdoc\}|:nodoc:", re.I)
-_INLINE_TAG = re.compile(r"\{@\w+\s++([^{}]*)\}")
-# Code in Haddock and RDoc; TomDoc says first for whom something is.
-_AT_MARKS = re.compile(r"@([^@\n]+)@")
-_PLUS_MARKS = re.compile(r"(?<!\S)\+([\w.:#?!]+)\+|\A(?:Public|Internal|Private): ")
-_INTRA_LINK = re.compile(r"(?<!\w)\[{1,2}(`?[\w:.#*]+(?:\(\))?!?`?)\]{1,2}(?![\[(\]]|:[ \t]+\S+$)", re.M)
 _STATING = re.compile(r"\s+(?:\([^()]*\)\s+)?(?=[a-z]+s\b)(?!(?:is|was|has|does|as|this|its|plus|us)\b)")
 _DEFINING = re.compile(r"\s+(?:is|are|was)\s+(?=(?:an?|the|used|called|responsible|intended|meant)\b)")
 
@@ -129,7 +129,7 @@ def docstring_of(definition: FunctionInput | ClassInput | FileInput) -> Docstrin
 def read_documentation(text: str | None, language: str, name: str, parameters: tuple[str, ...] = ()) -> Docstring:
     """What a documentation says, given with the language, name and parameters of its definition."""
     if has_trait(language, Trait.DOCSTRINGS):
-        return read_docstring(text)
+        return read_docstring(text, language)
     read = read_doc_comment(text or "", language, parameters)
     return replace(read, sentences=without_name(read.sentences, name)) if read.sentences else read
 
@@ -152,21 +152,15 @@ def read_doc_comment(text: str, language: str, parameters: tuple[str, ...]) -> D
     """Read one comment; `parameters` are the names that a line such as `name: text` may speak of."""
     if not text.strip():
         return EMPTY
-    if has_trait(language, Trait.DOC_MARKS_AT):
-        text = _AT_MARKS.sub(r"\1", text)
-    if has_trait(language, Trait.DOC_MARKS_PLUS):
-        text = _PLUS_MARKS.sub(r"\1", text)
-    if has_trait(language, Trait.DOC_LINKS):
-        text = _INTRA_LINK.sub(r"\1", text)
-    lines = _INLINE_TAG.sub(r"\1", _INLINE.sub("", text)).split("\n")
-    return read_docstring("\n".join(_as_fields(lines, language, frozenset(one.lstrip("$*&.@") for one in parameters))))
+    names = frozenset(one.lstrip("$*&.@") for one in parameters)
+    return read_docstring("\n".join(_as_fields(text[:_MAX_CHARS].split("\n"), language, names)), language)
 
 
 def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) -> Iterator[str]:
     """The lines, with descriptions of parameters and results as fields of reStructuredText."""
     section, is_fenced = _PROSE, False
     for line in lines:
-        if line.strip().startswith(_FENCES):
+        if _is_fence(line.strip()):
             is_fenced = not is_fenced
             yield ""
         elif is_fenced:
@@ -185,12 +179,20 @@ def _as_fields(lines: Iterable[str], language: str, parameters: frozenset[str]) 
             yield from _field(kind, content, language, name) if kind else (line,)
 
 
+def _is_fence(line: str) -> bool:
+    """Whether a block of code begins or ends with a line; one line may also hold all of it."""
+    is_whole = any(line.startswith(opening) and closing in line for opening, closing in _FENCES_ON_A_LINE)
+    return line.startswith(_FENCES) and not is_whole
+
+
 def _listed(line: str, section: str, language: str, parameters: frozenset[str]) -> tuple[str, str, str]:
     """The kind, name and text of a line without a tag that speaks of a parameter or result; empty of another."""
     if has_trait(language, Trait.DOC_LISTS) and (match := _SWIFT.match(line)):
         kind = _KINDS.get(match[1].lower(), _OTHER)
         return (kind, match[2], match[3]) if kind != _PROSE else ("", "", "")
-    if section == _PARAMETER and (match := _NAMED.match(line)):
+    if (section == _PARAMETER and (match := _NAMED.match(line))) or (
+        (match := _DASHED.match(line)) and match[1] in parameters
+    ):
         return _PARAMETER, match[1], match[2]
     if has_trait(language, Trait.DOC_ELEMENTS) and (match := _ELEMENT.match(line)):
         is_other = bool(_NO_PARAMETER.fullmatch(match[1]))
@@ -252,11 +254,16 @@ _MIN_FURTHER_CHARS = 20
 _FURTHER_CHARS = 240
 # Sentences that say nothing of this definition.
 _EMPTY_TALK = re.compile(
-    r"(?:(?:see|cf|same as|like|overrides?) [\w.()]+\.?$|inherit(?:ed|s)?|overridden|todo|fixme|xxx|internal|private"
-    r"|deprecated|docstring|for internal use|not implemented|noqa|type: ignore|nodoc|no docs?|placeholder|tbd|wip"
-    r"|undocumented|autogenerated|copyright|licensed)\b[^.]{0,60}\.?$|\$\w+:.*\$\.?$",
+    r"overrides? [\w.()]+\.?$|(?:see|cf\.?)\b(?! (?:if|whether)\b)(?:[^.]|\.(?=\w)){0,60}\.?$"
+    r"|(?:created|written) (?:by|for|on)\b|since v?\d[\d.]*$|\$\w+:.*\$\.?$"
+    r"|(?:inherit(?:ed|s)?|overridden|todo|fixme|xxx|internal|private|deprecated|docstring|for internal use"
+    r"|not implemented|noqa|type: ignore|nodoc|no docs?|placeholder|tbd|wip|undocumented|autogenerated|copyright"
+    r"|licensed)\b[^.]{0,60}\.?$",
     re.I,
 )
+_WORD = re.compile(r"[^\W\d_]{2}|[^\x00-\u024f]{2}")
+# Prose in scripts without blanks has no such signs.
+_NAME_ALONE = re.compile(r"[\w.:#/\\-]*[_.:#/\\\d]\w[\w.:#/\\-]*\.?")
 _CODE_LIKE = re.compile(r"^[\w.]+\s*\(.*\)\s*(?:->.*)?$|[=;{}]\s*$")
 # Sentences that point elsewhere, or that a list or a formula should have ended.
 _LEANS = re.compile(
@@ -270,8 +277,7 @@ _CODE_MARKS = re.compile(r"[{}]|;$|::=|[=-]>|\s:?=\s")
 def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, int]:
     """The first sentences of a docstring, and how many that took; "" and 0 if they say nothing."""
     for number, text in enumerate(doc.sentences[:3]):
-        is_word = " " not in text and len(text) < _MIN_TELLING_CHARS
-        if len(text) < 3 or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text) or is_word:
+        if _says_nothing(text) or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_LIKE.search(text):
             continue
         opening = clip_text(make_sentence(text), _OPENING_CHARS)
         used = number + 1
@@ -281,6 +287,18 @@ def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, 
             opening, used = f"{opening} {make_sentence(following)}", used + 1
         return opening, used
     return "", 0
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a text is a name, a word, a drawing or code that was commented out."""
+    is_word = " " not in text and (len(text) < _MIN_TELLING_CHARS or bool(_NAME_ALONE.fullmatch(text)))
+    is_drawing = sum(map(_is_letter_or_blank, text)) * 2 < len(text)
+    is_code = "{" in text and "}" in text and (";" in text or " = " in text)
+    return not _WORD.search(text) or is_word or is_drawing or is_code
+
+
+def _is_letter_or_blank(char: str) -> bool:
+    return char.isalnum() or char == " "
 
 
 def further_sentence(sentences: Sequence[str], summary: str) -> str:

@@ -1,4 +1,4 @@
-"""Text that is safe to print anywhere (one line, printable characters, bounded), its sentences, and markup as words.
+"""Text that is safe to print anywhere (one line, printable characters, bounded), and its sentences.
 
 What repositories contain is hostile until shown otherwise: terminal escapes, bidirectional controls, zero-width
 characters and lone surrogates never reach a written text. Lists of words and how common a word is in source code ship
@@ -6,7 +6,6 @@ with the package as data.
 """
 
 import gzip
-import html
 import re
 import tomllib
 import unicodedata
@@ -136,7 +135,7 @@ def join_sentences(sentences: Iterable[str], limit: int) -> str:
 
 
 _BREAK = re.compile(
-    r"[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f]"
+    r"(?<!\s)[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f][\u300d\u300f\u201d\uff09]?"
 )
 _NEVER_ENDS = word_set("never_ends")
 _BEFORE_NUMBERS = frozenset(("no", "max", "min", "pos", "ed", "al"))
@@ -153,14 +152,35 @@ def split_sentences(paragraph: str, *, limit: int = 8) -> list[str]:
     for match in _BREAK.finditer(paragraph):
         if len(found) == limit:
             return found
-        is_number = paragraph[start : match.start()].strip().isdigit()
-        if not is_number and not _is_abbreviation(paragraph, match.start()):
+        said = paragraph[start : match.end()]
+        is_number = said.strip(" .").isdigit()
+        if (
+            not is_number
+            and not _is_abbreviation(paragraph, match.start())
+            and not _is_open(said, paragraph[match.end() :])
+        ):
             found.append(paragraph[start : match.end()].strip())
             start = match.end()
     tail = paragraph[start:].strip()
     if tail and len(found) < limit:
         found.append(tail)
     return found
+
+
+# What is not closed within so many characters was never meant to be.
+_MOST_ENCLOSED_CHARS, _MOST_OPEN_CHARS = 240, 1000
+
+
+def _is_open(said: str, following: str) -> bool:
+    """Whether a bracket or quote is open that is closed soon."""
+    if len(said) > _MOST_OPEN_CHARS:
+        return False
+    near = following[:_MOST_ENCLOSED_CHARS]
+    for opening, closing in ("()", "[]", "\u201c\u201d", "\u300c\u300d"):
+        depth = said.count(opening) - said.count(closing)
+        if depth > 0 and near.count(closing) > near.count(opening):
+            return True
+    return said.count('"') % 2 == 1 and near.count('"') % 2 == 1
 
 
 def is_aside(text: str) -> bool:
@@ -176,95 +196,3 @@ def _is_abbreviation(text: str, stop: int) -> bool:
         return text[stop + 1 : stop + 3].strip().isdigit()
     is_initial = len(word) == 1 and word.isalpha() and word not in "aixyznk"
     return word in _NEVER_ENDS or (is_initial and text[max(0, stop - 2) : stop - 1] in ("", " "))
-
-
-_MARKS = re.compile(r"[`*<&{\[|_$\\]|://")
-_ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
-_LINK_TARGET = re.compile(r"`((?:[^`<>\s]|\s++(?=[^`<>\s]))++|\s)\s*+<[^`<>]*>`_{0,2}")
-_LITERAL = re.compile(r"(`{1,3})([^`]+)\1_{0,2}")
-_IMAGE = re.compile(r"!\[[^\]]{0,1000}+\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
-_LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
-_FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
-_STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
-_UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
-_EPYTEXT = re.compile(r"\b[BCILMSUX]\{([^{}]*)\}")
-_TEMPLATE = re.compile(
-    r"\{%-?[^{}%]*-?%\}|\{#[^{}#]*#\}|\$?\{\{-?\s*+((?:[^{}\s-]|-(?!\}\})|\s++(?!-?\}\}))*+)\s*+-?\}\}"
-)
-_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])")
-_BARE_URL = re.compile(r"<(https?://[^\s<>]+|[\w.+-]+@[\w.-]+)>")
-_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.S)
-_HIDDEN = re.compile(r"<(script|style|svg|template|iframe)\b[^>]{0,4000}+>.*?(?:</\1\s*>|$)", re.S | re.I)
-_TAG = re.compile(rf"</?(?:{'|'.join(sorted(word_set('html_tags')))})\b(?:[^<>\"']|\"[^\"]*\"|'[^']*')*/?>?", re.I)
-# At the end of a sentence the words that lead to it go with it: `Converted from https://x.` says `Converted.`
-_URL = re.compile(
-    r"(?:(?<!\s)\s++(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?){0,8}+\s?[(<]?(?:https?|ftp)://[^\s)>\]]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"
-    r"|\s?\(?(?:https?|ftp)://[^\s)>\]]+\)?",
-    re.I,
-)
-_EMPTY_BRACKETS = re.compile(r"\s?[(\[]\s*[)\]]")
-_SPACE_BEFORE = re.compile(r"(?:(?<!\s)|(?<=[,;:.!?)]\s))\s++([,;:.!?)](?:\s|$))")
-
-
-def remove_markup(text: str) -> str:
-    """One line without markup; hyper links keep their words and lose their targets."""
-    if not _MARKS.search(text):
-        return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", text)).strip()
-    if "`" in text:
-        text = without_link_targets(without_roles(text))
-    if "<" in text or "&" in text:
-        text = without_html(text)
-    if "[" in text:
-        text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _IMAGE.sub("", text)))
-    if "{" in text:
-        text = _TEMPLATE.sub(r"\1", _EPYTEXT.sub(r"\1", text))
-    if "`" in text:
-        text = _LITERAL.sub(r"\2", text).replace("`", "'" if text.count("`") == 2 else "")
-    if "*" in text or "_" in text:
-        text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
-    text = _SPACE.sub(" ", _ESCAPED.sub(r"\1", text))
-    text = _URL.sub("", text) if "://" in text else text
-    # The brackets of a call or a type stay.
-    text = _EMPTY_BRACKETS.sub(lambda match: match[0] if match[0] in ("()", "[]") else "", text)
-    return _SPACE.sub(" ", _SPACE_BEFORE.sub(r"\1", text)).strip()
-
-
-def without_link_targets(text: str) -> str:
-    """reStructuredText links as their words."""
-    return _LINK_TARGET.sub(r"\1", text)
-
-
-def without_roles(text: str) -> str:
-    """reStructuredText roles as their words: `:class:`~shop.Order`` gives `Order`."""
-    return _ROLE.sub(_role_words, text)
-
-
-def _role_words(match: re.Match[str]) -> str:
-    target = match[1].partition("<")[0].strip() or match[1]
-    if target.startswith("~"):
-        return target.rpartition(".")[2].lstrip("~")
-    return target.lstrip("!~.")
-
-
-# A tag whose parts stand around other tags is hidden on purpose.
-MOST_NESTED_TAGS = 20
-
-
-def without_html(text: str) -> str:
-    """The text without HTML tags, comments, scripts and styles; entities are read first, so none can hide a tag."""
-    text = html.unescape(html.unescape(text)).replace("\x00", "")
-    text = _BARE_URL.sub(r"\1", _HIDDEN.sub(" ", _COMMENT.sub(" ", text)))
-    for _ in range(MOST_NESTED_TAGS):
-        stripped = _TAG.sub(_tag_gap, text)
-        if stripped == text:
-            return text
-        text = stripped
-    return text.replace("<", "")
-
-
-def _tag_gap(match: re.Match[str]) -> str:
-    return (
-        " "
-        if match[0][1:3].lower() in ("br", "p>", "li", "td", "tr", "hr", "di", "h1", "h2", "h3", "/p", "/d", "im")
-        else ""
-    )

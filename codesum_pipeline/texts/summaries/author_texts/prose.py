@@ -14,23 +14,27 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     is_aside,
     printable_lines,
-    remove_markup,
     split_sentences,
+    word_set,
 )
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _RULE = re.compile(r"([^\w\s])\1{2,}")
 _FENCE = re.compile(r"(?:```|~~~)[^`]*$")
-_LEFT_OUT = re.compile(r"\||\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$")
+_LEFT_OUT = re.compile(
+    r"\||<?https?://\S+$|(?:import|export)\s[^.]{0,200}\sfrom\s['\"]|\+[-=+]+\+|=+(?:\s+=+)+$|:{3,}|(?:>\s*)?\[!\w+\]$"
+)
 # Indented lines below these belong to them: directives, admonitions, fields.
 _DIRECTIVE = re.compile(r"\.\.(?:\s|$)|!!!\s|:\w[^:`]*:(?:\s|$)")
 # In code also epytext's fields and Google's sections.
 _SECTION = re.compile(
-    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b|(?:Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
+    r"@\w+\b[^:]*:\s|[:@](?:param|type|returns?|rtype|raises?)\b"
+    r"|(?::?call-seq|Examples?|Usage|See also|Todo|Notes?|Warnings?)\s*:"
     r"|(?:Args?|Arguments?|Param(?:eter)?s?|Keyword Arg(?:ument)?s|Kwargs|Returns?|Yields?|Raises|Throws|Exceptions?"
     r"|Attributes|Inputs?|Outputs?|Options|Methods|Members):$",
     re.I,
@@ -137,6 +141,8 @@ _NUMBER = re.compile(r"^\d+(?:\.\d+)*[.)]\s+")
 _TITLE_LINE = re.compile(
     r"\s*+(.{0,58}[^\s.,;:!?(/\u2014-])[^\S\n]*+\n\s*+(?!(?:I|Python|None|True|False)\b)(?=[A-Z](?![A-Z]))"
 )
+# No title ends with one of these.
+_JOINING = word_set("joining_words")
 
 
 class Prose(Struct, frozen=True):
@@ -177,7 +183,7 @@ def read_prose(text: str) -> Prose:
             title = _NUMBER.sub("", line)
         elif block.kind is BlockKind.HEADING:
             headings.append(_NUMBER.sub("", line))
-        elif _is_prose(line):
+        elif _is_prose(line) and not _is_list_of_names(block.text):
             paragraphs.append(line.rstrip(":"))
     found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in split_sentences(paragraph, limit=4)]
     opening = [one for one in found if " " in one and not is_aside(one)]
@@ -189,11 +195,18 @@ def _is_prose(line: str) -> bool:
     return is_long and " " in line and sum(map(str.isalpha, line)) > len(line) / 2
 
 
-def sentences_in_code(text: str) -> tuple[str, ...]:
+def _is_list_of_names(paragraph: str) -> bool:
+    """Whether most lines are one word each, as in a list of patterns or names."""
+    lines = paragraph.split("\n")
+    return len(lines) > 2 and sum(" " not in line.strip() for line in lines) * 2 > len(lines)
+
+
+def sentences_in_code(text: str, language: str) -> tuple[str, ...]:
     """The first sentences of a definition's documentation, up to its first section."""
     found: list[str] = []
     for paragraph in _paragraphs(read_blocks(text, in_code=True))[:4]:
-        found.extend(one for one in split_sentences(remove_markup(paragraph), limit=6) if any(map(str.isalnum, one)))
+        sentences = split_sentences(remove_markup(paragraph, language), limit=6)
+        found.extend(one for one in sentences if any(map(str.isalnum, one)))
     return tuple(found[:8])
 
 
@@ -215,7 +228,7 @@ def _paragraphs(blocks: Iterable[Block]) -> list[str]:
 
 def _titles_apart(text: str) -> Iterator[str]:
     """The lines as one, but for short ones at the start that no mark ends and that a capital follows."""
-    while match := _TITLE_LINE.match(text):
+    while (match := _TITLE_LINE.match(text)) and match[1].rpartition(" ")[2].lower() not in _JOINING:
         yield match[1]
         text = text[match.end() :]
     yield " ".join(text.split())

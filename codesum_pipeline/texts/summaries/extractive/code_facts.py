@@ -17,8 +17,8 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_SIDE_EFFECTS,
     MIN_ITEM,
-    without_foreign_names,
 )
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.words import (
     make_fact,
     name_in_words,
@@ -52,6 +52,8 @@ _RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static"
 _MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, _MAX_LITERALS = 6, 6, 3, 3, 6, 4, 4
 _MAX_TYPE_CHARS = 60
 _MAX_LITERAL_CHARS = 40
+_TRUTH = "true or false"
+_OF_ALL_WAYS = (Form.NAME, Form.ITEM, Form.TRUTH)
 _NO_TYPES = word_set("no_types")
 # Names that say nothing about what they name.
 _EMPTY_NAMES = word_set("empty_names")
@@ -107,19 +109,25 @@ class CodeFacts:
         """What is returned: its type if the code says it, else what the values show; "" if neither is known."""
         written = make_printable(self.facts.return_type or "").strip().removeprefix("->").strip(" :'\"")
         if has_trait(self.function.language, Trait.TYPE_PREDICATES) and " is " in written:
-            return "" if written.startswith("asserts ") else "true or false"
+            return "" if written.startswith("asserts ") else _TRUTH
         if written:
             is_type = written not in _NO_TYPES and 1 < len(written) <= _MAX_TYPE_CHARS and self._stands_last(written)
             return written if is_type else ""
         if self.is_constructor() or self.is_test():
             return ""
         ways = {one: self._value(one) for one in self.facts.returned if one.form is not Form.NOTHING}
-        # Where one way out is not known, a name from another is not what comes back.
-        is_named = all(ways.values())
-        values = [
-            value for one, value in ways.items() if value and (is_named or one.form not in (Form.NAME, Form.ITEM))
-        ]
+        # Where one way out is not known, a name or a truth value from another is not what comes back.
+        is_known = all(ways.values())
+        values = [value for one, value in ways.items() if value and (is_known or one.form not in _OF_ALL_WAYS)]
+        if _TRUTH in values and not self._may_be_both():
+            return ""
         return " or ".join([*dict.fromkeys(values)][:_MAX_RESULTS])
+
+    def _may_be_both(self) -> bool:
+        """Whether true and false may come back, and nothing else: who only ever says `return true` gives no answer."""
+        truths = {one.text.lower() for one in self.facts.returned if one.form is Form.TRUTH}
+        is_answer = not any(one.form is Form.NOTHING for one in self.facts.returned)
+        return is_answer and (len(truths) > 1 or truths.isdisjoint(("true", "false")))
 
     def is_constructor(self) -> bool:
         """Whether it makes an instance of the class around it."""
@@ -137,7 +145,8 @@ class CodeFacts:
 
     def is_test(self) -> bool:
         """Whether it is a test, whose last value is no result. Names with blanks are sentences of tests."""
-        return name_words(self.function.name)[:1] == ("test",) or " " in self.function.name.strip()
+        name = self.function.name
+        return "test" in self.function.modifiers or name_words(name)[:1] == ("test",) or " " in name.strip()
 
     def calls_in_words(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
         """Calls that lead outward, in source order; of many `new` ones the most informative."""
@@ -204,7 +213,7 @@ class CodeFacts:
         are_types_called = has_trait(self.function.language, Trait.BUILT_IN_TYPES_ARE_CALLED)
         match one.form:
             case Form.TRUTH:
-                return "true or false"
+                return _TRUTH
             case Form.TEXT | Form.NUMBER | Form.LIST:
                 return one.form.value
             case Form.MAPPING:

@@ -2,12 +2,8 @@
 
 The order that children are listed in never matters: public before private, placeholders last, classes first, then by
 name.
-
-A text may say the document's own names. Every other name of code becomes words, since a text must stay right when a
-caller or callee is renamed: only the graph knows which names are neighbours, and a text must not depend on the graph.
 """
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -15,16 +11,16 @@ from typing import Any
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, WrittenText
-from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, looks_like_code, may_have_code_names, names_in
+from codesum_pipeline.texts.llm.leaks import names_in
 from codesum_pipeline.texts.summaries.author_texts.docstrings import opening_of, read_documentation
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     join_sentences,
     make_printable,
 )
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.words import (
     DOCSTRING,
-    identifier_in_words,
     merge_keywords,
     name_words,
     split_identifier,
@@ -88,38 +84,6 @@ def file_names(path: str, imports: Iterable[str], constants: Iterable[str], expo
 
 def _parts(document: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
     return (child.name for child in document.children)
-
-
-_SEPARATOR = re.compile(r"\.|::")
-_BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
-
-
-def without_foreign_names(text: str, own: Collection[str]) -> str:
-    """The text without code names but those in `own` (lower case): `Context.make_path()` as "Context make path"."""
-    if not may_have_code_names(text):
-        return text
-    parts: list[str] = []
-    done = 0
-    for match in code_names(text):
-        if not is_foreign_name(match[0], own):
-            continue
-        before = text[done : match.start()]
-        # The next link of a chain: `entry.file_type().is_dir()`.
-        before = " " if before == "." else before
-        words = " ".join(
-            filter(None, (_part_in_words(part, own) for part in _SEPARATOR.split(match[0].removesuffix("()"))))
-        )
-        opens = not (text[: match.start()].rstrip(" `'\"“(")) or before.rstrip(" `'\"“(").endswith((".", "!", "?"))
-        parts += [before, f"{words[:1].upper()}{words[1:]}" if opens else words]
-        done = match.end()
-    return "".join([*parts, text[done:]])
-
-
-def _part_in_words(part: str, own: Collection[str]) -> str:
-    if not looks_like_code(part) or part.lower() in own:
-        return part
-    words = identifier_in_words(part)
-    return " ".join(_BESIDE_DIGITS.sub(" ", word) if looks_like_code(word) else word for word in words.split(" "))
 
 
 # Raised with every change that gives any input another text.

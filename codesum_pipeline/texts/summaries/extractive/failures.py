@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
-from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, own_names, without_foreign_names
+from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, own_names
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, known_calls, ways_to_fail
 from codesum_pipeline.texts.summaries.extractive.words import name_in_words
 

@@ -69,6 +69,16 @@ def identifier_in_words(identifier: str, *, written_out: bool = True) -> str:
 
 
 @lru_cache(maxsize=65536)
+def spell_in_prose(identifier: str) -> str:
+    """A name within an author's sentence: as `identifier_in_words`, but capitals that stand together stay."""
+    parts = _SPOKEN_PART.findall(_regular(identifier))
+    is_mixed = any(map(str.islower, identifier))
+    return " ".join(
+        part if is_mixed and len(part) > 1 and part.isupper() else word_in_full(part.lower()) for part in parts
+    )
+
+
+@lru_cache(maxsize=65536)
 def name_words(identifier: str) -> tuple[str, ...]:
     """Lower-case words as they are said, a number staying with its word: `x509_store2` gives x509, store2."""
     parts = _SPOKEN_PART.findall(_regular(identifier))

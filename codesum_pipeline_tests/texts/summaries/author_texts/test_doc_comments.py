@@ -26,6 +26,17 @@ COMMENTS = {
     "Scaladoc": (
         "scala", "Around [[java.lang.Process]]: see [[Sum]].\n", Docstring(("Around java.lang.Process: see Sum.",)),
     ),
+    "TomDoc": ("ruby", "Public: Adds.\n\na - The one.\n", Docstring(("Adds.",), {"a": "The one."})),
+    "YARD's directives": ("ruby", "@!attribute [r] a\n  @return [Integer]\n", Docstring(return_type="Integer")),
+    "RDoc's calls": ("c", "call-seq:\n   a.add -> b\n\nAdds.\n", Docstring(("Adds.",))),
+    "Haddock's code at the start of a line": (
+        "haskell", "Adds,\n@take a@ of it.\n",
+        Docstring(("Adds, take a of it.",)),
+    ),
+    "code in HTML": (
+        "php", "Adds.\n\n<pre>\nadd(1);\n</pre>\n\n@return int the sum\n",
+        Docstring(("Adds.",), {}, "the sum", {}, "int"),
+    ),
     "headings": ("zig", "Adds.\n# Arguments\n* `a` - the one\n", Docstring(("Adds.",), {"a": "the one"})),
 }  # fmt: skip
 

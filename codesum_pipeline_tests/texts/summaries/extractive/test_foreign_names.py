@@ -3,9 +3,9 @@
 import pytest
 
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, names_in
-from codesum_pipeline.texts.summaries.extractive.composing import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.words import _BRANDS
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import (
     child,
@@ -37,6 +37,15 @@ class Parameter(BaseParameter):
         pytest.param("Copies by os.dup2 here.", "Copies by os dup 2 here.", id="a digit"),
         pytest.param("Ends. load_rows follows.", "Ends. Load rows follows.", id="at the start of a sentence"),
         pytest.param("Sets my_option and My.my_option.", "Sets my_option and My.my_option.", id="own names"),
+        pytest.param("Sends .dataLost to #read of self.on_error.", "Sends data lost to #read of on error.", id="signs"),
+        pytest.param("As Map#computeIfAbsent(Object, Function) is.", "As Map compute if absent is.", id="arguments"),
+        pytest.param("Calls read_row/2 or a->next_row(b).", "Calls read row or next row.", id="arities and arrows"),
+        pytest.param("Runs E.uninterruptibleMask_ here.", "Runs uninterruptible mask here.", id="a letter before it"),
+        pytest.param(
+            "Throws a java.io.EOFException then.", "Throws an EOF exception then.", id="packages and articles"
+        ),
+        pytest.param("Wraps AVAssetReader.", "Wraps AV asset reader.", id="capitals that stand together"),
+        pytest.param("The 'E' of NaNs, ANDed, as in RFC7230.", "The 'E' of NaNs, ANDed, as in RFC7230.", id="terms"),
         pytest.param("Reads setup.cfg, e.g. in Node.js.", "Reads setup.cfg, e.g. in Node.js.", id="no code"),
     ],
 )

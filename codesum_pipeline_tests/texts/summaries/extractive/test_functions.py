@@ -2,6 +2,7 @@
 
 import pytest
 
+from codesum_pipeline.foundation.data_model.document import WrittenText
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
@@ -345,15 +346,40 @@ def test_a_summary_is_cited_by_the_signature_and_what_documents_it():
     assert cited("session.py", "is_open") == [(1, 1)]
 
 
-def summary_in(path: str, source: str, name: str) -> str:
+def text_in(path: str, source: str, name: str) -> WrittenText:
     language = language_of_path(path)
     assert language is not None
     parsed = parse_file(path, language, source.encode(), blob="0", hash_policy=HashPolicy.CANONICAL)
     return next(
-        write_function(function_of(one)).text.summary
+        write_function(function_of(one)).text
         for one in parsed.symbols
         if one.name == name and one.type is SymbolType.FUNCTION
     )
+
+
+def summary_in(path: str, source: str, name: str) -> str:
+    return text_in(path, source, name).summary
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "name"),
+    [
+        pytest.param(
+            "a.hs", "step acc = do\n  found <- await\n  pure (next == found)\n", "step", id="a block that compares"
+        ),
+        pytest.param("a.hs", "first pair = let (one, _) = pair in one\n", "first", id="what follows `in`"),
+        pytest.param("a.exs", 'test ":eof" do\n  assert encode(:eof) == 0\nend\n', ":eof", id="a check of a test"),
+        pytest.param("a.lua", "function check(a)\n  return a == 1, a\nend\n", "check", id="several values"),
+        pytest.param(
+            "a.js", "function visit(one) { if (one) { cut(one); return false } }", "visit", id="one constant alone"
+        ),
+        pytest.param(
+            "a.py", "def ask(a):\n    if a:\n        return None\n    return a == 1", "ask", id="or nothing at all"
+        ),
+    ],
+)
+def test_true_or_false_comes_back_only_where_every_way_out_gives_it(path, source, name):
+    assert text_in(path, source, name).returns is None
 
 
 @pytest.mark.parametrize(
@@ -414,7 +440,7 @@ def summary_in(path: str, source: str, name: str) -> str:
             "propertyOf", "Property of. Part of a.", id="a result of one way out",
         ),
         pytest.param(
-            "a.js", "function isOpen(door) { if (door) return true; return door.bolt > 2 }", "isOpen",
+            "a.js", "function isOpen(door) { if (door) return true; return door.bolt === 2 }", "isOpen",
             "Takes door. Returns true or false.", id="what kind of value comes back stays",
         ),
         pytest.param(

@@ -76,6 +76,86 @@ OPENINGS = {
     "XML": ("pom.xml", "<!--\n  Copyright X\n-->\n<project>\n<a>1</a>\n", "xml", "Configures the Maven build. Part of"),
     "a Dockerfile": ("Dockerfile", "FROM debian\nRUN apt-get update\n", "dockerfile", "Builds a container image."),
     "a README": ("README.md", "# Tool\n\nTool counts things.\n", "markdown", "Tool counts things."),
+    "an issue template": (
+        ".github/ISSUE_TEMPLATE/1.md",
+        "---\nname: Bug report\n---\nTell us what happened.\n",
+        "markdown",
+        "Issue template: Bug report.",
+    ),
+    "an issue form": (
+        ".github/ISSUE_TEMPLATE/ask.yml",
+        "name: Ask us\nbody:\n  - type: input\n",
+        "yaml",
+        "Issue template: Ask us.",
+    ),
+    "a template that names itself by its file": (
+        ".gitlab/issue_templates/slow_query.md",
+        "## What happened\n\nTell us.\n",
+        "markdown",
+        "Issue template: slow query.",
+    ),
+    "a pull request template": (
+        ".github/PULL_REQUEST_TEMPLATE.md",
+        "## Description\n\nSay what changes.\n",
+        "markdown",
+        "Template for pull requests.",
+    ),
+    "a license beside others": (
+        "licenses/sorter_license.txt",
+        "All rights reserved.\n\nRedistribution and use in source and binary forms ...",
+        "text",
+        "License under which the code may be used: BSD License.",
+    ),
+    "a license under another name": (
+        "vendor/x/TERMS.txt",
+        MIT,
+        "text",
+        "License under which the code may be used: MIT",
+    ),
+    "encoded data": (
+        "blob.txt",
+        "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg\n" * 9,
+        "text",
+        "Encoded data.",
+    ),
+    "a certificate": ("ca.pem", "-----BEGIN CERTIFICATE-----\nMIIB\n", "text", "Certificate in PEM form."),
+    "a table": (
+        "rows.csv",
+        "name,height (m),born\nanna,1.7,1990\n",
+        "csv",
+        "Table with the columns name, height (m), born.",
+    ),
+    "CMake, whose files end like prose": (
+        "CMakeLists.txt",
+        "# Copyright X\nproject(rows)\n",
+        "cmake",
+        "Configures the CMake build.",
+    ),
+    "a list of names": (".toolignore", "*.py\nbuild/\ndist/\n*.egg\n", "text", "Lines of text: *.py; build/; dist/"),
+    "badges that are links by reference": (
+        "README.md",
+        "# Tool\n\n[![Build][badge]][ci] [![Docs][docs-badge]][docs]\n\nTool counts [things][thing].\n",
+        "markdown",
+        "Tool counts things.",
+    ),
+    "MDX": (
+        "a.mdx",
+        "import { Tabs } from 'ui'\n\n{/* a note */}\n\n# Counting {#count}\n\nThis page tells how to count.\n",
+        "markdown",
+        "Counting: This page tells how to count.",
+    ),
+    "a package of R": (
+        "a.R",
+        "#' Perform a request with \\code{curl}\n#'\n#' @param req A \\link{request}\nreq <- 1\n",
+        "r",
+        "Perform a request with curl.",
+    ),
+    "a module of Julia": (
+        "a.jl",
+        '"""\n    open(path; mode)\n\nOpen a [`Row`](@ref) for reading.\n"""\nmodule A\nend\n',
+        "julia",
+        "Open a Row for reading.",
+    ),
     "plain lines": ("names.txt", "anna\nbert\n", "text", "Lines of text: anna; bert."),
 }
 
@@ -83,6 +163,19 @@ OPENINGS = {
 @pytest.mark.parametrize(("path", "text", "language", "summary"), OPENINGS.values(), ids=OPENINGS.keys())
 def test_a_file_opens_with_what_it_is_for(path, text, language, summary):
     assert write_text_file(text_file(path, text, language)).text.summary.startswith(summary)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "summary"),
+    [
+        ("CHANGELOG/CHANGELOG-2.1.md", "# v2.1\n\nNothing much happened.\n", "Lists the changes of each release."),
+        ("ReleaseNotes2.1.md", "# Summary of 2.1\n\nThis was a bugfix.\n", "Lists the changes of a release."),
+        ("CODE_OF_CONDUCT.md", "# Conduct\n\nWe pledge to be kind.\n", "States how contributors treat each other."),
+    ],
+    ids=["a changelog of one version", "release notes", "a code of conduct"],
+)
+def test_what_everybody_writes_alike_says_what_it_is_and_nothing_else(path, text, summary):
+    assert write_text_file(text_file(path, text, "markdown")).text.summary == summary
 
 
 def test_badges_html_front_matter_code_and_tables_are_left_out():
