@@ -30,6 +30,7 @@ from codesum_pipeline.search.overviews.parts import (
     find_neighbourhoods,
     where_to_start,
 )
+from codesum_pipeline.search.overviews.started_code import StartedCode, find_started_code
 from codesum_pipeline.source.git.commit_history import history_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
@@ -254,6 +255,7 @@ class Overview(Struct, frozen=True):
     commits: Sequence[Commit]
     malformed: Mapping[str, str]
     words: ModelWords = NO_WORDS
+    started: Sequence[StartedCode] = ()
 
 
 def make_overview(ws: Workspace) -> Overview:
@@ -263,7 +265,7 @@ def make_overview(ws: Workspace) -> Overview:
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")
-    division = divide_into_parts(view)
+    division, entries = divide_into_parts(view), find_entry_points(sources)
     return Overview(
         repo=ws.key,
         commit=snapshot.commit,
@@ -275,7 +277,8 @@ def make_overview(ws: Workspace) -> Overview:
         files=len(view.sources),
         definitions=sum(map(len, view.definitions.values())),
         frameworks=find_frameworks(sources),
-        entry_points=find_entry_points(sources),
+        entry_points=entries,
+        started=find_started_code(ws, view, entries),
         division=division,
         part_texts={
             part.name: place.summary
@@ -293,6 +296,7 @@ def make_overview(ws: Workspace) -> Overview:
 _MOST_MEMBERS = 10
 _MOST_NEIGHBOURHOODS = 300
 _MOST_ENTRY_POINTS = 500
+_MOST_STARTS = 5_000
 
 
 def facts_of(overview: Overview) -> dict[str, Any]:
@@ -327,6 +331,8 @@ def facts_of(overview: Overview) -> dict[str, Any]:
             for each in entries[:_MOST_ENTRY_POINTS]
         ],
         "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),
+        "started": [to_builtins(each) for each in overview.started[:_MOST_STARTS]],
+        "started_left_out": max(len(overview.started) - _MOST_STARTS, 0),
         "parts": division,
         "neighbourhoods": [
             {

@@ -21,6 +21,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
 )
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.texts.summaries.extractive.words import choose_keywords, place_of
+from codesum_pipeline.texts.summaries.headlines import SHORT_FUNCTION
 from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
     ChildText,
@@ -118,4 +119,4 @@ def _function_template(function: FunctionInput, name: str) -> str:
     opening, _ = opening_of(docstring_of(function))
     owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {make_printable(owner)}" if owner else ""
-    return f"Short function {name}{where}: {opening}" if opening else f"Short function {name}{where}"
+    return f"{SHORT_FUNCTION}{name}{where}: {opening}" if opening else f"{SHORT_FUNCTION}{name}{where}"

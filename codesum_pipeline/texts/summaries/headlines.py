@@ -1,0 +1,49 @@
+"""The headline of a written text: its first sentence, where that says what the code is for.
+
+The sentence may be the author's, a model's, or made from what the code says or is called. Texts that begin with what
+the code contains have no headline. A placeholder's template ends with its author's words where there are some.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.printable import shorten_text
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
+
+# How the template of a short function begins; a colon is before its author's words.
+SHORT_FUNCTION = "Short function "
+_MOST_CHARACTERS = 160
+_OF_AUTHORS = frozenset({"docstring", "comment", "text", "model"})
+_MESSAGE, _NAME = "message", "name"
+
+
+class Headline(Struct, frozen=True):
+    """One sentence without its full stop; `source` is a `PurposeSource`."""
+
+    text: str
+    source: str
+
+    @property
+    def is_authors(self) -> bool:
+        """Whether the author or a model wrote it."""
+        return self.source in _OF_AUTHORS
+
+    @property
+    def is_of_name(self) -> bool:
+        """Whether it is the name in other words."""
+        return self.source == _NAME
+
+
+def headline_of(document: Mapping[str, Any]) -> Headline | None:
+    """The headline of a document, from its `summary`, `purpose_source` and `is_placeholder`."""
+    summary, source = document["summary"] or "", document.get("purpose_source")
+    if document["is_placeholder"]:
+        is_short = summary.startswith(SHORT_FUNCTION)
+        summary, source = summary.partition(": ")[2] if is_short else "", "docstring"
+    if source not in (*_OF_AUTHORS, _MESSAGE, _NAME):
+        return None
+    first = next(iter(split_sentences(" ".join(summary.split()), limit=1)), "")
+    text = shorten_text(first.removesuffix("."), most=_MOST_CHARACTERS)
+    return Headline(text, source) if text else None

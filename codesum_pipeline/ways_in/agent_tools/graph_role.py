@@ -1,0 +1,140 @@
+"""What the graph says of a function or class beyond its text: its role in the repository.
+
+The role is what it implements or overrides, the purposes that its callers use it for, the commands and routes that
+reach it, and a test. It is worked out for each reader from the documents of the reader's tree, and is part of no text
+and no hash. Only what somebody wrote about the others is repeated: silence is better than a name in other words.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.printable import one_line, some_of
+from codesum_pipeline.indexes.lanes.tokens import tokenize
+from codesum_pipeline.texts.summaries.headlines import Headline, headline_of
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.overridden_methods import overridden_by
+
+# Commands, routes and programs by the id of the definition or file that they start.
+StartNames = Mapping[str, Sequence[str]]
+
+# Of callers, the most important are looked at, and fewer are read.
+_MOST_CALLERS = 500
+_MOST_CALLERS_READ = 20
+_CALLERS_SHOWN = 2
+_STARTS_SHOWN = 2
+# Calls from where a command or route starts to the function, and the functions looked at on the way.
+_MOST_CALLS = 3
+_MOST_VISITED = 1000
+
+
+class GraphRole(Struct, frozen=True, omit_defaults=True):
+    """Each field is named as people and agents read it, and its items are whole lines."""
+
+    implements: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    used_by: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    tested_by: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, list[str]]:
+        """The lines by words for people, without empty fields."""
+        return {name.replace("_", " "): [*map(one_line, lines)] for name, lines in asdict(self).items() if lines}
+
+
+    @property
+    def first_line(self) -> str:
+        """What tells most of a document that stands among others."""
+        told = ((name, lines[0]) for name, lines in self.facts().items() if name in _TELLING)
+        return next((f"{name.capitalize()} {line}" for name, line in told), "")
+
+
+NO_ROLE = GraphRole()
+# As `facts` names them.
+ROLE_FACTS = tuple(name.replace("_", " ") for name in GraphRole.__struct_fields__)
+_TELLING = frozenset(ROLE_FACTS) - {"tested by"}
+
+
+def role_of(documents: JoinedDocuments, number: int, starts: StartNames) -> GraphRole:
+    """The role of a function or class; files and folders have none."""
+    if documents[number].level not in (Level.FUNCTION, Level.CLASS):
+        return NO_ROLE
+    document = documents[number].document()
+    own = headline_of(document)
+    users = _callers(documents, number)
+    from_tests = [user for user in users if _is_test(documents, user)]
+    others = users if document["is_test"] else [user for user in users if user not in {*from_tests}]
+    is_told = own is not None and own.is_authors
+    above = None if is_told or documents[number].level is Level.CLASS else overridden_by(documents, number)
+    line = (f"{above.name}: {above.headline.text}",) if above else ()
+    return GraphRole(
+        implements=line if above and above.is_promise else (),
+        overrides=() if above and above.is_promise else line,
+        used_by=tuple(islice(_purposes(documents, others, own), _CALLERS_SHOWN)),
+        serves=_starts_reaching(documents, number, starts),
+        tested_by=() if document["is_test"] else _test_of(documents, document, from_tests),
+    )
+
+
+def _callers(documents: JoinedDocuments, number: int) -> list[int]:
+    """What calls a document, most important first, without itself and what is in it."""
+    inside = f"{documents[number].id}::"
+    users = documents.uses.users_of(number, EdgeKind.CALL) if number < len(documents.uses) else []
+    important = sorted(users, key=lambda user: (-documents.importance[user], user))[:_MOST_CALLERS]
+    return [user for user in important if user != number and not documents[user].id.startswith(inside)]
+
+
+def _is_test(documents: JoinedDocuments, number: int) -> bool:
+    found = documents[number]
+    return bool(found.index.arrays["is_test"][found.row])
+
+
+def _purposes(documents: JoinedDocuments, users: Sequence[int], own: Headline | None) -> Iterator[str]:
+    """What the most important callers are for, those first that an author describes; the own purpose is no news."""
+    symbols = (user for user in users if documents[user].level is not Level.FILE)
+    callers = [documents[user].document() for user in islice(symbols, _MOST_CALLERS_READ)]
+    told = [(headline, caller) for caller in callers if (headline := headline_of(caller)) and not headline.is_of_name]
+    seen = {own.text} if own else set()
+    for headline, caller in sorted(told, key=lambda each: not each[0].is_authors):
+        if headline.text not in seen:
+            seen.add(headline.text)
+            yield f"{caller['qualified_name']}: {headline.text}"
+
+
+def _starts_reaching(documents: JoinedDocuments, number: int, starts: StartNames) -> tuple[str, ...]:
+    """The commands, routes and programs that reach a document with the fewest calls."""
+    seen, frontier = {number}, [number]
+    for _ in range(_MOST_CALLS + 1 if starts else 0):
+        found = {name for each in frontier for name in _started(documents, each, starts)}
+        if found:
+            return (some_of(sorted(found), _STARTS_SHOWN),)
+        callers = {user for each in frontier for user in _callers(documents, each)} - seen
+        frontier = sorted(user for user in callers if not _is_test(documents, user))
+        seen.update(frontier)
+        if len(seen) > _MOST_VISITED:
+            break
+    return ()
+
+
+def _started(documents: JoinedDocuments, number: int, starts: StartNames) -> Sequence[str]:
+    """What starts at a document, or at the class whose method it is."""
+    names = starts.get(documents[number].id)
+    owner = int(documents.parents[number])
+    return names or (starts.get(documents[owner].id, ()) if owner != NOTHING else ())
+
+
+def _test_of(documents: JoinedDocuments, document: Mapping[str, Any], tests: Sequence[int]) -> tuple[str, ...]:
+    """The test that is most about a document: that nobody calls, with the most words of its name, the shortest."""
+    uses, words = documents.uses, {*tokenize(document["qualified_name"] or "")}
+    ranked = []
+    for test in tests:
+        if documents[test].level is Level.FUNCTION and not uses.users_of(test, EdgeKind.CALL):
+            shown = documents[test].shown()
+            shared = len(words.intersection(tokenize(documents[test].id)))
+            ranked.append((-shared, shown["end_line"] - shown["start_line"], documents[test].id, shown["qualified_name"]))
+    return (min(ranked)[-1],) if ranked else ()
