@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
-from codesum_pipeline.foundation.data_model.printable import one_line, some_of
+from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.texts.summaries.headlines import Headline, headline_of
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
@@ -24,13 +24,22 @@ from codesum_pipeline.ways_in.agent_tools.overridden_methods import overridden_b
 StartNames = Mapping[str, Sequence[str]]
 
 # Of callers, the most important are looked at, and fewer are read.
-_MOST_CALLERS = 500
+_MOST_CALLERS = 200
 _MOST_CALLERS_READ = 20
 _CALLERS_SHOWN = 2
-_STARTS_SHOWN = 2
+# What more commands and routes reach is a tool of all.
+_MOST_STARTS = 4
 # Calls from where a command or route starts to the function, and the functions looked at on the way.
 _MOST_CALLS = 3
-_MOST_VISITED = 1000
+_MOST_VISITED = 400
+_MOST_TESTS = 50
+# Functions among tests that are none: what prepares them and clears up.
+_FIXTURES = frozenset({
+    "setup", "teardown", "before", "after", "beforeeach", "aftereach", "beforeall", "afterall", "beforeclass",
+    "afterclass", "setupclass", "teardownclass", "setupall", "teardownall", "init", "main",
+})  # fmt: skip
+# Words that names of most functions and tests have.
+_COMMON_WORDS = frozenset(tokenize("get set is to test the"))
 
 
 class GraphRole(Struct, frozen=True, omit_defaults=True):
@@ -45,7 +54,6 @@ class GraphRole(Struct, frozen=True, omit_defaults=True):
     def facts(self) -> dict[str, list[str]]:
         """The lines by words for people, without empty fields."""
         return {name.replace("_", " "): [*map(one_line, lines)] for name, lines in asdict(self).items() if lines}
-
 
     @property
     def first_line(self) -> str:
@@ -109,10 +117,12 @@ def _purposes(documents: JoinedDocuments, users: Sequence[int], own: Headline | 
 def _starts_reaching(documents: JoinedDocuments, number: int, starts: StartNames) -> tuple[str, ...]:
     """The commands, routes and programs that reach a document with the fewest calls."""
     seen, frontier = {number}, [number]
+    # A script that is called as its file is no news there.
+    ending = f" {documents[number].path.rpartition('/')[2]}"
     for _ in range(_MOST_CALLS + 1 if starts else 0):
-        found = {name for each in frontier for name in _started(documents, each, starts)}
+        found = {name for each in frontier for name in _started(documents, each, starts) if not name.endswith(ending)}
         if found:
-            return (some_of(sorted(found), _STARTS_SHOWN),)
+            return tuple(sorted(found)) if len(found) <= _MOST_STARTS else ()
         callers = {user for each in frontier for user in _callers(documents, each)} - seen
         frontier = sorted(user for user in callers if not _is_test(documents, user))
         seen.update(frontier)
@@ -129,12 +139,27 @@ def _started(documents: JoinedDocuments, number: int, starts: StartNames) -> Seq
 
 
 def _test_of(documents: JoinedDocuments, document: Mapping[str, Any], tests: Sequence[int]) -> tuple[str, ...]:
-    """The test that is most about a document: that nobody calls, with the most words of its name, the shortest."""
-    uses, words = documents.uses, {*tokenize(document["qualified_name"] or "")}
+    """The test that is most about a document: with the most words of its name, of those the shortest; none where no
+    test shares a word with it."""
+    words = _words(document["qualified_name"] or "")
+    own = _words((document["qualified_name"] or "").rpartition(".")[2])
     ranked = []
-    for test in tests:
-        if documents[test].level is Level.FUNCTION and not uses.users_of(test, EdgeKind.CALL):
-            shown = documents[test].shown()
-            shared = len(words.intersection(tokenize(documents[test].id)))
-            ranked.append((-shared, shown["end_line"] - shown["start_line"], documents[test].id, shown["qualified_name"]))
+    for test in (each for each in tests[:_MOST_TESTS] if _is_whole_test(documents, each)):
+        shown = documents[test].shown()
+        of_test, last = _words(shown["qualified_name"]), _words(shown["qualified_name"].rpartition(".")[2])
+        if own and (own & last or own <= of_test):
+            length = shown["end_line"] - shown["start_line"]
+            ranked.append((-len(words & of_test), length, documents[test].id, shown["qualified_name"]))
     return (min(ranked)[-1],) if ranked else ()
+
+
+def _is_whole_test(documents: JoinedDocuments, number: int) -> bool:
+    """Whether a function of a test's file is a test: nobody calls it, it is in no other function, and no fixture."""
+    owner = int(documents.parents[number])
+    is_function = documents[number].level is Level.FUNCTION and documents[owner].level is not Level.FUNCTION
+    name = documents[number].id.rpartition("::")[2].replace("_", "").lower()
+    return is_function and name not in _FIXTURES and not documents.uses.users_of(number, EdgeKind.CALL)
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(tokenize(name)) - _COMMON_WORDS

@@ -52,7 +52,9 @@ def overridden_by(documents: JoinedDocuments, number: int) -> OverriddenMethod |
     return None
 
 
-def _methods_above(documents: JoinedDocuments, owner: int, name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _methods_above(
+    documents: JoinedDocuments, owner: int, name: str
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The methods of a name in all that a class is built on, nearest first, each with its class."""
     for base in related_documents(documents, owner, Relation.BASES, depth=_MOST_STEPS)[:_MOST_BASES]:
         members = [one for one in documents.children(base.number) if _name(documents[one].id) == name]
@@ -74,7 +76,9 @@ def _overrides(method: dict[str, Any], above: dict[str, Any], base: dict[str, An
 
 def _is_promise(above: dict[str, Any], base: dict[str, Any]) -> bool:
     is_promised = bool(_PROMISING_TYPES.intersection(_head(base)) or _PROMISES.intersection(_head(above)))
-    return is_promised or has_trait(base["language"], Trait.TYPE_CLASSES) or bool(_PURE.search(above["signature"] or ""))
+    return (
+        is_promised or has_trait(base["language"], Trait.TYPE_CLASSES) or bool(_PURE.search(above["signature"] or ""))
+    )
 
 
 def _head(document: dict[str, Any]) -> list[str]:

@@ -149,7 +149,10 @@ def _facts_of_graph(call: ToolContext, found: IndexedDocument) -> dict[str, list
         return {}
     documents = call.documents(found.repo)
     number = documents.number_of(found)
-    return {**role_of(documents, number, start_names(call, found.repo)).facts(), "calls": [", ".join(called_names(documents, number))]}
+    return {
+        **role_of(documents, number, start_names(call, found.repo)).facts(),
+        "calls": [", ".join(called_names(documents, number))],
+    }
 
 
 def _span(arguments: ReadArguments, text: str, row: DocumentRow, count: int) -> tuple[int, int]:
