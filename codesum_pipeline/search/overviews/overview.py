@@ -30,7 +30,7 @@ from codesum_pipeline.search.overviews.parts import (
     find_neighbourhoods,
     where_to_start,
 )
-from codesum_pipeline.search.overviews.started_code import StartedCode, find_started_code
+from codesum_pipeline.search.overviews.started_code import MOST_STARTED, StartedCode, find_started_code
 from codesum_pipeline.source.git.commit_history import history_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
@@ -296,7 +296,6 @@ def make_overview(ws: Workspace) -> Overview:
 _MOST_MEMBERS = 10
 _MOST_NEIGHBOURHOODS = 300
 _MOST_ENTRY_POINTS = 500
-_MOST_STARTS = 5_000
 
 
 def facts_of(overview: Overview) -> dict[str, Any]:
@@ -331,8 +330,8 @@ def facts_of(overview: Overview) -> dict[str, Any]:
             for each in entries[:_MOST_ENTRY_POINTS]
         ],
         "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),
-        "started": [to_builtins(each) for each in overview.started[:_MOST_STARTS]],
-        "started_left_out": max(len(overview.started) - _MOST_STARTS, 0),
+        "started": [to_builtins(each) for each in overview.started[:MOST_STARTED]],
+        "started_left_out": max(len(overview.started) - MOST_STARTED, 0),
         "parts": division,
         "neighbourhoods": [
             {

@@ -26,6 +26,7 @@ from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, f
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
+from codesum_pipeline.search.overviews.started_code import write_start_names
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
@@ -277,6 +278,8 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         "page": render_page(overview),
         "facts": json.dumps(facts, ensure_ascii=False, sort_keys=True),
     }
+    if not ws.tables.is_scratch:
+        write_start_names(ws, overview.started, commit=row["commit"], content_digest=row["content_digest"])
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
     written = before != [row]
     if not written and not ws.force:

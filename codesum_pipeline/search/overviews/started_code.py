@@ -4,6 +4,7 @@ Manifests, main functions and scripts name some of them (`find_entry_points`), m
 the id of its document, so that a reader can follow the graph from there.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -11,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryKind, EntryPoint
@@ -24,6 +27,8 @@ from codesum_pipeline.search.overviews.start_marks import (
     routes_of,
 )
 
+# Further ones are left out.
+MOST_STARTED = 5_000
 _LONGEST_NAME = 80
 _COMMAND, _ROUTE = "command", "route"
 _KINDS = {
@@ -128,3 +133,12 @@ def _marks_of_classes(ws: Workspace, ids: set[str]) -> Mapping[str, Sequence[Mar
 
 def _shown(name: str) -> str:
     return shorten_text(one_line(name), most=_LONGEST_NAME)
+
+
+def write_start_names(ws: Workspace, started: Sequence[StartedCode], *, commit: str, content_digest: str) -> None:
+    """Write the names for tools, with the published version that they are of."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for each in started[:MOST_STARTED]:
+        names[each.id].append(f"{each.kind} {each.name}")
+    content = canonical_json({"commit": commit, "content_digest": content_digest, "names": names})
+    write_text_atomically(ws.layout.start_names(ws.key), content)

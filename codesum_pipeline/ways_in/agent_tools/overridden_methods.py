@@ -70,8 +70,9 @@ def _overrides(method: dict[str, Any], above: dict[str, Any], base: dict[str, An
         return False
     if has_trait(language, Trait.OVERLOADS) and _parameters(method) != _parameters(above):
         return False
-    is_marked = bool(_VIRTUAL.intersection(_head(method) + _head(above)))
-    return is_marked or not has_trait(language, Trait.MARKED_OVERRIDES) or "interface" in _head(base)
+    if has_trait(language, Trait.MARKED_OVERRIDES):
+        return "override" in _head(method) or "interface" in _head(base)
+    return not has_trait(language, Trait.VIRTUAL_METHODS) or bool(_VIRTUAL.intersection(_head(method) + _head(above)))
 
 
 def _is_promise(above: dict[str, Any], base: dict[str, Any]) -> bool:
