@@ -28,9 +28,10 @@ from codesum_pipeline.search.overviews.parts import (
     Start,
     divide_into_parts,
     find_neighbourhoods,
+    theme_of,
     where_to_start,
 )
-from codesum_pipeline.search.overviews.started_code import MOST_STARTED, StartedCode, find_started_code
+from codesum_pipeline.search.overviews.started_code import MOST_STARTED, StartedCode, document_of, find_started_code
 from codesum_pipeline.source.git.commit_history import history_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
@@ -236,7 +237,10 @@ def most_changed(commits: Sequence[Commit]) -> list[tuple[str, int]]:
 
 
 class Overview(Struct, frozen=True):
-    """One repository at one commit; `definitions` counts its own functions and classes, `malformed` are manifests."""
+    """One repository at one commit; `definitions` counts its own functions and classes, `malformed` are manifests.
+
+    `themes` are definitions that say what a part is about, `entry_texts` what the entry point at a place is for.
+    """
 
     repo: str
     commit: str
@@ -256,6 +260,8 @@ class Overview(Struct, frozen=True):
     malformed: Mapping[str, str]
     words: ModelWords = NO_WORDS
     started: Sequence[StartedCode] = ()
+    themes: Mapping[str, Sequence[RankedDocument]] = {}
+    entry_texts: Mapping[tuple[str, int], str] = {}
 
 
 def make_overview(ws: Workspace) -> Overview:
@@ -279,6 +285,14 @@ def make_overview(ws: Workspace) -> Overview:
         frameworks=find_frameworks(sources),
         entry_points=entries,
         started=find_started_code(ws, view, entries),
+        themes={part.name: theme_of(view, part) for part in division.parts},
+        entry_texts={
+            (entry.path, entry.line): place.headline.text
+            for entry in entries
+            if (place := view.places.get(document_of(view, entry) or ""))
+            and place.headline
+            and not place.headline.is_of_name
+        },
         division=division,
         part_texts={
             part.name: place.summary
@@ -304,7 +318,9 @@ def facts_of(overview: Overview) -> dict[str, Any]:
     division: dict[str, Any] = to_builtins(overview.division)
     for part in division["parts"]:
         part["files"] = len(part.pop("paths"))
-        part["summary"] = overview.part_texts.get(part["name"], "")
+        told = overview.themes.get(part["name"], ())
+        theme = "; ".join(f"{each.name}: {each.headline.text}" for each in told if each.headline)
+        part["summary"] = overview.part_texts.get(part["name"], "") or theme
     return {
         **{name: getattr(overview, name) for name in ("repo", "commit", "committed_at", "files", "definitions")},
         "opening": to_builtins(overview.opening),
@@ -326,7 +342,13 @@ def facts_of(overview: Overview) -> dict[str, Any]:
             for each in overview.frameworks
         ],
         "entry_points": [
-            {"name": each.name, "kind": each.kind, "place": f"{each.path}:{each.line}", "target": each.target}
+            {
+                "name": each.name,
+                "kind": each.kind,
+                "place": f"{each.path}:{each.line}",
+                "target": each.target,
+                "text": overview.entry_texts.get((each.path, each.line), ""),
+            }
             for each in entries[:_MOST_ENTRY_POINTS]
         ],
         "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),

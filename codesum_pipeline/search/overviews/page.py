@@ -24,7 +24,6 @@ from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
-from codesum_pipeline.search.overviews.package_manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
 from codesum_pipeline.search.overviews.started_code import write_start_names
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
@@ -88,7 +87,7 @@ def render_page(overview: Overview) -> str:
         _head(overview),
         _section("Parts", _parts(overview)),
         _section("What belongs together", _neighbourhoods(overview)),
-        _section("Entry points", _entry_points(overview.entry_points)),
+        _section("Entry points", _entry_points(overview)),
         _section("Frameworks and tools", _frameworks(overview.frameworks)),
         _section("Where to start reading", _starts(overview.starts)),
         _section("What changed lately", _changes(overview)),
@@ -156,10 +155,13 @@ def _framework(framework: Framework) -> str:
     return f"**{escape_prose(framework.name)}**{versions} ({', '.join(notes)})"
 
 
-def _entry_points(entries: Sequence[EntryPoint]) -> Iterator[str]:
+def _entry_points(overview: Overview) -> Iterator[str]:
+    entries = overview.entry_points
     for entry in entries[:_ENTRIES]:
+        text = overview.entry_texts.get((entry.path, entry.line), "")
+        said = f": {escape_prose(text, limit=_SENTENCE)}" if text else ""
         target = f" → {code_span(entry.target, limit=80)}" if entry.target else ""
-        yield f"- {code_span(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
+        yield f"- {code_span(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)}){said}"
     if len(entries) > _ENTRIES:
         yield f"- {len(entries) - _ENTRIES} more"
 
@@ -174,15 +176,25 @@ def _parts(overview: Overview) -> Iterator[str]:
     if drawn := draw_mermaid(division, folder):
         yield f"```mermaid\n{drawn}\n```\n"
     for part in division.parts:
-        text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
+        text = _first_sentence(overview.part_texts.get(part.name, ""), part.name) or _theme(overview, part.name)
         used = division.uses_of(part.name)
         named = ", ".join(code_span(each.removeprefix(folder)) for each in used[:_USES])
-        uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
+        # What a part uses says nothing of a part of which nothing else is said.
+        uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used and text else ""
         size = "" if not part.folder else f", {count_noun(len(part.paths), 'file')}"
         description = " ".join(filter(None, (text, uses)))
         yield f"- {code_span(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
     if division.others:
         yield f"- {count_noun(division.others, 'smaller part')}"
+
+
+def _theme(overview: Overview, part: str) -> str:
+    """What a part is about, by the headlines of its definitions."""
+    told = (
+        f"{_name(each)}: {escape_prose(each.headline.text)}" for each in overview.themes.get(part, ()) if each.headline
+    )
+    text = "; ".join(told)
+    return f"{text}." if text else ""
 
 
 def _neighbourhoods(overview: Overview) -> Iterator[str]:

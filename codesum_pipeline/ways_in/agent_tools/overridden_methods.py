@@ -45,9 +45,10 @@ def overridden_by(documents: JoinedDocuments, number: int) -> OverriddenMethod |
     method = documents[number].document()
     if _OWN_ALONE.intersection(_head(method)):
         return None
+    is_overloaded = has_trait(method["language"], Trait.OVERLOADS) and len(_named(documents, owner, name)) > 1
     for above, base in _methods_above(documents, owner, name):
         headline = headline_of(above)
-        if headline and headline.is_authors and _overrides(method, above, base):
+        if headline and headline.is_authors and _overrides(method, above, base, is_overloaded=is_overloaded):
             return OverriddenMethod(above["qualified_name"], headline, _is_promise(above, base))
     return None
 
@@ -57,18 +58,26 @@ def _methods_above(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The methods of a name in all that a class is built on, nearest first, each with its class."""
     for base in related_documents(documents, owner, Relation.BASES, depth=_MOST_STEPS)[:_MOST_BASES]:
-        members = [one for one in documents.children(base.number) if _name(documents[one].id) == name]
-        functions = [one for one in members if documents[one].level is Level.FUNCTION]
+        functions = _named(documents, base.number, name)
         base_document = documents[base.number].document() if functions else {}
         yield from ((documents[one].document(), base_document) for one in functions)
 
 
-def _overrides(method: dict[str, Any], above: dict[str, Any], base: dict[str, Any]) -> bool:
+def _named(documents: JoinedDocuments, owner: int, name: str) -> list[int]:
+    """The methods of a class that have a name."""
+    members = documents.children(owner)
+    return [one for one in members if _name(documents[one].id) == name and documents[one].level is Level.FUNCTION]
+
+
+def _overrides(method: dict[str, Any], above: dict[str, Any], base: dict[str, Any], *, is_overloaded: bool) -> bool:
     """Whether the rules of the language let one method override the other."""
     language = method["language"]
     if _OWN_ALONE.intersection(_head(above)):
         return False
-    if has_trait(language, Trait.OVERLOADS) and _parameters(method) != _parameters(above):
+    own, others = _parameters(method), _parameters(above)
+    if has_trait(language, Trait.OVERLOADS) and len(own) != len(others):
+        return False
+    if is_overloaded and [*map(_type, own)] != [*map(_type, others)]:
         return False
     if has_trait(language, Trait.MARKED_OVERRIDES):
         return "override" in _head(method) or "interface" in _head(base)
@@ -88,21 +97,22 @@ def _head(document: dict[str, Any]) -> list[str]:
     return _WORD.findall(f"{before} {rest.rpartition(')')[2]}")
 
 
-def _parameters(document: dict[str, Any]) -> int:
-    """How many parameters a signature has."""
-    signature = document["signature"] or ""
-    depth, commas, is_empty = 0, 0, True
-    for sign in signature[signature.find("(") + 1 :] if "(" in signature else "":
-        if sign in "([{<":
-            depth += 1
-        elif sign in ")]}>":
-            if depth == 0 and sign == ")":
-                break
-            depth = max(depth - 1, 0)
-        elif sign == "," and depth == 0:
-            commas += 1
-        is_empty = is_empty and sign.isspace()
-    return 0 if is_empty else commas + 1
+def _parameters(document: dict[str, Any]) -> list[str]:
+    """The parameters of a signature as it has them."""
+    _, is_there, rest = (document["signature"] or "").partition("(")
+    depth, found = 0, [""]
+    for sign in rest if is_there else "":
+        depth += {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}.get(sign, 0)
+        if depth < 0 and sign == ")":
+            break
+        found = [*found, ""] if sign == "," and depth == 0 else [*found[:-1], found[-1] + sign]
+    return [each.strip() for each in found if each.strip()]
+
+
+def _type(parameter: str) -> str:
+    """The type of a parameter, before its name or behind a colon."""
+    before, is_behind, behind = parameter.partition(":")
+    return behind.strip() if is_behind else before.rpartition(" ")[0].removeprefix("final ").strip()
 
 
 def _name(id_: str) -> str:
