@@ -287,11 +287,11 @@ def make_overview(ws: Workspace) -> Overview:
         started=find_started_code(ws, view, entries),
         themes={part.name: theme_of(view, part) for part in division.parts},
         entry_texts={
-            (entry.path, entry.line): place.headline.text
+            (entry.path, entry.line): place.purpose.text
             for entry in entries
             if (place := view.places.get(document_of(view, entry) or ""))
-            and place.headline
-            and not place.headline.is_of_name
+            and place.purpose
+            and not place.purpose.is_of_name
         },
         division=division,
         part_texts={
@@ -319,7 +319,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
     for part in division["parts"]:
         part["files"] = len(part.pop("paths"))
         told = overview.themes.get(part["name"], ())
-        theme = "; ".join(f"{each.name}: {each.headline.text}" for each in told if each.headline)
+        theme = "; ".join(f"{each.name}: {each.purpose.text}" for each in told if each.purpose)
         part["summary"] = overview.part_texts.get(part["name"], "") or theme
     return {
         **{name: getattr(overview, name) for name in ("repo", "commit", "committed_at", "files", "definitions")},

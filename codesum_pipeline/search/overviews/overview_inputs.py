@@ -28,7 +28,7 @@ from codesum_pipeline.search.overviews.package_manifests.manifest_readers import
 from codesum_pipeline.source.files.content import read_files
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
-from codesum_pipeline.texts.summaries.headlines import Headline, headline_of
+from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 
 
 class RankedDocument(Struct, frozen=True):
@@ -43,7 +43,7 @@ class RankedDocument(Struct, frozen=True):
     rank: float
     community: int | None
     is_public: bool
-    headline: Headline | None = None
+    purpose: Purpose | None = None
 
 
 class RepositoryView(Struct, dict=True, eq=False):
@@ -124,7 +124,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
                 rank=rank,
                 community=community,
                 is_public=public.get(row["id"], True),
-                headline=headline_of(row),
+                purpose=purpose_of(row),
             )
     return found
 

@@ -189,9 +189,9 @@ def _parts(overview: Overview) -> Iterator[str]:
 
 
 def _theme(overview: Overview, part: str) -> str:
-    """What a part is about, by the headlines of its definitions."""
+    """What a part is about, by the purposes of its definitions."""
     told = (
-        f"{_name(each)}: {escape_prose(each.headline.text)}" for each in overview.themes.get(part, ()) if each.headline
+        f"{_name(each)}: {escape_prose(each.purpose.text)}" for each in overview.themes.get(part, ()) if each.purpose
     )
     text = "; ".join(told)
     return f"{text}." if text else ""

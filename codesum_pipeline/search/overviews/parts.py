@@ -145,7 +145,7 @@ def theme_of(view: RepositoryView, part: RepositoryPart) -> list[RankedDocument]
     """The definitions that say best what a part is about: public ones, those that somebody described before others,
     classes and free functions before methods, most used first."""
     inside = [each for path in part.paths for each in view.definitions.get(path, ())]
-    used, headed = _used_with_members(inside), [each for each in inside if each.headline]
+    used, headed = _used_with_members(inside), [each for each in inside if each.purpose]
     order = sorted(
         headed, key=lambda each: (not each.is_public, _is_by_name(each), _is_member(each), -used[each.id], each.id)
     )
@@ -153,7 +153,7 @@ def theme_of(view: RepositoryView, part: RepositoryPart) -> list[RankedDocument]
 
 
 def _is_by_name(place: RankedDocument) -> bool:
-    return place.headline is not None and place.headline.is_of_name
+    return place.purpose is not None and place.purpose.is_of_name
 
 
 def common_folder(parts: Iterable[RepositoryPart]) -> str:

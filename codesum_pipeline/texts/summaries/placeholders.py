@@ -21,7 +21,6 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
 )
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.texts.summaries.extractive.words import choose_keywords, place_of
-from codesum_pipeline.texts.summaries.headlines import SHORT_FUNCTION
 from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
     ChildText,
@@ -32,6 +31,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     UpperInput,
 )
+from codesum_pipeline.texts.summaries.purposes import SHORT_FUNCTION
 
 PLACEHOLDER_VERSION = "5"
 

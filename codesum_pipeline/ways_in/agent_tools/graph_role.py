@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.texts.summaries.headlines import Headline, headline_of
+from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.overridden_methods import overridden_by
 
@@ -73,13 +73,13 @@ def role_of(documents: JoinedDocuments, number: int, starts: StartNames) -> Grap
     if documents[number].level not in (Level.FUNCTION, Level.CLASS):
         return NO_ROLE
     document = documents[number].document()
-    own = headline_of(document)
+    own = purpose_of(document)
     users = _callers(documents, number)
     from_tests = [user for user in users if _is_test(documents, user)]
     others = users if document["is_test"] else [user for user in users if user not in {*from_tests}]
     is_told = own is not None and own.is_authors
     above = None if is_told or documents[number].level is Level.CLASS else overridden_by(documents, number)
-    line = (f"{above.name}: {above.headline.text}",) if above else ()
+    line = (f"{above.name}: {above.purpose.text}",) if above else ()
     return GraphRole(
         implements=line if above and above.is_promise else (),
         overrides=() if above and above.is_promise else line,
@@ -102,16 +102,16 @@ def _is_test(documents: JoinedDocuments, number: int) -> bool:
     return bool(found.index.arrays["is_test"][found.row])
 
 
-def _purposes(documents: JoinedDocuments, users: Sequence[int], own: Headline | None) -> Iterator[str]:
+def _purposes(documents: JoinedDocuments, users: Sequence[int], own: Purpose | None) -> Iterator[str]:
     """What the most important callers are for, those first that an author describes; the own purpose is no news."""
     symbols = (user for user in users if documents[user].level is not Level.FILE)
     callers = [documents[user].document() for user in islice(symbols, _MOST_CALLERS_READ)]
-    told = [(headline, caller) for caller in callers if (headline := headline_of(caller)) and not headline.is_of_name]
+    told = [(purpose, caller) for caller in callers if (purpose := purpose_of(caller)) and not purpose.is_of_name]
     seen = {own.text} if own else set()
-    for headline, caller in sorted(told, key=lambda each: not each[0].is_authors):
-        if headline.text not in seen:
-            seen.add(headline.text)
-            yield f"{caller['qualified_name']}: {headline.text}"
+    for purpose, caller in sorted(told, key=lambda each: not each[0].is_authors):
+        if purpose.text not in seen:
+            seen.add(purpose.text)
+            yield f"{caller['qualified_name']}: {purpose.text}"
 
 
 def _starts_reaching(documents: JoinedDocuments, number: int, starts: StartNames) -> tuple[str, ...]:

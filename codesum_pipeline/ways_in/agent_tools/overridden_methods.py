@@ -13,7 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
-from codesum_pipeline.texts.summaries.headlines import Headline, headline_of
+from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments, Relation, related_documents
 from codesum_pipeline.ways_in.agent_tools.joined_uses import CONSTRUCTORS
 
@@ -33,7 +33,7 @@ class OverriddenMethod(Struct, frozen=True):
     """The method above, and the words of its author; `is_promise` where it has no body to be replaced."""
 
     name: str
-    headline: Headline
+    purpose: Purpose
     is_promise: bool
 
 
@@ -47,9 +47,9 @@ def overridden_by(documents: JoinedDocuments, number: int) -> OverriddenMethod |
         return None
     is_overloaded = has_trait(method["language"], Trait.OVERLOADS) and len(_named(documents, owner, name)) > 1
     for above, base in _methods_above(documents, owner, name):
-        headline = headline_of(above)
-        if headline and headline.is_authors and _overrides(method, above, base, is_overloaded=is_overloaded):
-            return OverriddenMethod(above["qualified_name"], headline, _is_promise(above, base))
+        purpose = purpose_of(above)
+        if purpose and purpose.is_authors and _overrides(method, above, base, is_overloaded=is_overloaded):
+            return OverriddenMethod(above["qualified_name"], purpose, _is_promise(above, base))
     return None
 
 

@@ -1,7 +1,7 @@
-"""The headline of a written text: its first sentence, where that says what the code is for.
+"""The purpose of a document, from its finished text: the first sentence, where that says what the code is for.
 
 The sentence may be the author's, a model's, or made from what the code says or is called. Texts that begin with what
-the code contains have no headline. A placeholder's template ends with its author's words where there are some.
+the code contains or does have none. A placeholder's template ends with its author's words where there are some.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,10 @@ SHORT_FUNCTION = "Short function "
 _MOST_CHARACTERS = 160
 _OF_AUTHORS = frozenset({"docstring", "comment", "text", "model"})
 _MESSAGE, _NAME = "message", "name"
+_NAMED = frozenset({"function", "class"})
 
 
-class Headline(Struct, frozen=True):
+class Purpose(Struct, frozen=True):
     """One sentence without its full stop; `source` is a `PurposeSource`."""
 
     text: str
@@ -36,14 +37,15 @@ class Headline(Struct, frozen=True):
         return self.source == _NAME
 
 
-def headline_of(document: Mapping[str, Any]) -> Headline | None:
-    """The headline of a document, from its `summary`, `purpose_source` and `is_placeholder`."""
+def purpose_of(document: Mapping[str, Any]) -> Purpose | None:
+    """The purpose of a document, from its `type`, `summary`, `purpose_source` and `is_placeholder`."""
     summary, source = document["summary"] or "", document.get("purpose_source")
     if document["is_placeholder"]:
         is_short = summary.startswith(SHORT_FUNCTION)
         summary, source = summary.partition(": ")[2] if is_short else "", "docstring"
-    if source not in (*_OF_AUTHORS, _MESSAGE, _NAME):
+    is_of_name = source == _NAME and document["type"] in _NAMED
+    if source not in _OF_AUTHORS and source != _MESSAGE and not is_of_name:
         return None
     first = next(iter(split_sentences(" ".join(summary.split()), limit=1)), "")
     text = shorten_text(first.removesuffix("."), most=_MOST_CHARACTERS)
-    return Headline(text, source) if text else None
+    return Purpose(text, source) if text else None
