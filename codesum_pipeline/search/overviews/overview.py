@@ -272,6 +272,7 @@ def make_overview(ws: Workspace) -> Overview:
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")
     division, entries = divide_into_parts(view), find_entry_points(sources)
+    themes = {part.name: theme_of(view, part) for part in division.parts}
     return Overview(
         repo=ws.key,
         commit=snapshot.commit,
@@ -285,7 +286,7 @@ def make_overview(ws: Workspace) -> Overview:
         frameworks=find_frameworks(sources),
         entry_points=entries,
         started=find_started_code(ws, view, entries),
-        themes={part.name: theme_of(view, part) for part in division.parts},
+        themes=themes,
         entry_texts={
             (entry.path, entry.line): place.purpose.text
             for entry in entries
@@ -297,7 +298,10 @@ def make_overview(ws: Workspace) -> Overview:
         part_texts={
             part.name: place.summary
             for part in division.parts
-            if (place := view.places.get(part.folder or part.name)) and place.summary
+            if (place := view.places.get(part.folder or part.name))
+            and place.summary
+            # What was put together from the definitions is longer than the best of them.
+            and (not themes[part.name] or (place.purpose and place.purpose.is_authors))
         },
         neighbourhoods=find_neighbourhoods(place for place in view.places.values() if place.path in view.definitions),
         starts=where_to_start(view),

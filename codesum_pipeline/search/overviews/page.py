@@ -25,7 +25,8 @@ from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
-from codesum_pipeline.search.overviews.started_code import write_start_names
+from codesum_pipeline.search.overviews.published_starts import PublishedStarts
+from codesum_pipeline.search.overviews.started_code import start_names_of
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
@@ -79,7 +80,17 @@ _OF_ANYTHING = frozenset({
     "a", "an", "the", "class", "enum", "file", "folder", "function", "interface", "method", "module", "object",
     "protocol", "struct", "trait", "type",
 })  # fmt: skip
-_SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes: ", "Functions: ", "Imports ")
+_SAYS_LITTLE = (
+    "Folder ",
+    "Folders: ",
+    "Files: ",
+    "File ",
+    "Defines ",
+    "Classes: ",
+    "Functions: ",
+    "Imports ",
+    "Mentions ",
+)
 
 
 def render_page(overview: Overview) -> str:
@@ -291,7 +302,8 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         "facts": json.dumps(facts, ensure_ascii=False, sort_keys=True),
     }
     if not ws.tables.is_scratch:
-        write_start_names(ws, overview.started, commit=row["commit"], content_digest=row["content_digest"])
+        names = start_names_of(overview.started)
+        PublishedStarts(row["commit"], row["content_digest"], names).write(ws.layout, ws.key)
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
     written = before != [row]
     if not written and not ws.force:

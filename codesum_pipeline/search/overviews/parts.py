@@ -145,11 +145,13 @@ def theme_of(view: RepositoryView, part: RepositoryPart) -> list[RankedDocument]
     """The definitions that say best what a part is about: public ones, those that somebody described before others,
     classes and free functions before methods, most used first."""
     inside = [each for path in part.paths for each in view.definitions.get(path, ())]
-    used, headed = _used_with_members(inside), [each for each in inside if each.purpose]
+    used, told = _used_with_members(inside), [each for each in inside if each.purpose]
     order = sorted(
-        headed, key=lambda each: (not each.is_public, _is_by_name(each), _is_member(each), -used[each.id], each.id)
+        told, key=lambda each: (not each.is_public, _is_by_name(each), _is_member(each), -used[each.id], each.id)
     )
-    return order[:_MOST_IN_THEME]
+    # Versions of one function say the same.
+    different = {each.purpose.text: each for each in reversed(order) if each.purpose}
+    return [*reversed(different.values())][:_MOST_IN_THEME]
 
 
 def _is_by_name(place: RankedDocument) -> bool:

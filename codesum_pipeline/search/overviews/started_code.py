@@ -12,10 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
-from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryKind, EntryPoint
@@ -135,10 +133,9 @@ def _shown(name: str) -> str:
     return shorten_text(one_line(name), most=_LONGEST_NAME)
 
 
-def write_start_names(ws: Workspace, started: Sequence[StartedCode], *, commit: str, content_digest: str) -> None:
-    """Write the names for tools, with the published version that they are of."""
+def start_names_of(started: Sequence[StartedCode]) -> dict[str, tuple[str, ...]]:
+    """The names by document, in order; of very many, the first."""
     names: dict[str, list[str]] = defaultdict(list)
     for each in started[:MOST_STARTED]:
         names[each.id].append(f"{each.kind} {each.name}")
-    content = canonical_json({"commit": commit, "content_digest": content_digest, "names": names})
-    write_text_atomically(ws.layout.start_names(ws.key), content)
+    return {id_: tuple(some) for id_, some in names.items()}
