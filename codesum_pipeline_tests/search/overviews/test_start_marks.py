@@ -26,10 +26,10 @@ def routes(language: str, source: str, around: str = "") -> list[str]:
         ("java", '@RequestMapping(path = "/y", method = RequestMethod.DELETE) void f() {}', "", "DELETE /y"),
         ("kotlin", '@PutMapping("/items") fun f() {}', "@RestController class A {}", "PUT /items"),
         ("scala", '@cask.get("/items/:id") def f(id: Int) = 1', "", "GET /items/:id"),
-        ("c-sharp", '[HttpGet("{id}"), Authorize] public string F() {}', '[Route("api/x")] class A {}', "GET api/x/{id}"),
+        ("c-sharp", '[HttpGet("{id}"), Authorize] void F() {}', '[Route("api/x")] class A {}', "GET api/x/{id}"),
         ("typescript", '@Get(":id")\n@UseGuards(X)\nfindOne() {}', '@Controller("cats") class A {}', "GET cats/:id"),
         ("typescript", "@Post()\ncreate() {}", '@Controller("cats") class A {}', "POST cats"),
-        ("php", "#[Route('/list', name: 'l', methods: ['GET'])] function f() {}", "#[Route('/blog')] class A {}", "GET /blog/list"),
+        ("php", "#[Route('/list', methods: ['GET'])] function f()", "#[Route('/blog')] class A {}", "GET /blog/list"),
         ("rust", '/// Reads.\n#[get("/items")]\n#[allow(x)]\nasync fn f() {}', "", "GET /items"),
     ],
 )  # fmt: skip
