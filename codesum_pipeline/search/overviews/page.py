@@ -200,12 +200,13 @@ def _parts(overview: Overview) -> Iterator[str]:
 
 
 def _theme(overview: Overview, part: str) -> str:
-    """What a part is about, by the purposes of its definitions."""
-    told = (
-        f"{_name(each)}: {escape_prose(each.purpose.text)}" for each in overview.themes.get(part, ()) if each.purpose
-    )
-    text = "; ".join(told)
-    return f"{text}." if text else ""
+    """What a part is about, by the purposes of its definitions; one that is only the name in words stands alone."""
+    told = []
+    for each in overview.themes.get(part, ()):
+        if purpose := each.purpose:
+            said = escape_prose(purpose.text)
+            told.append(said if purpose.is_of_name else f"{_name(each)}: {said}")
+    return f"{'; '.join(told)}." if told else ""
 
 
 def _neighbourhoods(overview: Overview) -> Iterator[str]:
