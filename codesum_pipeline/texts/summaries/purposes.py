@@ -39,7 +39,7 @@ class Purpose(Struct, frozen=True):
 
 def purpose_of(document: Mapping[str, Any]) -> Purpose | None:
     """The purpose of a document, from its `type`, `summary`, `purpose_source` and `is_placeholder`."""
-    summary, source = document["summary"] or "", document.get("purpose_source")
+    summary, source = document["summary"] or "", document.get("purpose_source") or ""
     if document["is_placeholder"]:
         is_short = summary.startswith(SHORT_FUNCTION)
         summary, source = summary.partition(": ")[2] if is_short else "", "docstring"

@@ -5,6 +5,7 @@ reach it, and a test. It is worked out for each reader from the documents of the
 and no hash. Only what somebody wrote about the others is repeated: silence is better than a name in other words.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -15,7 +16,7 @@ from msgspec.structs import asdict
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.indexes.lanes.tokens import tokenize
+from codesum_pipeline.indexes.lanes.tokens import split_identifier, tokenize
 from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.overridden_methods import overridden_by
@@ -140,14 +141,14 @@ def _started(documents: JoinedDocuments, number: int, starts: StartNames) -> Seq
 
 def _test_of(documents: JoinedDocuments, document: Mapping[str, Any], tests: Sequence[int]) -> tuple[str, ...]:
     """The test that is most about a document: with the most words of its name, of those the shortest; none where no
-    test shares a word with it."""
+    test has half of the words."""
     words = _words(document["qualified_name"] or "")
     own = _words((document["qualified_name"] or "").rpartition(".")[2])
     ranked = []
     for test in (each for each in tests[:_MOST_TESTS] if _is_whole_test(documents, each)):
         shown = documents[test].shown()
         of_test, last = _words(shown["qualified_name"]), _words(shown["qualified_name"].rpartition(".")[2])
-        if own and (own & last or own <= of_test):
+        if own & last and 2 * len(own & of_test) >= len(own):
             length = shown["end_line"] - shown["start_line"]
             ranked.append((-len(words & of_test), length, documents[test].id, shown["qualified_name"]))
     return (min(ranked)[-1],) if ranked else ()
@@ -162,4 +163,6 @@ def _is_whole_test(documents: JoinedDocuments, number: int) -> bool:
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(tokenize(name)) - _COMMON_WORDS
+    """The stemmed parts of a name, without the whole, which is a token too."""
+    parts = (part for word in re.findall(r"\w+", name) for part in split_identifier(word))
+    return frozenset(stem for part in parts for stem in tokenize(part)) - _COMMON_WORDS
