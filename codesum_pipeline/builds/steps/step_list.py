@@ -174,7 +174,7 @@ REPO_OVERVIEW = Step(
     writes=("overviews",),
     idle=lambda report: replace(report, written=False),
     # The page is of the version that the name points at: it is looked for again once that is another one.
-    files=lambda ws, _report: [ws.layout.published(ws.key) / MANIFEST],
+    files=lambda ws, _report: [ws.layout.published(ws.key) / MANIFEST, ws.layout.start_names(ws.key)],
     version=OVERVIEW_VERSION,
 )
 

@@ -210,6 +210,8 @@ class SummaryDocument(Struct, frozen=True):
 
     It depends on its own inputs only, never on statistics of the whole
     repository (such as PageRank): one edit must not change every row.
+
+    `purpose_source` says where the first sentence of `summary` comes from; None in tables of earlier versions.
     """
 
     id: str
@@ -246,6 +248,7 @@ class SummaryDocument(Struct, frozen=True):
     parent_id: str | None
     is_test: bool
     is_vendored: bool
+    purpose_source: PurposeSource | None = None
 
 
 class HistoryEvent(StrEnum):

@@ -45,16 +45,20 @@ class Trait(StrEnum):
     MACROS = "macros"  # a preprocessor replaces words of the code, and headers re-export what they include
     MAIN_GUARD = "main_guard"  # a program starts where a condition asks whether the module is run
     MARKED_MAIN = "marked_main"  # a program starts at what is marked so
+    MARKED_OVERRIDES = "marked_overrides"  # a method overrides one of a class only if it says so
     METHOD_MAIN = "method_main"  # a program starts at a method `main` of some class
     NAMESPACED = "namespaced"  # an imported name without a namespace is no package
     OBJECT_MAIN = "object_main"  # a program is an object with such a base, or a function `main` anywhere
     ONLY_CLASSES = "only_classes"  # there are no other types than classes
     ONLY_HASH_COMMENTS = "only_hash_comments"  # no other line at the top of a file is a comment
+    OVERLOADS = "overloads"  # functions of one name differ by their parameters
     PATHS_TO_PACKAGES = "paths_to_packages"  # an import is a path into a package
     SEMICOLONS = "semicolons"  # each statement ends with one, or with a brace
+    TYPE_CLASSES = "type_classes"  # a class promises functions, which an instance implements
     TYPE_FOLLOWS_NAME = "type_follows_name"  # with a blank between
     TYPE_PREDICATES = "type_predicates"  # a result `x is T` is true or false
     UNNAMED_PARAMETERS = "unnamed_parameters"  # parameters are numbers
+    VIRTUAL_METHODS = "virtual_methods"  # a method can be overridden only where a word says so
 
 
 class LanguageKind(StrEnum):

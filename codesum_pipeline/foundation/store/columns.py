@@ -33,6 +33,7 @@ EVERYWHERE: Mapping[str, str] = {
     "model_echoed": "The name under which the model answered; null where it answered nothing.",
     "parent_id": "Id of the document one level up; null at the top.",
     "prompt_version": "Version of the prompt templates; null where no model wrote the text.",
+    "purpose_source": "Where the summary's first sentence comes from: docstring, name, body, children, …",
     "qualified_name": "Dotted name within its file, as in `Login.authenticate`.",
     "questions": "How many questions the figure is taken over.",
     "run_id": "Id of the Dagster run that wrote the row.",
@@ -53,7 +54,6 @@ _TEXTS: Mapping[str, str] = {
     "children": "Id, name and text hash of each child, as the writer was shown them; of a function what holds it.",
     "shown_hash": "Hash of what a parent's writer is shown of an extractive text; null of others.",
     "text": "The written fields: summary, intent, keywords, inputs, returns, side effects, citations, …",
-    "purpose_source": "Where the summary's first sentence comes from: docstring, name, body, children, …",
 }
 
 _EDGES: Mapping[str, str] = {

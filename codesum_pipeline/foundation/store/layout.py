@@ -177,6 +177,8 @@ class HomeLayout(Struct, frozen=True):
     published = _RepositoryPath(f"index_root/summary_index_{BASE_STRATEGY}/{{}}")
     versions = _RepositoryPath(f"index_root/summary_index_{BASE_STRATEGY}/.versions/{{}}")
     graph_index = _RepositoryPath("index_root/graph_index/{}")
+    # The names of commands, routes and programs, by the document that they start: for tools, which read no tables.
+    start_names = _RepositoryPath("index_root/graph_index/{}/start_names.json")
     # Indexes of what differs from the published one in some work trees, by what differs.
     overlays = _RepositoryPath("overlays/{}")
     # What Dagster has recorded, beside its records: where they are deleted, so is this.

@@ -86,7 +86,7 @@ _HASHES = ("content_hash", "graph_hash", "summary_hash")
 _LAST = (
     "text_hash", "language", "is_placeholder", "start_line", "end_line", "signature", "signature_summary", "returns",
     "inputs", "side_effects", "invariants", "responsibilities", "citations", "written_by", "model", "prompt_version",
-    "gate", "parent_id", "is_test", "is_vendored",
+    "gate", "parent_id", "is_test", "is_vendored", "purpose_source",
 )  # fmt: skip
 # The columns of the history that give `PROVENANCE_FIELDS`.
 _PROVENANCE = ("written_at", "cause", "cause_ids", "commit", "run_id")

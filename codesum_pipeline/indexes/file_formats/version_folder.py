@@ -40,7 +40,7 @@ def dense_lanes(extra: Collection[str]) -> tuple[Lane, ...]:
 
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 7
+INDEX_SCHEMA_VERSION = 8
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"

@@ -28,8 +28,10 @@ from codesum_pipeline.search.overviews.parts import (
     Start,
     divide_into_parts,
     find_neighbourhoods,
+    theme_of,
     where_to_start,
 )
+from codesum_pipeline.search.overviews.started_code import MOST_STARTED, StartedCode, document_of, find_started_code
 from codesum_pipeline.source.git.commit_history import history_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
@@ -235,7 +237,10 @@ def most_changed(commits: Sequence[Commit]) -> list[tuple[str, int]]:
 
 
 class Overview(Struct, frozen=True):
-    """One repository at one commit; `definitions` counts its own functions and classes, `malformed` are manifests."""
+    """One repository at one commit; `definitions` counts its own functions and classes, `malformed` are manifests.
+
+    `themes` are definitions that say what a part is about, `entry_texts` what the entry point at a place is for.
+    """
 
     repo: str
     commit: str
@@ -254,6 +259,9 @@ class Overview(Struct, frozen=True):
     commits: Sequence[Commit]
     malformed: Mapping[str, str]
     words: ModelWords = NO_WORDS
+    started: Sequence[StartedCode] = ()
+    themes: Mapping[str, Sequence[RankedDocument]] = {}
+    entry_texts: Mapping[tuple[str, int], str] = {}
 
 
 def make_overview(ws: Workspace) -> Overview:
@@ -263,7 +271,8 @@ def make_overview(ws: Workspace) -> Overview:
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")
-    division = divide_into_parts(view)
+    division, entries = divide_into_parts(view), find_entry_points(sources)
+    themes = {part.name: theme_of(view, part) for part in division.parts}
     return Overview(
         repo=ws.key,
         commit=snapshot.commit,
@@ -275,12 +284,24 @@ def make_overview(ws: Workspace) -> Overview:
         files=len(view.sources),
         definitions=sum(map(len, view.definitions.values())),
         frameworks=find_frameworks(sources),
-        entry_points=find_entry_points(sources),
+        entry_points=entries,
+        started=find_started_code(ws, view, entries),
+        themes=themes,
+        entry_texts={
+            (entry.path, entry.line): place.purpose.text
+            for entry in entries
+            if (place := view.places.get(document_of(view, entry) or ""))
+            and place.purpose
+            and not place.purpose.is_of_name
+        },
         division=division,
         part_texts={
             part.name: place.summary
             for part in division.parts
-            if (place := view.places.get(part.folder or part.name)) and place.summary
+            if (place := view.places.get(part.folder or part.name))
+            and place.summary
+            # What was put together from the definitions is longer than the best of them.
+            and (not themes[part.name] or (place.purpose and place.purpose.is_authors))
         },
         neighbourhoods=find_neighbourhoods(place for place in view.places.values() if place.path in view.definitions),
         starts=where_to_start(view),
@@ -301,7 +322,9 @@ def facts_of(overview: Overview) -> dict[str, Any]:
     division: dict[str, Any] = to_builtins(overview.division)
     for part in division["parts"]:
         part["files"] = len(part.pop("paths"))
-        part["summary"] = overview.part_texts.get(part["name"], "")
+        told = overview.themes.get(part["name"], ())
+        theme = "; ".join(f"{each.name}: {each.purpose.text}" for each in told if each.purpose)
+        part["summary"] = overview.part_texts.get(part["name"], "") or theme
     return {
         **{name: getattr(overview, name) for name in ("repo", "commit", "committed_at", "files", "definitions")},
         "opening": to_builtins(overview.opening),
@@ -323,10 +346,18 @@ def facts_of(overview: Overview) -> dict[str, Any]:
             for each in overview.frameworks
         ],
         "entry_points": [
-            {"name": each.name, "kind": each.kind, "place": f"{each.path}:{each.line}", "target": each.target}
+            {
+                "name": each.name,
+                "kind": each.kind,
+                "place": f"{each.path}:{each.line}",
+                "target": each.target,
+                "text": overview.entry_texts.get((each.path, each.line), ""),
+            }
             for each in entries[:_MOST_ENTRY_POINTS]
         ],
         "entry_points_left_out": max(len(entries) - _MOST_ENTRY_POINTS, 0),
+        "started": [to_builtins(each) for each in overview.started[:MOST_STARTED]],
+        "started_left_out": max(len(overview.started) - MOST_STARTED, 0),
         "parts": division,
         "neighbourhoods": [
             {

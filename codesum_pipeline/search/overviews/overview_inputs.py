@@ -28,10 +28,11 @@ from codesum_pipeline.search.overviews.package_manifests.manifest_readers import
 from codesum_pipeline.source.files.content import read_files
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
+from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 
 
 class RankedDocument(Struct, frozen=True):
-    """One document: its place, its summary, and its share of the graph's PageRank."""
+    """One document: its place, its summary and what that opens with, and its share of the graph's PageRank."""
 
     id: str
     level: str
@@ -42,6 +43,7 @@ class RankedDocument(Struct, frozen=True):
     rank: float
     community: int | None
     is_public: bool
+    purpose: Purpose | None = None
 
 
 class RepositoryView(Struct, dict=True, eq=False):
@@ -105,7 +107,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
     graph = dict(zip(ids, zip(ranks, communities, strict=True), strict=True))
     symbols = ws.tables.read("symbols", ws.key, columns=["id", "is_public"])
     public = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "is_public")), strict=True))
-    names = ["id", "type", "file_path", "start_line", "summary", "is_vendored", "is_placeholder"]
+    names = ["id", "type", "file_path", "start_line", "summary", "is_vendored", "is_placeholder", "purpose_source"]
     found = {}
     for part in ws.tables.read_parts("documents", ws.key, columns=names):
         for row in part.to_pylist():
@@ -122,6 +124,7 @@ def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
                 rank=rank,
                 community=community,
                 is_public=public.get(row["id"], True),
+                purpose=purpose_of(row),
             )
     return found
 

@@ -24,8 +24,9 @@ from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
-from codesum_pipeline.search.overviews.package_manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
+from codesum_pipeline.search.overviews.published_starts import PublishedStarts
+from codesum_pipeline.search.overviews.started_code import start_names_of
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
@@ -79,7 +80,17 @@ _OF_ANYTHING = frozenset({
     "a", "an", "the", "class", "enum", "file", "folder", "function", "interface", "method", "module", "object",
     "protocol", "struct", "trait", "type",
 })  # fmt: skip
-_SAYS_LITTLE = ("Folder ", "Folders: ", "Files: ", "File ", "Defines ", "Classes: ", "Functions: ", "Imports ")
+_SAYS_LITTLE = (
+    "Folder ",
+    "Folders: ",
+    "Files: ",
+    "File ",
+    "Defines ",
+    "Classes: ",
+    "Functions: ",
+    "Imports ",
+    "Mentions ",
+)
 
 
 def render_page(overview: Overview) -> str:
@@ -87,7 +98,7 @@ def render_page(overview: Overview) -> str:
         _head(overview),
         _section("Parts", _parts(overview)),
         _section("What belongs together", _neighbourhoods(overview)),
-        _section("Entry points", _entry_points(overview.entry_points)),
+        _section("Entry points", _entry_points(overview)),
         _section("Frameworks and tools", _frameworks(overview.frameworks)),
         _section("Where to start reading", _starts(overview.starts)),
         _section("What changed lately", _changes(overview)),
@@ -155,10 +166,13 @@ def _framework(framework: Framework) -> str:
     return f"**{escape_prose(framework.name)}**{versions} ({', '.join(notes)})"
 
 
-def _entry_points(entries: Sequence[EntryPoint]) -> Iterator[str]:
+def _entry_points(overview: Overview) -> Iterator[str]:
+    entries = overview.entry_points
     for entry in entries[:_ENTRIES]:
+        text = overview.entry_texts.get((entry.path, entry.line), "")
+        said = f": {escape_prose(text, limit=_SENTENCE)}" if text else ""
         target = f" → {code_span(entry.target, limit=80)}" if entry.target else ""
-        yield f"- {code_span(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)})"
+        yield f"- {code_span(entry.name)}, {entry.kind}{target} ({_at(entry.path, entry.line)}){said}"
     if len(entries) > _ENTRIES:
         yield f"- {len(entries) - _ENTRIES} more"
 
@@ -173,15 +187,26 @@ def _parts(overview: Overview) -> Iterator[str]:
     if drawn := draw_mermaid(division, folder):
         yield f"```mermaid\n{drawn}\n```\n"
     for part in division.parts:
-        text = _first_sentence(overview.part_texts.get(part.name, ""), part.name)
+        text = _first_sentence(overview.part_texts.get(part.name, ""), part.name) or _theme(overview, part.name)
         used = division.uses_of(part.name)
         named = ", ".join(code_span(each.removeprefix(folder)) for each in used[:_USES])
-        uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used else ""
+        # What a part uses says nothing of a part of which nothing else is said.
+        uses = f"Uses {named}{_and_more(len(used) - _USES)}." if used and text else ""
         size = "" if not part.folder else f", {count_noun(len(part.paths), 'file')}"
         description = " ".join(filter(None, (text, uses)))
         yield f"- {code_span(part.name.removeprefix(folder) or './')}{size}{': ' if description else ''}{description}"
     if division.others:
         yield f"- {count_noun(division.others, 'smaller part')}"
+
+
+def _theme(overview: Overview, part: str) -> str:
+    """What a part is about, by the purposes of its definitions; one that is only the name in words stands alone."""
+    told = []
+    for each in overview.themes.get(part, ()):
+        if purpose := each.purpose:
+            said = escape_prose(purpose.text)
+            told.append(said if purpose.is_of_name else f"{_name(each)}: {said}")
+    return f"{'; '.join(told)}." if told else ""
 
 
 def _neighbourhoods(overview: Overview) -> Iterator[str]:
@@ -277,6 +302,9 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
         "page": render_page(overview),
         "facts": json.dumps(facts, ensure_ascii=False, sort_keys=True),
     }
+    if not ws.tables.is_scratch:
+        names = start_names_of(overview.started)
+        PublishedStarts(row["commit"], row["content_digest"], names).write(ws.layout, ws.key)
     before = ws.tables.read_or_empty("overviews", ws.key).to_pylist()
     written = before != [row]
     if not written and not ws.force:

@@ -138,6 +138,26 @@ def _links(parts: Sequence[RepositoryPart], uses: Mapping[tuple[str, str], int])
     return sorted(links, key=lambda link: (-link.uses, link.source, link.target))
 
 
+_MOST_IN_THEME = 2
+
+
+def theme_of(view: RepositoryView, part: RepositoryPart) -> list[RankedDocument]:
+    """The definitions that say best what a part is about: public ones, those that somebody described before others,
+    classes and free functions before methods, most used first."""
+    inside = [each for path in part.paths for each in view.definitions.get(path, ())]
+    used, told = _used_with_members(inside), [each for each in inside if each.purpose]
+    order = sorted(
+        told, key=lambda each: (not each.is_public, _is_by_name(each), _is_member(each), -used[each.id], each.id)
+    )
+    # Versions of one function say the same.
+    different = {each.purpose.text: each for each in reversed(order) if each.purpose}
+    return [*reversed(different.values())][:_MOST_IN_THEME]
+
+
+def _is_by_name(place: RankedDocument) -> bool:
+    return place.purpose is not None and place.purpose.is_of_name
+
+
 def common_folder(parts: Iterable[RepositoryPart]) -> str:
     """The folder that contains all parts, with its slash; empty for the root."""
     above = [part.name.rstrip("/").split("/")[:-1] for part in parts]
@@ -279,11 +299,7 @@ def where_to_start(view: RepositoryView, *, most: int = MOST_STARTS) -> list[Sta
 def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
     """The best definitions: public ones before others, classes and free functions before methods, most used first. Uses
     of members count for their class. A class that does little but hold another class is a namespace, and left out."""
-    used: dict[str, float] = defaultdict(float)
-    for each in definitions:
-        parts = each.id.split(SEPARATOR)
-        for length in range(2, len(parts) + 1):
-            used[SEPARATOR.join(parts[:length])] += each.rank
+    used = _used_with_members(definitions)
     classes = [each for each in definitions if each.level == Level.CLASS]
     around = {inner.id.rpartition(SEPARATOR)[0]: inner for inner in sorted(classes, key=lambda each: used[each.id])}
     namespaces = {outer for outer, inner in around.items() if used[inner.id] >= used[outer] * _HELD}
@@ -292,6 +308,16 @@ def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
         definitions, key=lambda each: (not each.is_public, _is_member(each), -used[each.id], each.line, each.id)
     )
     return tuple(order[:_DEFINITIONS])
+
+
+def _used_with_members(definitions: Iterable[RankedDocument]) -> Mapping[str, float]:
+    """The ranks of definitions by id, those of members added to their classes'."""
+    used: dict[str, float] = defaultdict(float)
+    for each in definitions:
+        parts = each.id.split(SEPARATOR)
+        for length in range(2, len(parts) + 1):
+            used[SEPARATOR.join(parts[:length])] += each.rank
+    return used
 
 
 def _is_member(place: RankedDocument) -> bool:

@@ -30,11 +30,14 @@ from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers
 from codesum_pipeline.texts.summaries.text_history import append_history
 
 # Rises when a column of `documents` that comes from no text is filled in another way.
-DOCUMENTS_VERSION = "1"
+DOCUMENTS_VERSION = "2"
 
 Integers = npt.NDArray[np.integer[Any]]
 
-_OF_TEXTS = ["id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate"]
+_OF_TEXTS = [
+    "id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate",
+    "purpose_source",
+]  # fmt: skip
 _OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
 
 

@@ -31,6 +31,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     UpperInput,
 )
+from codesum_pipeline.texts.summaries.purposes import SHORT_FUNCTION
 
 PLACEHOLDER_VERSION = "5"
 
@@ -118,4 +119,4 @@ def _function_template(function: FunctionInput, name: str) -> str:
     opening, _ = opening_of(docstring_of(function))
     owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {make_printable(owner)}" if owner else ""
-    return f"Short function {name}{where}: {opening}" if opening else f"Short function {name}{where}"
+    return f"{SHORT_FUNCTION}{name}{where}: {opening}" if opening else f"{SHORT_FUNCTION}{name}{where}"

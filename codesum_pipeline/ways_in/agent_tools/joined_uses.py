@@ -32,7 +32,7 @@ _SEPARATORS = re.compile(r"[./:\\]+")
 # Files that are called by the name of their folder.
 _ENTRIES = frozenset({"__init__", "index", "mod", "lib", "main"})
 # Methods that are called by the name of their class.
-_CONSTRUCTORS = frozenset({"constructor", "initialize", "new", "init"})
+CONSTRUCTORS = frozenset({"constructor", "initialize", "new", "init"})
 _SUPER = "super"
 # A class and its method.
 _LONGEST_QUALIFIED = 2
@@ -50,7 +50,7 @@ def names_of(id_: str) -> frozenset[str]:
         path = PurePosixPath(id_)
         return frozenset({path.name.partition(".")[0], path.parent.name})
     last = parts[-1]
-    is_special = last.startswith("__") or last in _CONSTRUCTORS
+    is_special = last.startswith("__") or last in CONSTRUCTORS
     return frozenset({last, parts[-2], _SUPER} if is_special and len(parts) > 1 else {last})
 
 

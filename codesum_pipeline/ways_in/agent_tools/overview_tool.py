@@ -161,6 +161,8 @@ def findings_of(facts: Facts | None) -> Iterator[FrameworkEntry]:
     for each in facts["entry_points"]:
         target = one_line(each["target"] or "")
         text = " ".join(part for part in (one_line(each["kind"]), f"-> {target}" if target else "") if part)
+        said = one_line(each.get("text", ""))
+        text = f"{text}: {said}" if said else text
         yield FrameworkEntry(place=one_line(each["place"]), kind=_ENTRY_POINT, name=one_line(each["name"]), text=text)
 
 

@@ -14,6 +14,9 @@ from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
+from codesum_pipeline.ways_in.agent_tools.start_names import start_names
+from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     DocumentRow,
@@ -77,7 +80,7 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
     items: list[ReadItem] = []
     tokens = arguments.tokens
     while item < len(found) and len(items) < arguments.limit:
-        one = _read_one(sources, found[item], arguments, arguments.ids[item], after=line)
+        one = _read_one(call, sources, found[item], arguments, arguments.ids[item], after=line)
         kept = _cut(one, tokens, must=not items)
         if kept is None:
             break
@@ -97,7 +100,13 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
 
 
 def _read_one(
-    sources: SourceReader, found: IndexedDocument, arguments: ReadArguments, text: str, *, after: int
+    call: ToolContext,
+    sources: SourceReader,
+    found: IndexedDocument,
+    arguments: ReadArguments,
+    text: str,
+    *,
+    after: int,
 ) -> ReadItem:
     """One document within its bound of lines; `after` a line, without the text that an earlier part had."""
     row = DocumentRow.of(found)
@@ -105,7 +114,8 @@ def _read_one(
     facts: dict[str, str] = {}
     if not (is_range or after or arguments.parts == "source"):
         document = found.document()
-        values = {"summary": document["summary"], "signature": document["signature"] or "", **facts_of(document)}
+        values = {"summary": document["summary"], "signature": document["signature"] or ""}
+        values |= {**_facts_of_graph(call, found), **facts_of(document)}
         texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in values.items()}
         facts = {name: each for name, each in texts.items() if each and each not in row.text}
     if is_range or after:
@@ -131,6 +141,18 @@ def _read_one(
         for line in map(clean_text, lines[first - 1 : last])
     ]
     return _with_lines(item, shown, first, more=max(0, end - last))
+
+
+def _facts_of_graph(call: ToolContext, found: IndexedDocument) -> dict[str, list[str]]:
+    """What the graph says of a function or class: its role, and what it calls."""
+    if found.level not in (Level.FUNCTION, Level.CLASS):
+        return {}
+    documents = call.documents(found.repo)
+    number = documents.number_of(found)
+    return {
+        **role_of(documents, number, start_names(call, found.repo)).facts(),
+        "calls": [", ".join(called_names(documents, number))],
+    }
 
 
 def _span(arguments: ReadArguments, text: str, row: DocumentRow, count: int) -> tuple[int, int]:

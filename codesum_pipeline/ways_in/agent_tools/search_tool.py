@@ -19,6 +19,7 @@ from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     DocumentRow,
@@ -58,15 +59,17 @@ class SearchArguments(PagedArguments):
 
 
 class SearchHit(DocumentRow):
-    """A found document, the reason, and its lines that fit best."""
+    """A found document, the reason, what it calls in the repository, and its lines that fit best."""
 
     why: str = ""
+    calls: list[str] = []
     excerpt: list[str] = []
     excerpt_start: int | None = None
 
     def line(self, *, with_repo: bool = False) -> str:
         row = self.model_copy(update={"text": shorten_text(self.text, most=_LONGEST_IN_TEXT)})
-        lines = indent_lines(number_lines(self.excerpt, self.excerpt_start or 1))
+        calls = [f"calls: {', '.join(self.calls)}"] if self.calls else []
+        lines = indent_lines([*calls, *number_lines(self.excerpt, self.excerpt_start or 1)])
         return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
 
 
@@ -100,7 +103,7 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     if arguments.excerpt:
         sources.read_of(indexes, wanted)
     size = arguments.excerpt
-    hits = (_hit(hit, sources.excerpt(hit, arguments.query, size=size) if size else None) for hit in wanted)
+    hits = (_hit(call, hit, sources.excerpt(hit, arguments.query, size=size) if size else None) for hit in wanted)
     kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
     end = start + len(kept)
     if found.fits_well is False and kept:
@@ -114,7 +117,9 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     )
 
 
-def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
+def _hit(call: ToolContext, hit: Hit, excerpt: Excerpt | None) -> SearchHit:
+    documents = call.documents(hit.repo) if hit.type == Level.FUNCTION else None
+    number = documents.number(hit.id) if documents else None
     return SearchHit.showing(
         hit.repo,
         hit.id,
@@ -122,6 +127,7 @@ def _hit(hit: Hit, excerpt: Excerpt | None) -> SearchHit:
         to_builtins(hit),
         longest=_LONGEST_SUMMARY,
         why=hit.why,
+        calls=called_names(documents, number) if documents and number is not None else [],
         excerpt=[clean_text(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,
     )

@@ -9,7 +9,8 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.printable import shorten_text
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.indexes.file_formats.index_files import KINDS
 from codesum_pipeline.ways_in.agent_tools.document_tree import (
     JoinedDocuments,
@@ -53,6 +54,8 @@ TRUST_MARK = "✓"
 TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 # As many callers and callees as a document names by default.
 _MOST_NEIGHBOURS = 5
+# Names in a line for agents.
+_MOST_NAMES = 6
 
 
 def bound_surroundings(relations: DocumentRelations, *, tokens: int) -> tuple[DocumentRelations, int]:
@@ -98,6 +101,16 @@ def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelation
         calls=calls,
         dependencies=tuple(dependencies),
     )
+
+
+def called_names(documents: JoinedDocuments, number: int) -> list[str]:
+    """The qualified names of what a function calls in the repository, as its document or the graph has them."""
+    if documents.is_one_index:
+        ids = documents[number].document()["context"]["calls"]
+    else:
+        ids = [documents[each.number].id for each in related_documents(documents, number, Relation.CALLEES)]
+    names = (one_line(without_suffix(id_).partition(SEPARATOR)[2].replace(SEPARATOR, ".")) for id_ in ids)
+    return list(dict.fromkeys(filter(None, names)))[:_MOST_NAMES]
 
 
 def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:

@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse
 
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
+from codesum_pipeline.ways_in.agent_tools.graph_role import ROLE_FACTS
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES
 from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
@@ -96,8 +97,13 @@ def levels_counted(levels: Mapping[str, int]) -> str:
 
 
 def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
-    """The facts of a document without its summary and signature."""
-    return {name: value for name, value in facts.items() if name not in ("summary", "signature")}
+    """The facts of a document without its summary, signature and role."""
+    return {name: value for name, value in facts.items() if name not in ("summary", "signature", *ROLE_FACTS)}
+
+
+def role_lines(facts: Mapping[str, str]) -> list[str]:
+    """The lines of a document's role: `Used by Shop.pay: Takes the money`."""
+    return [f"{name.capitalize()} {facts[name]}" for name in ROLE_FACTS if name in facts]
 
 
 def format_usd(amount: float) -> str:
@@ -123,6 +129,7 @@ def _environment() -> Environment:
         "folder_name": folder_name,
         "levels": levels_counted,
         "without_lead": without_lead,
+        "role_lines": role_lines,
         "number": lambda number: f"{number:,}",
         "usd": format_usd,
     }

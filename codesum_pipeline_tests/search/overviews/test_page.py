@@ -4,6 +4,7 @@ import re
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
 from codesum_pipeline.search.overviews.overview import (
@@ -27,8 +28,10 @@ from codesum_pipeline.search.overviews.parts import (
     common_folder,
     divide_into_parts,
     find_neighbourhoods,
+    theme_of,
     where_to_start,
 )
+from codesum_pipeline.texts.summaries.purposes import Purpose
 
 HOSTILE = [
     '"] --> x["',
@@ -304,3 +307,41 @@ def test_the_stored_facts_are_bounded_and_say_what_they_leave_out():
 
     assert (len(facts["entry_points"]), facts["entry_points_left_out"]) == (500, 200)
     assert (len(facts["neighbourhoods"]), facts["neighbourhoods_left_out"]) == (300, 100)
+
+
+def told(id_: str, text: str, source: str, *, rank: float = 0.1) -> RankedDocument:
+    return replace(place(id_, rank=rank), purpose=Purpose(text, source))
+
+
+def test_a_part_without_words_of_its_own_says_what_its_most_used_definitions_are_for():
+    every = [
+        told("a/x.py::Book", "Keeps tickets", "docstring", rank=0.3),
+        told("a/x.py::Old", "Keeps tickets", "docstring", rank=0.2),
+        told("a/x.py::close_all", "Closes all", "name", rank=0.9),
+        told("a/y.py::read", "Reads a row", "message", rank=0.2),
+        place("a/y.py::unsaid", rank=0.9),
+    ]
+    view = view_of("b/z.py", links={("a/x.py", "b/z.py"): 3})
+    files = {path: place(path) for path in ("a/x.py", "a/y.py", "b/z.py")}
+    view = RepositoryView("shop", ".", files | {each.id: each for each in every}, [*files], {"python": 3}, view.links)
+    division = Division(
+        (RepositoryPart("a/", ("a/x.py", "a/y.py"), 7), RepositoryPart("b/", ("b/z.py",), 1)),
+        0,
+        (Link("a/", "b/", 3), Link("b/", "a/", 1)),
+        0,
+    )
+    themes = {part.name: theme_of(view, part) for part in division.parts}
+
+    page = render_page(overview_of(view, division=division, themes=themes))
+
+    assert "- `a/`, 2 files: `Book`: Keeps tickets; `read`: Reads a row. Uses `b/`.\n" in page
+    assert "- `b/`, 1 file\n" in page, "what it uses says nothing of it"
+
+
+def test_an_entry_point_says_what_it_is_for():
+    entry = EntryPoint("pay", EntryKind.COMMAND, "setup.py", 3, "shop:pay")
+    texts = {("setup.py", 3): "Takes the *money*"}
+
+    page = render_page(overview_of(view_of("shop.py"), entry_points=[entry], entry_texts=texts))
+
+    assert "- `pay`, command → `shop:pay` (`setup.py:3`): Takes the \\*money\\*\n" in page

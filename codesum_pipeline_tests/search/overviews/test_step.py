@@ -73,7 +73,7 @@ def test_a_page_says_what_the_repository_is_its_parts_entries_frameworks_and_cha
 
     assert "Desk is a help desk for parcel shops. (`README.md:3`)" in page
     assert "In `desk/`:" in page and "```mermaid\ngraph LR\n" in page
-    assert "- `tickets/`, 2 files: Uses `store/rows.py`." in page
+    assert "- `tickets/`, 2 files: `Book`: Keeps tickets; `Book.open`: Open a ticket. Uses `store/rows.py`." in page
     assert "- `desk`, command → `desk.cli:main` (`pyproject.toml:8`)" in page
     assert "- `cli.py`, script (`desk/cli.py:12`)" in page, "the line in the file, not that of the canonical source"
     assert "- Web framework: **Flask** `>=3` (`pyproject.toml:4`, imported by 1 file)" in page

@@ -49,7 +49,7 @@ def test_a_function_is_read_with_what_is_known_of_it(answer_text):
     text = answer_text("read", ids=["shop/orders.py::OrderBook::place"])
 
     assert "shop/orders.py:14-21  function  OrderBook.place" in text
-    assert "raises ValueError: an order needs a price" in text
+    assert "raises ValueError when total <= 0: an order needs a price" in text
     assert "14\t    def place(self, basket, card):" in text
 
 

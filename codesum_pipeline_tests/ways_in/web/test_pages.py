@@ -32,6 +32,14 @@ def test_a_hit_has_its_path_summary_excerpt_and_why(site):
     assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
 
 
+def test_a_hit_and_its_page_say_what_the_graph_adds(site):
+    found = page(site, "/", q="turn food into energy")
+    shown_alone = page(site, "/document", repo="zoo", id="zoo/animals.py::digest")
+
+    assert "Used by feed: Give food to an animal" in found.text
+    assert "Used by feed: Give food to an animal; Animal.eat: Take food and digest it" in shown_alone.text
+
+
 def test_what_is_typed_gets_the_hits_of_the_page_without_its_frame(site):
     whole, part = (get(site, path, q="ticket price").text for path in ("/", "/hits"))
 

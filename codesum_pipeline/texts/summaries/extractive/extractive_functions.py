@@ -102,7 +102,8 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
             comment, PurposeSource.COMMENT, (facts.signature_line, min(facts.signature_line + 1, _lines(code)))
         )
     clause = make_sentence(clause_of_function(code.function, code.prefix))
-    return Headline(clause, PurposeSource.NAME, (facts.signature_line, facts.signature_line))
+    source = PurposeSource.NAME if clause else PurposeSource.BODY
+    return Headline(clause, source, (facts.signature_line, facts.signature_line))
 
 
 def _name_of(code: CodeFacts, around: str) -> str:

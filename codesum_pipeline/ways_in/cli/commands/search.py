@@ -34,6 +34,7 @@ from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
+    HitHeading,
     catalogue_of,
     describe_neighbours,
     explain_trust_mark,
@@ -214,13 +215,12 @@ class AnswerView(Struct, frozen=True):
         for rank, each in enumerate(self.hits, start=1):
             hit, signature = each.hit, one_line(each.hit.signature_summary or "")
             lines = lines_of(hit.start_line, hit.end_line)
-            yield Text.assemble(
-                (f"{rank:>{width}}. ", "bold"),
-                (one_line(hit.id), "bold cyan"),
+            rest = Text.assemble(
                 (f"  {lines}" if lines else "", "cyan"),
                 (f"  {hit.type}{f' in {hit.repo}' if len(self.repositories) > 1 else ''}", "dim"),
                 ("  changed since" if each.changed_since else "", "yellow"),
             )
+            yield HitHeading(f"{rank:>{width}}. ", one_line(hit.id), rest)
             if len(signature) > _SIGNATURE_CHARACTERS:
                 signature = f"{signature[: _SIGNATURE_CHARACTERS - 1].rstrip()}…"
             if signature:

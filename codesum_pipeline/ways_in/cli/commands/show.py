@@ -26,8 +26,10 @@ from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
+from codesum_pipeline.ways_in.agent_tools.graph_role import GraphRole, role_of
 from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview, tell_differing
 from codesum_pipeline.ways_in.agent_tools.read_tool import facts_of
+from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
@@ -95,18 +97,21 @@ def show(
     number = documents.number_of(found)
     call.tell_gone(documents, number)
     relations = surroundings_of(documents, number)
+    role = role_of(documents, number, start_names(call, found.repo))
     document |= failure_and_price(invocation.layout, found.repo, document)
     document["templates"] = templates_named(invocation.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
     if as_json:
         freshness = {"as_of": call.as_of([found.repo]), "changed_since": bool(changed[found.repo])}
-        print_json({"repo": found.repo, **document, **to_builtins(relations), **freshness})
+        print_json({"repo": found.repo, **document, **to_builtins(relations), "role": to_builtins(role), **freshness})
         return
     note_as_of(call, [found.repo])
-    show_parts(*_sections(found.repo, document, relations))
+    show_parts(*_sections(found.repo, document, relations, role))
 
 
-def _sections(repo: str, document: Mapping[str, Any], relations: DocumentRelations) -> Iterator[RenderableType]:
+def _sections(
+    repo: str, document: Mapping[str, Any], relations: DocumentRelations, role: GraphRole
+) -> Iterator[RenderableType]:
     lines = lines_of(document["start_line"], document["end_line"])
     yield Text.assemble((one_line(document["id"]), "bold"), (f"  {lines}".rstrip(), "cyan"))
     marks = [name for name in ("placeholder", "test", "vendored") if document[f"is_{name}"]]
@@ -117,6 +122,7 @@ def _sections(repo: str, document: Mapping[str, Any], relations: DocumentRelatio
     yield indent_part(Text(clean_text(document["summary"])), 2, above=1, below=1)
     facts = facts_of(document)
     fields_shown = {
+        **role.facts(),
         "intent": facts.pop("intent"),
         "interface": document["signature_summary"],
         **facts,
