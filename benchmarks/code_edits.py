@@ -20,7 +20,7 @@ from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 TABLE = Path(__file__).with_name("code_edits.toml")
 _BRANCH = re.compile(r"(?:^|_)(?:if|elif|elsif|elseif|unless|while|until|guard|guards|ternary|conditional)(?:_|$)")
-_TEXT = re.compile(r"string|text|quoted|word|raw")
+_TEXT = re.compile(r"^(?!.*(?:content|fragment|start|end|escape|type)).*(?:string|quoted|text|encapsed|raw)")
 _WORD = re.compile(rb"(?<![%{$\\\w@:#&])[a-zA-Z]{4,}(?![\w}(:=])")
 _PLAIN_TEXT = re.compile(rb"[\w .,+-]*")
 _LEAST_WORDS = 3
@@ -119,9 +119,10 @@ class Code(Struct, frozen=True):
     def is_comment(self, node: Node) -> bool:
         return node.type in self.declaration.spec.comments or "comment" in node.type
 
-    def is_text(self, node: Node) -> bool:
-        """Whether a node is a text literal, of which no part is one too."""
-        return node.type in self.declaration.spec.atoms and bool(_TEXT.search(node.type))
+    def is_text(self, place: Place) -> bool:
+        """Whether a node is a text literal, and no part of one."""
+        parent = place.parent
+        return bool(_TEXT.search(place.node.type)) and not (parent and _TEXT.search(parent.type))
 
 
 def _places(root: Node) -> Iterator[Place]:
@@ -149,7 +150,7 @@ def turned_conditions(code: Code) -> Iterator[Edit]:
             continue
         opposite = _opposite(code, node) if not node.child_count else None
         is_between = parent.child_count >= 3 and parent.children[0] != node != parent.children[-1]
-        if opposite and is_between:
+        if opposite and (is_between or opposite.startswith("-")):
             yield Edit("condition", node.start_byte, node.end_byte, opposite.encode())
         elif code.text(node) in (b"not", b"!") and parent.named_child_count == 1 and parent.children[0] == node:
             yield Edit("condition", node.start_byte, parent.named_children[0].start_byte, b"")
@@ -166,7 +167,8 @@ def _opposite(code: Code, node: Node) -> str | None:
 def _is_in_condition(code: Code, place: Place) -> bool:
     """Whether a node is in the head of a branch: between both there is no block and no statement."""
     spec = code.declaration.spec
-    inner = _containers(code.language) | spec.lines | spec.openers
+    # A test of a shell is a statement.
+    inner = (_containers(code.language) | spec.lines | spec.openers) - {"test_command"}
     for node in reversed(place.above[-_MOST_ABOVE:]):
         if _BRANCH.search(node.type) or _is_macro_branch(code, node):
             return True
@@ -227,7 +229,7 @@ def changed_messages(code: Code) -> Iterator[Edit]:
     heads = re.compile(_table()["messages"]["heads"].encode())
     for place in code.places:
         node = place.node
-        if not code.is_text(node) or len(_WORD.findall(code.text(node))) < _LEAST_WORDS:
+        if not code.is_text(place) or len(_WORD.findall(code.text(node))) < _LEAST_WORDS:
             continue
         around = next((one for one in reversed(place.above[-_MOST_ABOVE:]) if _speaks(code, one, node, heads)), None)
         if around is not None:
