@@ -7,7 +7,7 @@ break the arguments of a call over lines. `benchmarks/code_edits.toml` has what 
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ _BRANCH = re.compile(r"(?:^|_)(?:if|elif|elsif|elseif|unless|while|until|guard|g
 _TEXT = re.compile(r"^(?!.*(?:content|fragment|start|end|escape|type)).*(?:string|quoted|text|encapsed|raw)")
 _WORD = re.compile(rb"(?<![%{$\\\w@:#&])[a-zA-Z]{4,}(?![\w}(:=])")
 _PLAIN_TEXT = re.compile(rb"[\w .,+-]*")
+_DOC_MARKS = (b"///", b"//!", b"/**", b"/*!", b"---", b"-- |", b"-- ^")
 _LEAST_WORDS = 3
 _HEAD_BYTES = 80
 _MOST_ABOVE = 6
@@ -233,7 +234,7 @@ def changed_messages(code: Code) -> Iterator[Edit]:
             continue
         around = next((one for one in reversed(place.above[-_MOST_ABOVE:]) if _speaks(code, one, node, heads)), None)
         if around is not None:
-            yield from _other_word(code, node, "message")
+            yield from other_word_in(code.source, node.start_byte + 1, node.end_byte, "message")
 
 
 def _speaks(code: Code, around: Node, text: Node, heads: re.Pattern[bytes]) -> bool:
@@ -244,9 +245,9 @@ def _speaks(code: Code, around: Node, text: Node, heads: re.Pattern[bytes]) -> b
     )
 
 
-def _other_word(code: Code, node: Node, kind: str) -> Iterator[Edit]:
+def other_word_in(source: bytes, start: int, end: int, kind: str) -> Iterator[Edit]:
     """The longest word of a text or comment, as another one."""
-    found = [*_WORD.finditer(code.source, node.start_byte + 1, node.end_byte)]
+    found = [*_WORD.finditer(source, start, end)]
     if found:
         match = max(found, key=lambda one: (len(one[0]), -one.start()))
         words = _table()["messages"]["words"].encode().split()
@@ -259,7 +260,8 @@ def _line_starts(code: Code) -> Iterator[tuple[int, bytes]]:
     indentation."""
     definitions = code.declaration.definitions.keys() | code.declaration.spec.wrappers
     for node, siblings in _statements(code):
-        if node in siblings[:1] or node.type in definitions or not node.start_byte:
+        # What documents a definition at the begin of a statement stands above the statement.
+        if node in siblings[:1] or _begins_a_definition(node, definitions):
             continue
         previous = node.prev_sibling
         if previous is None or code.is_comment(previous):
@@ -269,6 +271,14 @@ def _line_starts(code: Code) -> Iterator[tuple[int, bytes]]:
         # A line that goes on is no place for another.
         if not indent.strip() and not code.source[:line].rstrip(b"\n").endswith(b"\\"):
             yield line, indent
+
+
+def _begins_a_definition(node: Node, definitions: Container[str]) -> bool:
+    """Whether something is defined on a node's first line."""
+    row = node.start_point.row
+    return node.type in definitions or any(
+        _begins_a_definition(child, definitions) for child in node.named_children if child.start_point.row == row
+    )
 
 
 def added_comments(code: Code) -> Iterator[Edit]:
@@ -293,8 +303,8 @@ def changed_comments(code: Code) -> Iterator[Edit]:
         before, behind = node.prev_named_sibling, node.next_named_sibling
         if before is None or behind is None or code.is_comment(before) or code.is_comment(behind):
             continue
-        if behind.type not in definitions and len(place.above) > 2:
-            yield from _other_word(code, node, "comment changed")
+        if not _begins_a_definition(behind, definitions) and not code.text(node).startswith(_DOC_MARKS):
+            yield from other_word_in(code.source, node.start_byte + 1, node.end_byte, "comment changed")
 
 
 def other_quotes(code: Code) -> Iterator[Edit]:
