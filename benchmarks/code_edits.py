@@ -261,7 +261,7 @@ def _line_starts(code: Code) -> Iterator[tuple[int, bytes]]:
     definitions = code.declaration.definitions.keys() | code.declaration.spec.wrappers
     for node, siblings in _statements(code):
         # What documents a definition at the begin of a statement stands above the statement.
-        if node in siblings[:1] or _begins_a_definition(node, definitions):
+        if node in siblings[: 1 + _is_docstring(code, siblings[0])] or _begins_a_definition(node, definitions):
             continue
         previous = node.prev_sibling
         if previous is None or code.is_comment(previous):
@@ -271,6 +271,11 @@ def _line_starts(code: Code) -> Iterator[tuple[int, bytes]]:
         # A line that goes on is no place for another.
         if not indent.strip() and not code.source[:line].rstrip(b"\n").endswith(b"\\"):
             yield line, indent
+
+
+def _is_docstring(code: Code, node: Node) -> bool:
+    """Whether a statement is nothing but a text: a comment behind it opens the body."""
+    return code.text(node).lstrip(b"rRuUbB")[:1] in (b"'", b'"')
 
 
 def _begins_a_definition(node: Node, definitions: Container[str]) -> bool:
@@ -302,6 +307,8 @@ def changed_comments(code: Code) -> Iterator[Edit]:
             continue
         before, behind = node.prev_named_sibling, node.next_named_sibling
         if before is None or behind is None or code.is_comment(before) or code.is_comment(behind):
+            continue
+        if _is_docstring(code, before):
             continue
         if not _begins_a_definition(behind, definitions) and not code.text(node).startswith(_DOC_MARKS):
             yield from other_word_in(code.source, node.start_byte + 1, node.end_byte, "comment changed")

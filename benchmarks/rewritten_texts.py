@@ -4,8 +4,8 @@
 
 BEFORE and AFTER are checkouts. Each indexes a copy of each folder. Then some functions, drawn by chance, are edited one
 at a time: a call of the body is dropped, a word of a message changed, a word of the documentation, a word of the
-documentation of a class. After each edit both index again, and their histories say which texts were written anew, by
-level; an edit is taken back before the next. `looked at` are those that were written to the same words.
+documentation of a class. After each edit, which stays, both index again, and their histories say which texts were
+written anew, by level. `looked at` are those that were written to the same words. No file is edited twice.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def _documentation_edits(code: Code, path: str, symbols: Sequence[Symbol]) -> It
 
 
 def draw_edits(folder: Path, count: int, seed: int) -> list[FileEdit]:
-    """So many edits of each kind, by chance, of different files where there are so many."""
+    """So many edits of each kind, if there are, by chance; each of another file."""
     chance = random.Random(f"{seed} {folder.name}")
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and ".git" not in path.parts]
     chance.shuffle(paths)
@@ -91,9 +91,10 @@ def draw_edits(folder: Path, count: int, seed: int) -> list[FileEdit]:
         by_kind: dict[str, list[FileEdit]] = defaultdict(list)
         for edit in edits_of(name, path.read_bytes()):
             by_kind[edit.kind].append(edit)
-        for kind, found in by_kind.items():
-            if len(drawn[kind]) < count:
-                drawn[kind].append(chance.choice(found))
+        # The kind of which fewest were found.
+        if wanted := [kind for kind in KINDS if by_kind[kind] and len(drawn[kind]) < count]:
+            kind = min(wanted, key=lambda one: len(drawn[one]))
+            drawn[kind].append(chance.choice(by_kind[kind]))
         if all(len(drawn[kind]) >= count for kind in KINDS):
             break
     return [edit for kind in KINDS for edit in drawn[kind]]
@@ -129,9 +130,6 @@ def measure_folder(
     for edit in draw_edits(folder, count, seed):
         repo.commit({edit.path: edit.text})
         yield edit, [written_by_edit(tree, home, repo) for tree, home in zip(trees, homes, strict=True)]
-        repo.commit({edit.path: files[edit.path]})
-        for tree, home in zip(trees, homes, strict=True):
-            cost_of(tree, home, "index", str(repo.path))
 
 
 def print_table(found: Sequence[tuple[FileEdit, Sequence[Written]]]) -> None:

@@ -7,7 +7,7 @@ texts alone, whichever version wrote them:
   by its evidence (`PurposeSource`), "none" without one;
 - *echo*: every telling word of summary and purpose is a word of the name, the signature or the path;
 - *names*: no echo, but every telling word is one of those or of the names that it holds, imports or exports;
-- *empty*: nothing but the name, and what it is part of;
+- *empty*: no headline, and nothing but the name and what it is part of;
 - *residue*: marks of a markup, or a bracket without its other half.
 """
 
@@ -63,16 +63,26 @@ def headline_evidence(document: Document) -> str:
     first = next(iter(split_sentences(document.text.summary)), "")
     if document.source is PurposeSource.DOCSTRING:
         return document.source.value
-    bare = first.removesuffix(".").lower()
-    name = name_in_words(document.child.name).lower()
-    is_name = bare.endswith(name) and len(bare) < len(name) + 20
-    return NO_HEADLINE if not first or is_name or _is_fact(first) else document.source.value
+    if document.source is not PurposeSource.NAME:
+        return NO_HEADLINE if not first or _is_fact(first, frozenset()) else document.source.value
+    bare, name = first.removesuffix(".").lower(), name_in_words(document.child.name).lower()
+    spoken = _spoken([document.child.name])
+    is_of_name = bool(frozenset(tokenize(first)) & spoken)
+    return NO_HEADLINE if _is_bare(bare, name) or not is_of_name or _is_fact(first, spoken) else document.source.value
 
 
-def _is_fact(sentence: str) -> bool:
+def _is_bare(sentence: str, name: str) -> bool:
+    """Whether a sentence is a name, or the name behind words for what it is."""
+    kind = sentence.removesuffix(name)
+    return sentence.endswith(name) and not _words_of("articles").intersection(kind.split()) and not telling_words(kind)
+
+
+def _is_fact(sentence: str, name: frozenset[str]) -> bool:
+    """Whether a sentence opens as a fact does, and neither the next word nor the name shows it to be a clause."""
     lead, _, rest = sentence.partition(" ")
-    is_lead = lead.removesuffix(":") in _words_of("leads") or lead in _words_of("leads")
-    return is_lead and rest.partition(" ")[0].rstrip(".,") not in _words_of("articles")
+    if not {lead, lead.removesuffix(":")} & _words_of("leads"):
+        return False
+    return rest.partition(" ")[0].rstrip(".,") not in _words_of("articles") and not name.intersection(tokenize(lead))
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -112,7 +122,9 @@ def held_words(document: Document) -> frozenset[str]:
 
 
 def is_empty_text(document: Document) -> bool:
-    """Whether a summary says nothing but the name and the place."""
+    """Whether a summary has no headline, and says nothing but the name and the place."""
+    if headline_evidence(document) != NO_HEADLINE:
+        return False
     own = _spoken([document.writer_input.id, document.child.name])
     return all(
         sentence.startswith("Part of ") or telling_words(sentence) <= own

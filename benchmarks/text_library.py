@@ -14,7 +14,7 @@ from codesum_pipeline.foundation.data_model.document import Level, PurposeSource
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, module_path_of, parent_modules, without_suffix
-from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol, SymbolType
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.foundation.store.rows import from_table, to_table
@@ -22,12 +22,14 @@ from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 from codesum_pipeline.texts.summaries.function_texts import trivial_functions
+from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
     ChildText,
     ClassInput,
     FileInput,
     FunctionInput,
+    Holder,
     ModuleInput,
     TextFileInput,
     UpperInput,
@@ -60,9 +62,11 @@ class Library:
     bodies: dict[str, str] = field(default_factory=dict)
     write_s: float = 0.0
 
-    def add(self, writer_input: AnyInput, level: Level, name: str, *, is_trivial: bool) -> None:
-        """Write one document with the writer that a build would choose."""
-        text = write_text(writer_input, PLACEHOLDER if is_trivial else EXTRACTIVE)
+    def add(
+        self, writer_input: AnyInput, level: Level, name: str, *, is_trivial: bool, holder: Holder | None = None
+    ) -> None:
+        """Write one document with the writer that a build would choose; a `holder` is that of a function."""
+        text = write_text(writer_input, PLACEHOLDER if is_trivial else EXTRACTIVE, holder)
         child = ChildText(writer_input.id, name, level, "", is_trivial, text.text.summary, text.text.keywords)
         self.documents[writer_input.id] = Document(writer_input, child, text.text, text.purpose_source)
 
@@ -100,51 +104,56 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
     """Write every document, children before parents."""
     library = Library()
     symbols = [symbol for one in parsed for symbol in one.symbols]
-    table = to_table([symbol for symbol in symbols if symbol.type is SymbolType.FUNCTION], Symbol)
-    functions = from_table(table, FunctionInput)
-    trivial = trivial_functions(table, FilterSettings())
-    started = time.perf_counter()
-    for function in functions:
-        name = without_suffix(function.id).rpartition("::")[2]
-        library.add(function, Level.FUNCTION, name, is_trivial=function.id in trivial)
-    library.write_s = time.perf_counter() - started
-    library.bodies = {function.id: function.canonical_source for function in functions}
+    facts = to_table([one.facts for one in parsed], FileFacts).select(["file_path", "language", "docstring"])
+    holders = Holders.of_tables(to_table(symbols, Symbol), facts)
+    _write_functions(library, [symbol for symbol in symbols if symbol.type is SymbolType.FUNCTION], holders)
     within = defaultdict(list)
     types = {symbol.id: symbol.type for symbol in symbols}
     for symbol in symbols:
         within[symbol.parent_id or symbol.file_path].append(symbol.id)
     classes = [symbol for symbol in symbols if symbol.type is SymbolType.CLASS]
     for symbol in sorted(classes, key=lambda one: -one.id.count("::")):
-        library.add_upper(
-            class_input(symbol, library.children(_members(within[symbol.id], types))),
-            Level.CLASS,
-            without_suffix(symbol.id).rpartition("::")[2],
-        )
+        members = library.children(_members(within[symbol.id], types))
+        holder = holders.of_symbol(symbol.parent_id, symbol.file_path)
+        name = without_suffix(symbol.id).rpartition("::")[2]
+        library.add_upper(class_input(symbol, members, holder), Level.CLASS, name)
     for one in parsed:
-        file = file_input(one, library.children(within[one.facts.file_path]))
+        path = one.facts.file_path
+        file = file_input(one, library.children(within[path]), holders.of_file(path))
         library.add_upper(file, Level.FILE, file.name)
     for path, (language, text) in texts.items():
-        library.add_upper(
-            TextFileInput(path, path.rpartition("/")[2], language, text), Level.FILE, path.rpartition("/")[2]
-        )
+        name = path.rpartition("/")[2]
+        library.add_upper(TextFileInput(path, name, language, text), Level.FILE, name)
     _write_modules(library, [*(one.facts.file_path for one in parsed), *texts], texts, key)
     return library
+
+
+def _write_functions(library: Library, symbols: Sequence[Symbol], holders: Holders) -> None:
+    table = to_table(symbols, Symbol)
+    trivial = trivial_functions(table, FilterSettings())
+    started = time.perf_counter()
+    for function, symbol in zip(from_table(table, FunctionInput), symbols, strict=True):
+        name, is_trivial = without_suffix(function.id).rpartition("::")[2], function.id in trivial
+        holder = holders.of_symbol(symbol.parent_id, symbol.file_path)
+        library.add(function, Level.FUNCTION, name, is_trivial=is_trivial, holder=holder)
+    library.write_s = time.perf_counter() - started
+    library.bodies = {symbol.id: symbol.canonical_source for symbol in symbols}
 
 
 def _members(ids: Sequence[str], types: Mapping[str, SymbolType]) -> list[str]:
     return [id_ for id_ in ids if id_ in types]
 
 
-def class_input(symbol: Symbol, children: tuple[ChildText, ...]) -> ClassInput:
+def class_input(symbol: Symbol, children: tuple[ChildText, ...], holder: Holder | None = None) -> ClassInput:
     """A class as its writer sees it."""
     fields = tuple(one.text for one in symbol.facts.fields)
     return ClassInput(
         symbol.id, symbol.qualified_name, symbol.name, symbol.language, symbol.signature, symbol.docstring,
-        symbol.bases, symbol.modifiers, fields, children,
+        symbol.bases, symbol.modifiers, fields, children, holder,
     )  # fmt: skip
 
 
-def file_input(parsed: ParsedFile, children: tuple[ChildText, ...]) -> FileInput:
+def file_input(parsed: ParsedFile, children: tuple[ChildText, ...], holder: Holder | None = None) -> FileInput:
     """A parsed file as its writer sees it."""
     facts = parsed.facts
     found = [one for one in facts.imports if one.scope_id is None]
@@ -153,6 +162,7 @@ def file_input(parsed: ParsedFile, children: tuple[ChildText, ...]) -> FileInput
     return FileInput(
         facts.file_path, name, facts.language, facts.docstring,
         tuple(sorted(imports)), facts.globals, facts.exports, children, facts.reexports or (), facts.literals,
+        holder,
     )  # fmt: skip
 
 
@@ -164,18 +174,19 @@ def _write_modules(library: Library, paths: Sequence[str], texts: Mapping[str, t
             within[folder].add(child)
             child = folder
     for folder in sorted(within, key=lambda one: (one == ROOT_MODULE, -one.count("/"), one)):
-        readme = next(
+        readme_path = next(
             (
-                texts[path][1]
+                path
                 for path in sorted(texts)
                 if module_path_of(path) == folder and path.rpartition("/")[2].lower().startswith("readme")
             ),
-            None,
+            "",
         )
         name = key if folder == ROOT_MODULE else folder.rpartition("/")[2]
-        library.add_upper(
-            ModuleInput(folder, name, readme, library.children(sorted(within[folder] - {folder}))), Level.MODULE, name
-        )
+        children = library.children(sorted(within[folder] - {folder}))
+        readme = texts[readme_path][1] if readme_path else None
+        shown = ModuleInput(folder, name, readme, children, readme_path.rpartition("/")[2] or None)
+        library.add_upper(shown, Level.MODULE, name)
 
 
 def clone_in(folder: Path) -> Path:
