@@ -48,12 +48,13 @@ class Holders(Struct, frozen=True):
         if known := _LAST_HOLDERS.find(made_from):
             return known
         symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
-        holders = cls._of_tables(symbols, facts)
+        holders = cls.of_tables(symbols, facts)
         _LAST_HOLDERS.keep(made_from, holders if symbols.num_rows < _MOST_KEPT else None)
         return holders
 
     @classmethod
-    def _of_tables(cls, symbols: pa.Table, facts: pa.Table) -> "Holders":
+    def of_tables(cls, symbols: pa.Table, facts: pa.Table) -> "Holders":
+        """Those of some rows of both tables, of which `facts` ends with the docstring."""
         classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
         files = {path: Holder(path, path, language, words) for path, language, words in _documented(facts)}
         documented = {
