@@ -109,7 +109,7 @@ def _places(index: PublishedIndex, answer: QuestionResult) -> list[str]:
 
 def _describe_document(document: Mapping[str, object]) -> str:
     name = f" `{document['qualified_name']}`" if document["qualified_name"] else ""
-    return f"{document['level']} {document['file_path'] or document['id']}{name}"
+    return f"{document['file_path'] or document['id']}{name}"
 
 
 def _describe_chunk(hit: Hit) -> str:
