@@ -132,11 +132,24 @@ def write_tree(tree: Tree, clones: Path, folder: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     with tempfile.TemporaryFile() as archive:
-        command = ["git", "-C", str(clone), "archive", tree.commit, *([tree.scope] if tree.scope else [])]
+        left_out = [f":(exclude,literal){path}" for path in _absent_files(clone, tree.commit)]
+        command = ["git", "-C", str(clone), "archive", tree.commit, "--", tree.scope or ".", *left_out]
         subprocess.run(command, stdout=archive, check=True)
         archive.seek(0)
         subprocess.run(["tar", "-x", "-C", str(unfinished)], stdin=archive, check=True)
     unfinished.rename(folder)
+
+
+def _absent_files(clone: Path, commit: str) -> list[str]:
+    """The files of a commit whose content the clone lacks, as clones made without large files do."""
+    git = ["git", "-C", str(clone)]
+    entries = subprocess.run([*git, "ls-tree", "-rz", commit], capture_output=True, text=True, check=True).stdout
+    # A line is `mode type blob<TAB>path`; a submodule's commit is never in the clone.
+    files = [entry.partition("\t") for entry in entries.split("\0") if entry.split(" ", 2)[1:2] == ["blob"]]
+    blobs = "\n".join(about.rpartition(" ")[2] for about, _, _ in files)
+    found = subprocess.run([*git, "cat-file", "--batch-check"], input=blobs, capture_output=True, text=True, check=True)
+    states = found.stdout.splitlines()
+    return [path for (_, _, path), state in zip(files, states, strict=True) if state.endswith(" missing")]
 
 
 def find_clone(clones: Path, repo: str) -> Path:
