@@ -303,7 +303,7 @@ def _short_name(level: str, path: str, qualified_name: str | None) -> str:
 
 
 # Part of the versions of builds in which a model writes: a change makes their lanes anew.
-AUTHOR_WORDS_VERSION = "3"
+AUTHOR_WORDS_VERSION = "4"
 
 
 def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:

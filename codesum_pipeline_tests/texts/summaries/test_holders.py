@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.document import Cause, Level
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.homes import Reports, build
-from codesum_pipeline_tests.support.model_builds import KEY_ENV, Shop, shop
+from codesum_pipeline_tests.support.model_builds import KEY_ENV, shop
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 ORDERS = '''"""Takes orders of customers."""

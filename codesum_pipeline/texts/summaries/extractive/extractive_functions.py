@@ -29,6 +29,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
 )
 from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
+from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -101,6 +102,8 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
         return Headline(
             comment, PurposeSource.COMMENT, (facts.signature_line, min(facts.signature_line + 1, _lines(code)))
         )
+    if said := said_by(code):
+        return Headline(make_sentence(said.text), PurposeSource.MESSAGE, (said.line, said.line))
     clause = make_sentence(clause_of_function(code.function, code.prefix))
     source = PurposeSource.NAME if clause else PurposeSource.BODY
     return Headline(clause, source, (facts.signature_line, facts.signature_line))
