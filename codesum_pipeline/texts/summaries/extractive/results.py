@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
-from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, without_foreign_names
+from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 
 _MAX_CONDITIONAL = 2
 _MAX_CONDITION_CHARS = 60
