@@ -188,8 +188,6 @@ def _package(name: str, language: str) -> str:
 
 _OPENING_CHARS = 360
 _MAX_FILES = 6
-# How texts begin that only say what a file holds.
-_LISTS = ("Defines ", "Re-exports ", "Runs with ")
 
 
 def write_module(folder: ModuleInput) -> ExtractiveText:
@@ -226,8 +224,8 @@ def _is_word(name: str) -> bool:
 def _from_entry(folder: ModuleInput) -> str:
     """The first sentence about the file that speaks for its folder, where it says more than names."""
     for child in _of(folder, Level.FILE):
-        if bare_name(child) in ENTRY_FILES and not headline_of(child).startswith(_LISTS):
-            return make_sentence(headline_of(child))
+        if bare_name(child) in ENTRY_FILES and (headline := headline_of(child)):
+            return make_sentence(headline)
     return ""
 
 

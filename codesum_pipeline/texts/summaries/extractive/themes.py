@@ -10,6 +10,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     make_printable,
+    make_sentence,
     split_sentences,
     word_set,
 )
@@ -31,6 +32,8 @@ from codesum_pipeline.texts.summaries.extractive.words import (
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText
 
+# How texts begin that only say what a file or folder holds.
+LISTS = ("Defines ", "Re-exports ", "Runs with ", "Holds ")
 _MAX_HEADLINES = 3
 _MAX_CHARS = 120
 # Of so many headlines at least, a word in most of them is what all are about.
@@ -58,7 +61,14 @@ _KINDS_SAID = ("file", "folder", "class", "the", "of")
 def theme_of(children: Sequence[ChildText], *levels: Level, own_name: str) -> str:
     """Up to three headlines of the children at these levels as one sentence, the word that most share before them; ""
     without any. Functions are said by what they do, all others by their names, too."""
-    ranked = [one for one in rank_children(children) if one.level in levels and is_chosen_name(bare_name(one))]
+    ranked = [
+        one
+        for one in rank_children(children)
+        if one.level in levels and is_chosen_name(bare_name(one)) and bare_name(one) != own_name
+    ]
+    if len(children) == 1 and children[0].level is Level.MODULE:
+        # A folder that only holds another one is about the same.
+        return make_sentence(headline_of(children[0]))
     found = [(one, headline) for one in ranked if (headline := headline_of(one))]
     found = [pair for pair in found if is_public(pair[0])] or found
     said = dict.fromkeys(_said(one, headline) for one, headline in found[:_MAX_HEADLINES])
