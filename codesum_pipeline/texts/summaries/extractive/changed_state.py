@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
-from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, known_calls
+from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, field_words, known_calls
 from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -22,7 +22,6 @@ _ASSIGNED = re.compile(
 _MAX_SOURCE_CHARS = 100_000
 _MAX_NAMES = 3
 _ANY = "any"
-_CLAIMS = {(word,) for word in ("is", "has", "was", "can", "should", "needs", "did", "had", "are", "have", "maybe")}
 
 
 def assigned_names(function: FunctionInput) -> frozenset[str]:
@@ -77,8 +76,12 @@ def _path_in_object(written: Fact, receivers: set[str]) -> tuple[str, ...]:
 
 
 def _is_thing(name: str) -> bool:
-    """Whether a field's name is a noun of its own: not a letter, not a claim such as `isOpen`."""
-    return len(name.strip("_")) > 2 and name_words(name)[:1] not in _CLAIMS
+    """Whether a field's name is a noun of its own: not a letter, not a claim such as `isOpen`, not `last`."""
+    words = name_words(name)
+    is_claim = words[:1] and (
+        words[0] in field_words("claims") or (len(words) == 1 and words[0] in field_words("no_things"))
+    )
+    return len(name.strip("_")) > 2 and not is_claim
 
 
 def in_a_row(names: list[str]) -> str:

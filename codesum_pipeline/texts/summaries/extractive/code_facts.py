@@ -30,7 +30,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _FILLED = re.compile(
-    r"\\\([^()]*\)|[$#%]?\{[^{}]*\}|%(?:\([^()]*\))?[-#0 +']*+\d*+(?:\.\d+)?l*[a-zA-Z](?![a-zA-Z])"
+    r"\\\([^()]*\)|[$#%]?\{[^{}]*\}|%(?:\([^()]*\))?(?:\[\d\])?[-#0 +']*+\d*+(?:\.\d+)?l*[a-zA-Z](?![a-zA-Z])"
     r"|<%=?(?:(?!<%).)*?%>|\$[A-Za-z_]\w*"
 )
 _ESCAPES = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0\d\d|e\[[\d;]*m|[nrtbfv0])")

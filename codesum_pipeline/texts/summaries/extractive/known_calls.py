@@ -131,6 +131,12 @@ def ways_to_fail() -> dict[str, str]:
 
 
 @cache
+def field_words(name: str) -> frozenset[str]:
+    """The words of a list about the names of fields."""
+    return frozenset(_read("fields")["fields"][name].split())
+
+
+@cache
 def known_calls(language: str) -> KnownCalls | None:
     """The table of a language; None of one that has none."""
     name = next((one for one in (language, profile_of(language).family) if _path(one).is_file()), "")

@@ -171,6 +171,7 @@ EFFECTS = {
         'raise ArgumentError, "no such row"': "raises ArgumentError: no such row",
         "@mutex.synchronize { a.go }": "takes a lock",
         "@size = 1": "sets its size",
+        "@sent = 1": "changes its state",
         "record.save!": "changes a database",
     },
     "php": {

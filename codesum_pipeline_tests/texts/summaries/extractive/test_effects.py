@@ -100,13 +100,13 @@ def test_documentation_and_texts_have_no_effects():
 
 def test_changed_state_is_named_by_fields_and_arguments():
     source = (
-        "class A:\n    def move(self, options, size):\n        self.base_url = size\n        self.seen[size] = 1\n"
+        "class A:\n    def move(self, options, size):\n        self.base_url = size\n        self.rows[size] = 1\n"
         "        options.size = size\n"
     )
 
     assert [one.text for one in effects_of(CodeFacts(function_in(source, "A.move")))] == [
         "changes its argument options",
-        "changes its base URL and seen",
+        "changes its base URL and rows",
     ]
 
 
