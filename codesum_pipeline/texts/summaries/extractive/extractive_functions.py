@@ -68,7 +68,7 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     words = [(function.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     own = own_names(function)
-    statements = [headline.text, effects_in_prose(effects)]
+    statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
     if headline.source is not PurposeSource.DOCSTRING:
         statements.append(results_in_prose(code, own))
     return compose_text(

@@ -107,6 +107,8 @@ def _field_name(field: str, language: str) -> str:
 
 
 _MAX_NAMES = 6
+# So many names are told without their number.
+_MAX_NAMED = 3
 # Among the files of C and C++, only these pass on what they include.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 # First parts of package names that are made from host names.
@@ -144,14 +146,13 @@ def write_file(file: FileInput) -> ExtractiveText:
 
 def _values_in(file: FileInput, constants: Sequence[str]) -> str:
     """What a file of values, or a script, is: how many it defines with the first of them, else what it uses."""
-    if constants:
-        return (
-            f"Defines {count_noun(len(constants), 'value')}, such as {list_names(constants[:_MAX_NAMES], _MAX_NAMES)}."
-        )
-    if file.children:
-        held = names_of_children(file.children, Level.CLASS) + names_of_children(file.children, Level.FUNCTION)
-        names = held or [bare_name(child) for child in rank_children(file.children)]
-        return f"Defines {count_noun(len(names), 'name')}, such as {list_names(names[:_MAX_NAMES], _MAX_NAMES)}."
+    held = names_of_children(file.children, Level.CLASS) + names_of_children(file.children, Level.FUNCTION)
+    noun, names = ("name", held) if held else ("value", constants)
+    names = names or [bare_name(child) for child in rank_children(file.children)]
+    if 0 < len(names) <= _MAX_NAMED:
+        return make_fact("Defines", list_names(names, _MAX_NAMED))
+    if names:
+        return f"Defines {count_noun(len(names), noun)}, such as {list_names(names[:_MAX_NAMES], _MAX_NAMES)}."
     return make_fact("Runs with the packages", list_plain_names(_imported(file), _MAX_NAMES))
 
 

@@ -142,6 +142,7 @@ _PROSE_ENDINGS = frozenset(("md", "rst", "txt", "adoc"))
 _SETTINGS_KINDS = frozenset(("toml", "yaml", "json", "ini", "cfg", "properties", "dotenv", "jsonc", "json5"))
 _LICENSE_CHARS = 3000
 _LICENSES = word_table("licenses")
+_KINDS_OF_FILES = word_table("kinds_of_files")
 _LICENSE_SENTENCES = word_table("license_sentences")
 _ALIKE = word_table("alike")
 _FORM_CHARS = 4000
@@ -264,7 +265,8 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
     names = _rare_identifiers(file.text[:_SCANNED_CHARS])
     statements = [known, *comment[:2]]
     if not any(statements):
-        statements = [make_fact("Names:", list_names(names, _MAX_SHOWN))]
+        kind = _KINDS_OF_FILES.get(_ending(file), "")
+        statements = [make_fact(f"{kind or 'File'} that names", list_names(names, _MAX_SHOWN)) or kind]
     return _written(file, statements, [(name, BODY) for name in names[:20]], comment)
 
 

@@ -42,7 +42,7 @@ OPENINGS = {
     "an enum": (
         {"name": "Colour", "modifiers": ("enum",), "fields": ("RED", "GREEN")},
         "python",
-        "Lists the colours: red, green.",
+        "Lists the possible colours: red, green.",
     ),
     "a struct of Go": ({"name": "Row", "fields": ("Key string", "Cells []Cell")}, "go", "Holds key, cells."),
     "a trait of Rust": ({"name": "Sink"}, "rust", "Trait sink."),
@@ -83,23 +83,27 @@ def test_a_file_says_what_its_definitions_do_classes_by_name():
     assert {"session", "token", "login"} <= {*written.text.keywords}
 
 
-def test_a_word_that_most_of_the_headlines_share_is_said_first():
-    children = tuple(
-        child(name, f"{verb} a cookie header.")
-        for name, verb in (("read", "Reads"), ("write", "Writes"), ("split", "Splits"), ("join", "Joins"))
+def test_details_and_lists_of_names_are_no_headlines_of_what_holds_them():
+    children = (
+        child("Jar", "Holds path, age.", level=Level.CLASS),
+        child("Pot", "Raises an error.", level=Level.CLASS),
+        child("Router", "Router: matches a path; adds a route.", level=Level.CLASS),
     )
 
-    assert write_file(file_input("src/http/jar.py", children=children)).text.summary == (
-        "Cookie: joins a cookie header; reads a cookie header; splits a cookie header."
-    )
-    assert write_file(file_input("src/http/cookie.py", children=children)).text.summary.startswith("Header: joins")
+    assert write_file(file_input(children=children)).text.summary == "Router: matches a path."
+
+
+def test_a_folder_that_only_holds_another_says_what_that_one_is_about():
+    inner = child("zaxxer", "Pool: lends connections; driver: opens them.", level=Level.MODULE)
+
+    assert write_module(module_input("src/com", children=(inner,))).text.summary == inner.summary
 
 
 @pytest.mark.parametrize(
     ("fields", "summary"),
     [
-        ({"constants": ("MAX_AGE", "LIMIT", "_X")}, "Defines 2 values, such as max age, limit."),
-        ({"children": (child("stem", "Stem."), child("path", "Path."))}, "Defines 2 names, such as path, stem."),
+        ({"constants": ("MAX_AGE", "LIMIT", "_X")}, "Defines max age, limit."),
+        ({"children": (child("stem", "Stem."), child("path", "Path."))}, "Defines path, stem."),
         ({"imports": ("django.setup", "json.dumps")}, "Runs with the packages django, json."),
         ({}, "File login."),
     ],
