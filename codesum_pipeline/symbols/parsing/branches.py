@@ -28,13 +28,13 @@ _Names = tuple[str, ...]
 def branches_of(kind: str, node: Node, syntax: ConditionSyntax) -> Iterator[Branch]:
     """The branches of a node of a kind in `ConditionSyntax.marked`."""
     if kind in syntax.choices:
-        yield from _choice(node, *_parts(syntax.choices[kind], 2), syntax, is_before=False)
+        yield from _choice(node, syntax.choices[kind], syntax, is_before=False)
     if kind in syntax.modifiers:
-        yield from _choice(node, *_parts(syntax.modifiers[kind], 2), syntax, is_before=True)
+        yield from _choice(node, syntax.modifiers[kind], syntax, is_before=True)
     if kind in syntax.switches:
-        yield from _switch(node, *_parts(syntax.switches[kind], 3))
+        yield from _switch(node, syntax.switches[kind])
     if kind in syntax.catches:
-        yield from _catch(node, *_parts(syntax.catches[kind], 1))
+        yield from _catch(node, syntax.catches[kind])
     if kind in syntax.shortcuts:
         yield from _shortcut(node)
     if kind in syntax.branches:
@@ -48,9 +48,8 @@ def _parts(written: str, count: int) -> tuple[_Names, ...]:
     return (*parts, *[()] * (count - len(parts)))
 
 
-def _choice(
-    node: Node, tested: _Names, otherwise: _Names, syntax: ConditionSyntax, *, is_before: bool
-) -> Iterator[Branch]:
+def _choice(node: Node, described: str, syntax: ConditionSyntax, *, is_before: bool) -> Iterator[Branch]:
+    tested, otherwise = _parts(described, 2)
     row = _row(node)
     others = next((k for k, one in enumerate(row) if _has_name(one, otherwise)), len(row))
     condition = _span(row[: others + 1], tested)
@@ -71,19 +70,24 @@ def _choice(
 def _earlier(node: Node, syntax: ConditionSyntax) -> list[Span]:
     """The conditions that failed before a node that comes right behind their `else` is asked."""
     found: list[Span] = []
-    around = parent_of(node)
-    while around is not None and len(found) < _MOST_CONDITIONS:
-        if around.type not in syntax.choices and around.named_child_count == 1:
-            around = parent_of(around)
-        tested, otherwise = _parts(syntax.choices.get(around.type, ""), 2) if around is not None else ((), ())
-        row = _row(around) if around is not None and tested else []
+    while len(found) < _MOST_CONDITIONS and (around := _choice_around(node, syntax)) is not None:
+        tested, otherwise = _parts(syntax.choices[around.type], 2)
+        row = _row(around)
         others = next((k for k, one in enumerate(row) if _has_name(one, otherwise)), len(row))
         condition = _span(row[: others + 1], tested)
-        if condition is None or others == len(row) or not row[others][0].start_byte <= node.start_byte:
+        if condition is None or others == len(row) or row[others][0].start_byte > node.start_byte:
             break
         found.insert(0, condition)
-        node, around = around, parent_of(around)
+        node = around
     return found
+
+
+def _choice_around(node: Node, syntax: ConditionSyntax) -> Node | None:
+    """The node that a choice is directly in, if it is one too, perhaps with a node between that is only its `else`."""
+    around = parent_of(node)
+    if around is not None and around.type not in syntax.choices and around.named_child_count == 1:
+        around = parent_of(around)
+    return around if around is not None and around.type in syntax.choices else None
 
 
 def _condition_of(node: Node, syntax: ConditionSyntax) -> Span | None:
@@ -91,7 +95,8 @@ def _condition_of(node: Node, syntax: ConditionSyntax) -> Span | None:
     return _span(_row(node), _parts(syntax.choices[node.type], 2)[0])
 
 
-def _switch(node: Node, tested: _Names, arms: _Names, patterns: _Names) -> Iterator[Branch]:
+def _switch(node: Node, described: str) -> Iterator[Branch]:
+    tested, arms, patterns = _parts(described, 3)
     row = _row(node)
     subject = _span(row, tested)
     waiting: list[Span] = []
@@ -117,9 +122,9 @@ def _arms(row: _Row, arms: _Names) -> Iterator[Node]:
             yield from (inner for inner in child.named_children if inner.type in arms)
 
 
-def _catch(node: Node, classes: _Names) -> Iterator[Branch]:
+def _catch(node: Node, described: str) -> Iterator[Branch]:
     row = _row(node)
-    found = _span(row, classes)
+    found = _span(row, _parts(described, 1)[0])
     start = found[1] if found else row[0][0].end_byte if row else node.start_byte
     yield Branch(start, node.end_byte, Sense.CAUGHT, (found,) if found else ())
 

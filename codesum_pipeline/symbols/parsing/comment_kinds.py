@@ -6,13 +6,17 @@ from collections.abc import Sequence
 # Words that a comment has at least if it says something.
 _FEWEST_WORDS = 3
 _MOST_WORDS_OF_TITLE = 5
+# So many letters of two words are compared, so that an ending does not count.
+_COMPARED = 4
+_SHORTEST_RULE = 5
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 _TASK = re.compile(r"\W{0,10}(?:TODO|FIXME|HACK|XXX|BUG|WIP|TBD|DEPRECATED|todo|fixme|Todo|Fixme)\b")
 _SECTION = re.compile(r"\W{0,10}(?:MARK|PRAGMA|SECTION|region|endregion|mark)\b\s{0,5}[:-]?")
 _RULED = re.compile(r"^\W{0,4}([-=*#~+_/—─])\1{2}|([-=*#~+_/—─])\2{2}\W{0,4}$")
 _LINK = re.compile(r"https?://\S+")
 # Notes to tools: `swift-format-ignore: …`, `@!parse`.
-_TOOL = re.compile(r"\W{0,4}[\w.-]{1,40}[-:. ](?:ignore|disable|enable|suppress|off|skip)\b|@")
+_TOOL = re.compile(r"\W{0,4}[\w.-]{1,40}(?:-|: ?|\.)(?:ignore|disable|enable|suppress|off|skip)\b|@")
 # What begins a remark on how or why something is done, which does not say what is done.
 _REMARK = re.compile(
     r"\W{0,4}(?:note|nb|n\.b|warning|caution|hack|temporary|temporarily|workaround|quick|just|only|but|or|and|either"
@@ -48,21 +52,31 @@ def is_prose(text: str) -> bool:
     return len(_WORD.findall(_LINK.sub("", text))) >= _FEWEST_WORDS
 
 
-def is_section_title(written: Sequence[str], text: str, *, stands_apart: bool) -> bool:
-    """Whether comments head a section of a file: a title with a rule beside it, a mark of editors, or, where a blank
-    line follows, a title alone.
+def is_section_title(written: Sequence[str], text: str, name: str, *, stands_apart: bool) -> bool:
+    """Whether comments before a definition head a section of its file: editors' marks say so, or they are a short title
+    without a word of the definition's name, which has a rule beside it or stands apart from the definition.
 
     `written` are the comments with their marks, `text` is what they say.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if len(lines) != 1:
         return False
-    is_title = len(lines[0].split()) <= _MOST_WORDS_OF_TITLE and not lines[0].endswith((".", "!", ":", ";"))
+    if _SECTION.match(lines[0]):
+        return True
+    words = _WORD.findall(lines[0])
+    is_title = 0 < len(words) <= _MOST_WORDS_OF_TITLE and not lines[0].endswith((".", "!", ":", ";", ")"))
     is_ruled = bool(_RULED.search(lines[0])) or any(map(_is_rule, "\n".join(written).split("\n")))
-    return bool(_SECTION.match(lines[0])) or (is_title and (is_ruled or stands_apart))
+    return is_title and (is_ruled or stands_apart) and not _shares_word(words, name)
+
+
+def _shares_word(words: Sequence[str], name: str) -> bool:
+    """Whether a title has a word that begins like one of a name."""
+    beginnings = {part.lower()[:_COMPARED] for part in _NAME_PART.findall(name)}
+    return any(word.lower()[:_COMPARED] in beginnings for word in words)
 
 
 def _is_rule(line: str) -> bool:
-    """Whether a line of a comment is a rule: the same mark again and again."""
-    marks = line.strip()
-    return len(marks) >= 6 and not any(map(str.isalnum, marks)) and len(set(marks)) <= 3
+    """Whether a line of a comment is a rule; one of stars is the frame of a block comment."""
+    whole = line.strip()
+    marks = whole if whole.strip("#/;%") == "" else whole.strip("/*#;% ")
+    return len(marks) >= _SHORTEST_RULE and len(set(marks)) == 1 and not marks[0].isalnum()

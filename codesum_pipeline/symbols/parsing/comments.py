@@ -16,6 +16,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.parsing.canonical import DocComment
+from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 _OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
@@ -99,8 +100,22 @@ class Comments:
 
     def text_of(self, docs: Sequence[Node]) -> str | None:
         """What comments say; None if that is nothing."""
-        comment = self._tokens.decoded(doc_text([self._raw(node) for node in docs]))
-        return self._declaration.plain_doc(comment) or None
+        return self._said([self._raw(node) for node in docs])
+
+    def documentation(self, docs: Sequence[Node], start: int, name: str, *, is_for_several: bool) -> str | None:
+        """What documenting comments say of the definition of this name that starts at a byte; None for the title of a
+        section. They are the same in the canonical source, whatever they say."""
+        written = [self._raw(node) for node in docs]
+        while len(written) > 1 and self._is_title(written[:1], name):
+            written = written[1:]
+        stands_apart = is_for_several or self._text.count("\n", self.end_of(docs[-1]), start) > 1
+        return None if self._is_title(written, name, stands_apart=stands_apart) else self._said(written)
+
+    def _is_title(self, written: Sequence[str], name: str, *, stands_apart: bool = False) -> bool:
+        return is_section_title(written, doc_text(written), name, stands_apart=stands_apart)
+
+    def _said(self, written: Sequence[str]) -> str | None:
+        return self._declaration.plain_doc(self._tokens.decoded(doc_text(written))) or None
 
     def canonical(self, node: Node, *, stands_apart: bool = False) -> DocComment:
         """A comment's lines without margin; a blank line after it, if it must not document what follows."""

@@ -26,9 +26,15 @@ _CLASS = re.compile(r"(?:\w+(?:\.|::|\\))*[A-Z]\w*|\w+(?:(?:\.|::)\w+)+")
 _SEVERAL = re.compile(r" (?:&&|\|\||and|or) ")
 _GUARD = re.compile(r"""^([^"']*?) (?:if|when|where) """)
 _NAME_PATTERN = re.compile(r"(?:let |var )?[a-z_]\w*")
-_PLAIN_PATTERN = re.compile(r"""[^()\[\]{}"']*""")
-_PATTERN_MARK = re.compile(r", | \| |\|")
-_EVERYTHING = frozenset(("_", "default", "else", "*", "otherwise", "true", "_ :", "default:"))
+_PLAIN_PATTERN = re.compile(r"""(?:[^()\[\]{}"']|"[^"|,]*"|'[^'|,]*')*""")
+_PATTERN_MARK = re.compile(r", ?| ?\| ?")
+# `> 5` of C#.
+_COMPARED = re.compile(r"(?:[<>]=?|==|!=) ?\S")
+# Patterns that match whatever is not matched before, and conditions that always hold.
+_EVERYTHING = frozenset(("_", "default", "else", "*"))
+_ALWAYS = frozenset(("otherwise", "true", "True", "_", "default", "else"))
+# They look like the name of a pattern.
+_CONSTANTS = frozenset(("nil", "null", "none", "true", "false", "undefined", "self"))
 # `switch (true)`: the arms are conditions.
 _NO_SUBJECTS = frozenset(("true", "True"))
 # `when (val x = f())` asks about `x`.
@@ -82,7 +88,7 @@ class Conditions:
 
     def _alternatives(self, conditions: Sequence[str]) -> str:
         """One of some conditions holds; empty for what always does."""
-        if not all(conditions) or not _EVERYTHING.isdisjoint(conditions):
+        if not all(conditions) or not _ALWAYS.isdisjoint(conditions):
             return ""
         return " or ".join(affirmed(self._spelled(condition)) for condition in conditions)
 
@@ -99,11 +105,12 @@ class Conditions:
         if any(map(self._is_everything, patterns)):
             return f"{subject} is anything else"
         said = " or ".join(map(_said_pattern, patterns))
-        return f"{subject} is {said}"
+        return f"{subject} {said}" if _COMPARED.match(said) else f"{subject} is {said}"
 
     def _is_everything(self, pattern: str) -> bool:
-        named = self._syntax.has_name_patterns and _NAME_PATTERN.fullmatch(pattern)
-        return pattern in _EVERYTHING or bool(named)
+        if self._syntax.has_name_patterns and pattern not in _CONSTANTS and _NAME_PATTERN.fullmatch(pattern):
+            return True
+        return pattern in _EVERYTHING
 
     def _text(self, span: Span) -> str:
         """The condition that stands in some bytes, without what comes before it; empty if it is too long."""

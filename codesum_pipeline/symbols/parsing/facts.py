@@ -82,6 +82,7 @@ class FactReader:
         first token from `signature_start` on."""
         declaration, found = self._declaration, _DefinitionFacts()
         branches: list[Branch] = []
+        decides = declaration.conditions.marked
         is_class, is_one = definition.type is SymbolType.CLASS, len(definition.nodes) == 1
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
             marks = definition.marks
@@ -89,9 +90,10 @@ class FactReader:
                 first = bisect_left(marks, node.start_byte, key=_START)
                 marks = marks[first : bisect_left(marks, node.end_byte, first, key=_START)]
             self._read_node(marks, node, body, found, is_class=is_class)
-            decides = declaration.conditions.marked
-            deciding = [mark for mark in marks if mark[0] in decides]
-            branches += [one for kind, _, at in deciding for one in branches_of(kind, at, declaration.conditions)]
+            deciding = [(kind, at) for kind, _, at in marks if kind in decides]
+            # A guard in its head decides for a whole definition.
+            deciding += [(node.type, node)] if node.type in decides else []
+            branches += [one for kind, at in deciding for one in branches_of(kind, at, declaration.conditions)]
         conditions = Conditions(branches, self._tokens, declaration.conditions)
 
         def facts(texts: Found, *, is_run: bool = True) -> tuple[Fact, ...]:

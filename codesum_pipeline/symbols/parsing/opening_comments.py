@@ -18,7 +18,7 @@ from codesum_pipeline.symbols.parsing.nested_definitions import Definition
 
 # Of a longer comment, what a reader needs is at its beginning.
 MAX_OPENING = 1000
-_OPENERS = frozenset(("{", "do", "begin", "then", ":", "=", "=>", "->", "where", "is"))
+_OPENERS = frozenset(("{", "do", "then", ":", "=", "=>", "->", "where"))
 # First words of lines that go on with the statement before them.
 _CONTINUING = re.compile(
     r"\s*(?:[)\]}]|(?:else|elif|elsif|elseif|except|catch|finally|rescue|ensure|case|when|default|end|fi|done|esac)\b)"
@@ -36,10 +36,11 @@ class OpeningComments:
 
     def of(self, definition: Definition) -> str | None:
         """What the comment that opens a definition's body says; None without one that is prose about the body."""
-        if definition.body is None:
+        bodies = [body for body in definition.bodies if body is not None]
+        if len(bodies) != 1:
             return None
         offsets = self._tokens.offsets
-        first = self._first_token(definition, definition.body)
+        first = self._first_token(definition, bodies[0])
         end = definition.end_byte
         begin = min(offsets[first], end) if first < len(offsets) else end
         head_end = self._tokens.last_byte(offsets[first - 1] + 1) + 1 if first else 0
@@ -88,10 +89,14 @@ class OpeningComments:
         for number in range(line + 1, bisect_left(tokens.line_tokens, bisect_left(tokens.offsets, end))):
             if tokens.line_depths[number] < depth:
                 return True
-            first_part = tokens.parts[tokens.line_tokens[number]]
-            if tokens.line_depths[number] == depth and not _CONTINUING.match(first_part):
+            if tokens.line_depths[number] == depth and not self._goes_on(tokens.line_tokens[number]):
                 return False
         return True
+
+    def _goes_on(self, token: int) -> bool:
+        """Whether a line that begins with a token goes on with the statement before; a call of `end(…)` does not."""
+        after = self._tokens.parts[token + 1 : token + 2]
+        return bool(_CONTINUING.match(self._tokens.parts[token])) and after != ["("]
 
 
 def _shortened(text: str) -> str:

@@ -84,6 +84,63 @@ main() {
 main "$@"
 """
 
+CONDITIONS = """\
+decide() {
+    if [ -z "$1" ]; then
+        missing
+    elif [[ $size -gt 9 ]]; then
+        too_large
+    else
+        fits
+    fi
+    if ! have git >/dev/null 2>&1; then
+        install_git
+    fi
+    always
+    [ -d "$2" ] || make_folder
+    fetch "$2" && unpack
+    case "$1" in
+        read | write) use_it ;;
+        *) refuse ;;
+    esac
+}
+"""
+
+OPENING = """\
+apart() {
+    # Walk all of it once,
+    # in order.
+
+    begin
+    stop
+}
+
+whole() {
+    # Walk all of it once, in order.
+    begin
+}
+
+first() {
+    # Walk all of it once, in order.
+    begin
+    stop
+}
+
+task() {
+    # TODO: walk all of it once, in order.
+
+    begin
+    stop
+}
+
+code() {
+    # walk(all, once);
+
+    begin
+    stop
+}
+"""
+
 CASE = LanguageCase(
     language="bash",
     path="bin/release.sh",
@@ -104,4 +161,19 @@ CASE = LanguageCase(
     rename=("_in_folder()", "_within()"),
     renamed={"_in_folder": "_within"},
     is_braced=False,
+    conditions=CONDITIONS,
+    when={
+        "missing": '"$1" is empty',
+        "too_large": "$size > 9",
+        "fits": 'neither "$1" is empty nor $size > 9',
+        "have": "",
+        "install_git": "have git fails",
+        "always": "",
+        "make_folder": 'not ("$2" is a directory)',
+        "fetch": "",
+        "unpack": 'fetch "$2" succeeds',
+        "use_it": '"$1" is read or write',
+        "refuse": '"$1" is anything else',
+    },
+    opening=OPENING,
 )

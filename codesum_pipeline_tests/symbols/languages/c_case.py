@@ -124,6 +124,67 @@ long old_style(a, b)
 #endif
 """
 
+CONDITIONS = """\
+int decide(int mode, int size, int ready) {
+    if (size < 0) {
+        too_small();
+    } else if (size > 9) {
+        too_large();
+    } else {
+        fits();
+    }
+    if (!ready) {
+        return wait_for_it();
+    }
+    always();
+    int chosen = size == 1 ? one() : several();
+    switch (mode) {
+    case READ:
+    case WRITE:
+        use_it(mode);
+        break;
+    default:
+        refuse(mode);
+    }
+    return chosen;
+}
+"""
+
+OPENING = """\
+void apart(void) {
+    // Walk all of it once,
+    // in order.
+
+    begin();
+    end();
+}
+
+void whole(void) {
+    // Walk all of it once, in order.
+    begin();
+}
+
+void first(void) {
+    // Walk all of it once, in order.
+    begin();
+    end();
+}
+
+void task(void) {
+    // TODO: walk all of it once, in order.
+
+    begin();
+    end();
+}
+
+void code(void) {
+    // walk(all, once);
+
+    begin();
+    end();
+}
+"""
+
 CASE = LanguageCase(
     language="c",
     path="src/list.c",
@@ -149,4 +210,17 @@ CASE = LanguageCase(
     edited=frozenset({"list_add"}),
     rename=("old_style(", "older_style("),
     renamed={"old_style": "older_style"},
+    conditions=CONDITIONS,
+    when={
+        "too_small": "size < 0",
+        "too_large": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "wait_for_it": "not ready",
+        "always": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "use_it": "mode is READ or WRITE",
+        "refuse": "mode is anything else",
+    },
+    opening=OPENING,
 )

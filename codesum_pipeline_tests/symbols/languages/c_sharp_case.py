@@ -138,6 +138,76 @@ namespace Example.Store
 }
 '''
 
+CONDITIONS = """\
+class Decider {
+    void Decide(Mode mode, int size, string text) {
+        if (size < 0) {
+            TooSmall();
+        } else if (size > 9) {
+            TooLarge();
+        } else {
+            Fits();
+        }
+        Always();
+        var given = text ?? Standard();
+        switch (mode) {
+            case Mode.Read:
+            case Mode.Write:
+                Use(mode);
+                break;
+            default:
+                Refuse(mode);
+                break;
+        }
+        var chosen = size switch { 1 => One(), > 5 => Many(), _ => Several() };
+        try {
+            Attempt();
+        } catch (IOException error) {
+            Recover(error);
+        } catch {
+            Rescue();
+        }
+    }
+}
+"""
+
+OPENING = """\
+class Walker {
+    void apart() {
+        // Walk all of it once,
+        // in order.
+
+        begin();
+        end();
+    }
+
+    void whole() {
+        // Walk all of it once, in order.
+        begin();
+    }
+
+    void first() {
+        // Walk all of it once, in order.
+        begin();
+        end();
+    }
+
+    void task() {
+        // TODO: walk all of it once, in order.
+
+        begin();
+        end();
+    }
+
+    void code() {
+        // walk(all, once);
+
+        begin();
+        end();
+    }
+}
+"""
+
 CASE = LanguageCase(
     language="c-sharp",
     path="src/Store/Store.cs",
@@ -157,4 +227,21 @@ CASE = LanguageCase(
     edited=frozenset({"Store", "Store::Find", "Store::Find::Twice"}),
     rename=("Ranks(Kind kind)", "Places(Kind kind)"),
     renamed={"Store::Ranks": "Store::Places"},
+    conditions=CONDITIONS,
+    when={
+        "TooSmall": "size < 0",
+        "TooLarge": "size > 9",
+        "Fits": "neither size < 0 nor size > 9",
+        "Always": "",
+        "Standard": "text has no value",
+        "Use": "mode is Mode.Read or Mode.Write",
+        "Refuse": "mode is anything else",
+        "One": "size is 1",
+        "Many": "size > 5",
+        "Several": "size is anything else",
+        "Attempt": "",
+        "Recover": "IOException is caught",
+        "Rescue": "an error is caught",
+    },
+    opening=OPENING,
 )

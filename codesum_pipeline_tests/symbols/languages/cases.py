@@ -21,7 +21,8 @@ class LanguageCase:
     doc comment among them. `edit` changes text in one body, as (old, new), and
     `edited` are the ids without path whose content changes by that: it and
     what it stands in. `rename` changes one definition's name, as (old, new) of
-    text and of ids.
+    text and of ids. `when` says under which condition each call of another
+    source, `conditions`, is made; in `opening`, one comment opens each function.
     """
 
     language: str
@@ -32,6 +33,9 @@ class LanguageCase:
     edit: tuple[str, str]
     edited: frozenset[str]
     rename: tuple[str, str]
+    conditions: str
+    when: Mapping[str, str]
+    opening: str
     renamed: Mapping[str, str] = field(default_factory=dict)
     is_braced: bool = True
 

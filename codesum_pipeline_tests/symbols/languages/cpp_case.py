@@ -145,6 +145,72 @@ TEST(StoreTest, IsEmpty) {
 #endif  // SHAPES_STORE_H_
 """
 
+CONDITIONS = """\
+int decide(Mode mode, int size, bool ready) {
+    if (auto found = look(); found < 0) {
+        too_small();
+    } else if (size > 9) {
+        too_large();
+    } else {
+        fits();
+    }
+    always();
+    int chosen = size == 1 ? one() : several();
+    ready || give_up();
+    switch (mode) {
+    case Mode::Read:
+    case Mode::Write:
+        use_it(mode);
+        break;
+    default:
+        refuse(mode);
+    }
+    try {
+        attempt();
+    } catch (const std::runtime_error& error) {
+        recover(error);
+    } catch (...) {
+        rescue();
+    }
+    return chosen;
+}
+"""
+
+OPENING = """\
+void apart(void) {
+    // Walk all of it once,
+    // in order.
+
+    begin();
+    end();
+}
+
+void whole(void) {
+    // Walk all of it once, in order.
+    begin();
+}
+
+void first(void) {
+    // Walk all of it once, in order.
+    begin();
+    end();
+}
+
+void task(void) {
+    // TODO: walk all of it once, in order.
+
+    begin();
+    end();
+}
+
+void code(void) {
+    // walk(all, once);
+
+    begin();
+    end();
+}
+"""
+
 CASE = LanguageCase(
     language="cpp",
     path="shapes/store.h",
@@ -170,4 +236,21 @@ CASE = LanguageCase(
     edited=frozenset({"shapes::Store::Store"}),
     rename=("auto make(", "auto build("),
     renamed={"shapes::make": "shapes::build"},
+    conditions=CONDITIONS,
+    when={
+        "look": "",
+        "too_small": "found < 0",
+        "too_large": "size > 9",
+        "fits": "neither found < 0 nor size > 9",
+        "always": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "give_up": "not ready",
+        "use_it": "mode is Mode::Read or Mode::Write",
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "std::runtime_error is caught",
+        "rescue": "an error is caught",
+    },
+    opening=OPENING,
 )

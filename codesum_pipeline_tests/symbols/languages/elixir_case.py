@@ -122,6 +122,83 @@ defmodule Shop.CartTest do
 end
 '''
 
+CONDITIONS = """\
+defmodule Decider do
+  def decide(mode, size, ready) do
+    if size < 0 do
+      too_small()
+    else
+      fits()
+    end
+
+    unless ready, do: wait()
+    always()
+    ready || give_up()
+
+    case mode do
+      :read -> read_it()
+      {:seek, place} when place > 3 -> seek(place)
+      _ -> refuse(mode)
+    end
+
+    cond do
+      size > 3 -> many()
+      true -> few()
+    end
+
+    try do
+      attempt()
+    rescue
+      error in RuntimeError -> recover(error)
+    end
+
+    :ok
+  end
+
+  def guarded(size) when size > 3 do
+    several(size)
+    :ok
+  end
+end
+"""
+
+OPENING = """\
+defmodule Walker do
+  def apart() do
+    # Walk all of it once,
+    # in order.
+
+    start()
+    stop()
+  end
+
+  def whole() do
+    # Walk all of it once, in order.
+    start()
+  end
+
+  def first() do
+    # Walk all of it once, in order.
+    start()
+    stop()
+  end
+
+  def task() do
+    # TODO: walk all of it once, in order.
+
+    start()
+    stop()
+  end
+
+  def code() do
+    # walk(all, once);
+
+    start()
+    stop()
+  end
+end
+"""
+
 CASE = LanguageCase(
     language="elixir",
     path="lib/shop/cart.ex",
@@ -142,4 +219,21 @@ CASE = LanguageCase(
     rename=("defmacro twice(", "defmacro thrice("),
     renamed={"Shop::Cart::twice": "Shop::Cart::thrice"},
     is_braced=False,
+    conditions=CONDITIONS,
+    when={
+        "too_small": "size < 0",
+        "fits": "not (size < 0)",
+        "wait": "not ready",
+        "always": "",
+        "give_up": "not ready",
+        "read_it": "mode is :read",
+        "seek": "mode is {:seek, place}, and place > 3",
+        "refuse": "mode is anything else",
+        "many": "size > 3",
+        "few": "",
+        "attempt": "",
+        "recover": "RuntimeError is caught",
+        "several": "size > 3",
+    },
+    opening=OPENING,
 )

@@ -88,6 +88,72 @@ func price(item *Item, kinds ...Kind) (total float64) {
 }
 """
 
+CONDITIONS = """\
+package p
+
+func decide(mode string, size int, ready bool) error {
+	if err := check(size); err != nil {
+		return failed(err)
+	} else if size > 9 {
+		tooLarge()
+	} else {
+		fits()
+	}
+	if !ready {
+		wait()
+	}
+	always()
+	switch mode {
+	case "read", "write":
+		use(mode)
+	default:
+		refuse(mode)
+	}
+	switch {
+	case size > 3:
+		several()
+	}
+	return nil
+}
+"""
+
+OPENING = """\
+package p
+
+func apart() {
+	// Walk all of it once,
+	// in order.
+
+	begin()
+	end()
+}
+
+func whole() {
+	// Walk all of it once, in order.
+	begin()
+}
+
+func first() {
+	// Walk all of it once, in order.
+	begin()
+	end()
+}
+
+func task() {
+	// TODO: walk all of it once, in order.
+
+	begin()
+	end()
+}
+
+func code() {
+	// walk(all, once);
+
+	begin()
+	end()
+}
+"""
+
 CASE = LanguageCase(
     language="go",
     path="store/store.go",
@@ -103,4 +169,17 @@ CASE = LanguageCase(
     edited=frozenset({"price"}),
     rename=("NewStore", "OpenStore"),
     renamed={"NewStore": "OpenStore"},
+    conditions=CONDITIONS,
+    when={
+        "check": "",
+        "failed": "err != nil",
+        "tooLarge": "size > 9",
+        "fits": "neither err != nil nor size > 9",
+        "wait": "not ready",
+        "always": "",
+        "use": 'mode is "read" or "write"',
+        "refuse": "mode is anything else",
+        "several": "size > 3",
+    },
+    opening=OPENING,
 )

@@ -99,6 +99,59 @@ foreign import ccall "sin" c_sin :: Double -> Double
 makeLenses ''Circle
 """
 
+CONDITIONS = """\
+module Decider where
+
+decide :: Mode -> Int -> IO ()
+decide mode size
+  | size < 0 = tooSmall size
+  | Just found <- look size = use found
+  | otherwise = fits size
+
+chosen :: Int -> Int
+chosen size = if size == 1 then one size else several size
+
+use :: Mode -> IO ()
+use mode = case mode of
+  Read -> open mode
+  Seek place -> seek place
+  _ -> refuse mode
+
+guarded :: Bool -> IO ()
+guarded ready = do
+  unless ready $ wait 1
+  when (ready && True) $ go 2
+  always 3
+"""
+
+OPENING = """\
+module Walker where
+
+apart :: Int -> Int
+apart size =
+  -- Walk all of it once,
+  -- in order.
+
+  start size
+
+whole :: Int -> Int
+whole size =
+  -- Walk all of it once, in order.
+  start size
+
+task :: Int -> Int
+task size =
+  -- TODO: walk all of it once, in order.
+
+  start size
+
+code :: Int -> Int
+code size =
+  -- walk(all, once);
+
+  start size
+"""
+
 CASE = LanguageCase(
     language="haskell",
     path="src/Data/Shape.hs",
@@ -118,4 +171,22 @@ CASE = LanguageCase(
     rename=("x `plus` y = x", "x `minus` y = x"),
     renamed={"plus": "minus"},
     is_braced=False,
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "look": "",
+        "use": "look size is Just found",
+        "fits": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "open": "mode is Read",
+        "seek": "mode is Seek place",
+        "refuse": "mode is anything else",
+        "unless": "",
+        "wait": "not ready",
+        "when": "",
+        "go": "ready && True",
+        "always": "",
+    },
+    opening=OPENING,
 )

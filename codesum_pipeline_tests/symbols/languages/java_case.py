@@ -145,6 +145,74 @@ public abstract sealed class Store<T extends Comparable<T> & Cloneable> extends 
 }
 '''
 
+CONDITIONS = """\
+class Decider {
+    void decide(String mode, int size, boolean ready) {
+        if (size < 0) {
+            tooSmall();
+        } else if (size > 9) tooLarge();
+        else {
+            fits();
+        }
+        if (!ready) {
+            waitForIt();
+        }
+        always();
+        int chosen = size == 1 ? one() : several();
+        switch (mode) {
+            case "read":
+            case "write":
+                use(mode);
+                break;
+            default:
+                refuse(mode);
+        }
+        try {
+            attempt();
+        } catch (IOException | KeyException error) {
+            recover(error);
+        }
+    }
+}
+"""
+
+OPENING = """\
+class Walker {
+    void apart() {
+        // Walk all of it once,
+        // in order.
+
+        begin();
+        end();
+    }
+
+    void whole() {
+        // Walk all of it once, in order.
+        begin();
+    }
+
+    void first() {
+        // Walk all of it once, in order.
+        begin();
+        end();
+    }
+
+    void task() {
+        // TODO: walk all of it once, in order.
+
+        begin();
+        end();
+    }
+
+    void code() {
+        // walk(all, once);
+
+        begin();
+        end();
+    }
+}
+"""
+
 CASE = LanguageCase(
     language="java",
     path="src/main/java/com/example/store/Store.java",
@@ -166,4 +234,19 @@ CASE = LanguageCase(
     edited=frozenset({"Store", "Store::BY_NAME", "Store::BY_NAME::compare"}),
     rename=("rank(Kind kind", "order(Kind kind"),
     renamed={"Store::rank": "Store::order"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "waitForIt": "not ready",
+        "always": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "use": 'mode is "read" or "write"',
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "IOException or KeyException is caught",
+    },
+    opening=OPENING,
 )

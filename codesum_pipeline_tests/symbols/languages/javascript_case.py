@@ -109,6 +109,71 @@ export const Row = memo(function Row({ item, onPick, ...rest }) {
 export default () => <Row item={null} />
 """
 
+CONDITIONS = """\
+function decide(mode, size, ready) {
+  if (size < 0) {
+    tooSmall();
+  } else if (size > 9) {
+    tooLarge();
+  } else {
+    fits();
+  }
+  if (!ready) return wait();
+  always();
+  const chosen = size === 1 ? one() : several();
+  ready || giveUp();
+  const given = mode ?? standard();
+  switch (mode) {
+    case "read":
+    case "write":
+      use(mode);
+      break;
+    default:
+      refuse(mode);
+  }
+  try {
+    attempt();
+  } catch (error) {
+    recover(error);
+  }
+}
+"""
+
+OPENING = """\
+function apart() {
+  // Walk all of it once,
+  // in order.
+
+  begin();
+  end();
+}
+
+function whole() {
+  // Walk all of it once, in order.
+  begin();
+}
+
+function first() {
+  // Walk all of it once, in order.
+  begin();
+  end();
+}
+
+function task() {
+  // TODO: walk all of it once, in order.
+
+  begin();
+  end();
+}
+
+function code() {
+  // walk(all, once);
+
+  begin();
+  end();
+}
+"""
+
 CASE = LanguageCase(
     language="javascript",
     path="shop/cart.js",
@@ -127,4 +192,21 @@ CASE = LanguageCase(
     edited=frozenset({"kind"}),
     rename=("Cart.prototype.clear", "Cart.prototype.empty"),
     renamed={"Cart::clear": "Cart::empty"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "wait": "not ready",
+        "always": "",
+        "one": "size === 1",
+        "several": "size !== 1",
+        "giveUp": "not ready",
+        "standard": "mode has no value",
+        "use": 'mode is "read" or "write"',
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "an error is caught",
+    },
+    opening=OPENING,
 )

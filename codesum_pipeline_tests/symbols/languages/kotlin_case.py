@@ -132,6 +132,68 @@ inline fun <reified T> make(crossinline block: () -> T): T = block()
 fun Store.Companion.empty() = create()
 '''
 
+CONDITIONS = """\
+fun decide(mode: Mode, size: Int, text: String?) {
+    if (size < 0) {
+        tooSmall()
+    } else if (size > 9) tooLarge()
+    else {
+        fits()
+    }
+    always()
+    val given = text ?: standard()
+    when (mode) {
+        READ, WRITE -> use(mode)
+        is Seek -> seek(mode)
+        else -> refuse(mode)
+    }
+    when {
+        size > 3 -> many()
+        else -> few()
+    }
+    try {
+        attempt()
+    } catch (error: IOException) {
+        recover(error)
+    }
+}
+"""
+
+OPENING = """\
+fun apart() {
+    // Walk all of it once,
+    // in order.
+
+    begin()
+    end()
+}
+
+fun whole() {
+    // Walk all of it once, in order.
+    begin()
+}
+
+fun first() {
+    // Walk all of it once, in order.
+    begin()
+    end()
+}
+
+fun task() {
+    // TODO: walk all of it once, in order.
+
+    begin()
+    end()
+}
+
+fun code() {
+    // walk(all, once);
+
+    begin()
+    end()
+}
+"""
+
 CASE = LanguageCase(
     language="kotlin",
     path="src/main/kotlin/com/example/store/Store.kt",
@@ -153,4 +215,20 @@ CASE = LanguageCase(
     edited=frozenset({"Store", "Store::rank"}),
     rename=("fun <R : T> find(", "fun <R : T> search("),
     renamed={"Store::find": "Store::search"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "always": "",
+        "standard": "text has no value",
+        "use": "mode is READ or WRITE",
+        "seek": "mode is Seek",
+        "refuse": "mode is anything else",
+        "many": "size > 3",
+        "few": "",
+        "attempt": "",
+        "recover": "IOException is caught",
+    },
+    opening=OPENING,
 )

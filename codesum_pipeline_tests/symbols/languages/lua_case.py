@@ -72,6 +72,58 @@ local text = [[
 return { Account = Account, round = round, text = text }
 """
 
+CONDITIONS = """\
+local function decide(mode, size, ready)
+  if size < 0 then
+    too_small()
+  elseif size > 9 then
+    too_large()
+  else
+    fits()
+  end
+  if not ready then
+    return wait()
+  end
+  always()
+  local chosen = ready and one() or several()
+end
+"""
+
+OPENING = """\
+local function apart()
+  -- Walk all of it once,
+  -- in order.
+
+  begin()
+  stop()
+end
+
+local function whole()
+  -- Walk all of it once, in order.
+  begin()
+end
+
+local function first()
+  -- Walk all of it once, in order.
+  begin()
+  stop()
+end
+
+local function task()
+  -- TODO: walk all of it once, in order.
+
+  begin()
+  stop()
+end
+
+local function code()
+  -- walk(all, once);
+
+  begin()
+  stop()
+end
+"""
+
 CASE = LanguageCase(
     language="lua",
     path="lib/account.lua",
@@ -91,4 +143,15 @@ CASE = LanguageCase(
     rename=("Account:deposit", "Account:pay"),
     renamed={"Account::deposit": "Account::pay"},
     is_braced=False,
+    conditions=CONDITIONS,
+    when={
+        "too_small": "size < 0",
+        "too_large": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "wait": "not ready",
+        "always": "",
+        "one": "ready",
+        "several": "not (ready and one())",
+    },
+    opening=OPENING,
 )

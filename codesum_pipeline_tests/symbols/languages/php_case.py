@@ -128,6 +128,79 @@ $text = <<<EOT
   EOT;
 """
 
+CONDITIONS = """\
+<?php
+function decide($mode, $size, $ready) {
+    if ($size < 0) {
+        too_small();
+    } elseif ($size > 9) {
+        too_large();
+    } else {
+        fits();
+    }
+    if (!$ready) {
+        return wait();
+    }
+    always();
+    $chosen = $size === 1 ? one() : several();
+    $given = $mode ?? standard();
+    $ready or give_up();
+    switch ($mode) {
+        case 'read':
+        case 'write':
+            use_it($mode);
+            break;
+        default:
+            refuse($mode);
+    }
+    $found = match (true) {
+        $size > 3 => many(),
+        default => few(),
+    };
+    try {
+        attempt();
+    } catch (IOException | KeyException $error) {
+        recover($error);
+    }
+}
+"""
+
+OPENING = """\
+<?php
+function apart() {
+    // Walk all of it once,
+    // in order.
+
+    begin();
+    end();
+}
+
+function whole() {
+    // Walk all of it once, in order.
+    begin();
+}
+
+function first() {
+    // Walk all of it once, in order.
+    begin();
+    end();
+}
+
+function task() {
+    // TODO: walk all of it once, in order.
+
+    begin();
+    end();
+}
+
+function code() {
+    // walk(all, once);
+
+    begin();
+    end();
+}
+"""
+
 CASE = LanguageCase(
     language="php",
     path="src/Biller.php",
@@ -148,4 +221,23 @@ CASE = LanguageCase(
     edited=frozenset({"Suit", "Suit::label"}),
     rename=("function lines(", "function rows("),
     renamed={"lines": "rows"},
+    conditions=CONDITIONS,
+    when={
+        "too_small": "$size < 0",
+        "too_large": "$size > 9",
+        "fits": "neither $size < 0 nor $size > 9",
+        "wait": "not $ready",
+        "always": "",
+        "one": "$size === 1",
+        "several": "$size !== 1",
+        "standard": "$mode has no value",
+        "give_up": "not $ready",
+        "use_it": '$mode is "read" or "write"',
+        "refuse": "$mode is anything else",
+        "many": "$size > 3",
+        "few": "",
+        "attempt": "",
+        "recover": "IOException or KeyException is caught",
+    },
+    opening=OPENING,
 )

@@ -67,6 +67,60 @@ def find(name: str) -> Account | None:
     return next((one for one in ALL if one.name == name), None)
 '''
 
+CONDITIONS = """\
+def decide(mode, size, ready):
+    if size < 0:
+        too_small()
+    elif size > 9:
+        too_large()
+    else:
+        fits()
+    if not ready:
+        return wait()
+    always()
+    chosen = one() if size == 1 else several()
+    ready or give_up()
+    match mode:
+        case "read" | "write":
+            use(mode)
+        case _:
+            refuse(mode)
+    try:
+        attempt()
+    except (KeyError, socket.error) as error:
+        recover(error)
+"""
+
+OPENING = """\
+def apart():
+    # Walk all of it once,
+    # in order.
+
+    begin()
+    end()
+
+def whole():
+    # Walk all of it once, in order.
+    begin()
+
+def first():
+    # Walk all of it once, in order.
+    begin()
+    end()
+
+def task():
+    # TODO: walk all of it once, in order.
+
+    begin()
+    end()
+
+def code():
+    # walk(all, once);
+
+    begin()
+    end()
+"""
+
 CASE = LanguageCase(
     language="python",
     path="lib/account.py",
@@ -83,4 +137,20 @@ CASE = LanguageCase(
     rename=("def deposit", "def pay"),
     renamed={"Account::deposit": "Account::pay"},
     is_braced=False,
+    conditions=CONDITIONS,
+    when={
+        "too_small": "size < 0",
+        "too_large": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "wait": "not ready",
+        "always": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "give_up": "not ready",
+        "use": 'mode is "read" or "write"',
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "KeyError or socket.error is caught",
+    },
+    opening=OPENING,
 )

@@ -144,6 +144,69 @@ __END__
 data of the file
 """
 
+CONDITIONS = """\
+def decide(mode, size, ready)
+  if size < 0
+    too_small()
+  elsif size > 9
+    too_large()
+  else
+    fits()
+  end
+  unless ready
+    wait()
+  end
+  give_up() if size.nil?
+  go_on() unless ready
+  always()
+  ready or complain()
+  case mode
+  when :read, :write then use(mode)
+  else refuse(mode)
+  end
+  begin
+    attempt()
+  rescue IOError, KeyError => error
+    recover(error)
+  end
+end
+"""
+
+OPENING = """\
+def apart
+  # Walk all of it once,
+  # in order.
+
+  start
+  stop
+end
+
+def whole
+  # Walk all of it once, in order.
+  start
+end
+
+def first
+  # Walk all of it once, in order.
+  start
+  stop
+end
+
+def task
+  # TODO: walk all of it once, in order.
+
+  start
+  stop
+end
+
+def code
+  # walk(all, once);
+
+  start
+  stop
+end
+"""
+
 CASE = LanguageCase(
     language="ruby",
     path="lib/shop/order.rb",
@@ -168,4 +231,21 @@ CASE = LanguageCase(
     rename=("def kind", "def sort"),
     renamed={"Shop::Order::kind": "Shop::Order::sort"},
     is_braced=False,
+    conditions=CONDITIONS,
+    when={
+        "too_small": "size < 0",
+        "too_large": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "wait": "not ready",
+        "give_up": "size.nil?",
+        "size.nil?": "",
+        "go_on": "not ready",
+        "always": "",
+        "complain": "not ready",
+        "use": "mode is :read or :write",
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "IOError or KeyError is caught",
+    },
+    opening=OPENING,
 )

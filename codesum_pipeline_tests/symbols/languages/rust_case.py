@@ -141,6 +141,63 @@ mod tests {
 }
 """
 
+CONDITIONS = """\
+fn decide(mode: Mode, size: i32, found: Option<i32>) -> Result<(), Error> {
+    if size < 0 {
+        too_small();
+    } else if let Some(one) = found {
+        one_found(one);
+    } else {
+        fits();
+    }
+    let Some(value) = found else {
+        return missing();
+    };
+    always();
+    match mode {
+        Mode::Read | Mode::Write => use_it(),
+        Mode::Seek(place) if place > 3 => seek(place),
+        other => refuse(other),
+    }
+    done()
+}
+"""
+
+OPENING = """\
+fn apart() {
+    // Walk all of it once,
+    // in order.
+
+    begin();
+    end();
+}
+
+fn whole() {
+    // Walk all of it once, in order.
+    begin();
+}
+
+fn first() {
+    // Walk all of it once, in order.
+    begin();
+    end();
+}
+
+fn task() {
+    // TODO: walk all of it once, in order.
+
+    begin();
+    end();
+}
+
+fn code() {
+    // walk(all, once);
+
+    begin();
+    end();
+}
+"""
+
 CASE = LanguageCase(
     language="rust",
     path="src/lib.rs",
@@ -158,4 +215,17 @@ CASE = LanguageCase(
     edited=frozenset({"Circle::area"}),
     rename=("fn half", "fn middle"),
     renamed={"inner::Scale::half": "inner::Scale::middle"},
+    conditions=CONDITIONS,
+    when={
+        "too_small": "size < 0",
+        "one_found": "found is Some(one)",
+        "fits": "neither size < 0 nor found is Some(one)",
+        "missing": "found is not Some(value)",
+        "always": "",
+        "use_it": "mode is Mode::Read or Mode::Write",
+        "seek": "mode is Mode::Seek(place), and place > 3",
+        "refuse": "mode is anything else",
+        "done": "",
+    },
+    opening=OPENING,
 )

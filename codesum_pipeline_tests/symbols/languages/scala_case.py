@@ -122,6 +122,67 @@ object Shop:
       item.price
 '''
 
+CONDITIONS = """\
+object Decider {
+  def decide(mode: Mode, size: Int, ready: Boolean): Unit = {
+    if (size < 0) tooSmall()
+    else if (size > 9) tooLarge()
+    else fits()
+    always()
+    ready || giveUp()
+    mode match {
+      case Read | Write => use(mode)
+      case Seek(place) if place > 3 => seek(place)
+      case other => refuse(other)
+    }
+    try {
+      attempt()
+    } catch {
+      case error: IOException => recover(error)
+      case NonFatal(error) => rescue(error)
+    }
+    done()
+  }
+}
+"""
+
+OPENING = """\
+object Walker {
+  def apart(): Unit = {
+    // Walk all of it once,
+    // in order.
+
+    begin()
+    end()
+  }
+
+  def whole(): Unit = {
+    // Walk all of it once, in order.
+    begin()
+  }
+
+  def first(): Unit = {
+    // Walk all of it once, in order.
+    begin()
+    end()
+  }
+
+  def task(): Unit = {
+    // TODO: walk all of it once, in order.
+
+    begin()
+    end()
+  }
+
+  def code(): Unit = {
+    // walk(all, once);
+
+    begin()
+    end()
+  }
+}
+"""
+
 CASE = LanguageCase(
     language="scala",
     path="src/main/scala/com/example/store/Store.scala",
@@ -142,4 +203,20 @@ CASE = LanguageCase(
     edited=frozenset({"Store", "Store::find", "Store::find::twice"}),
     rename=("def sell(", "def trade("),
     renamed={"Shop::sell": "Shop::trade"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "always": "",
+        "giveUp": "not ready",
+        "use": "mode is Read or Write",
+        "seek": "mode is Seek(place), and place > 3",
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "IOException is caught",
+        "rescue": "NonFatal is caught",
+        "done": "",
+    },
+    opening=OPENING,
 )

@@ -130,6 +130,71 @@ let text = """
   """
 '''
 
+CONDITIONS = """\
+func decide(mode: Mode, size: Int, text: String?) throws {
+    if size < 0 {
+        tooSmall()
+    } else if let found = text, size > 9 {
+        tooLarge(found)
+    } else {
+        fits()
+    }
+    guard let given = text else {
+        return missing()
+    }
+    always()
+    let chosen = size == 1 ? one() : several()
+    let other = text ?? standard()
+    switch mode {
+    case .read, .write: use(mode)
+    case .seek(let place) where place > 3: seek(place)
+    default: refuse(mode)
+    }
+    do {
+        try attempt()
+    } catch let error as IOError {
+        recover(error)
+    } catch {
+        rescue()
+    }
+}
+"""
+
+OPENING = """\
+func apart() {
+    // Walk all of it once,
+    // in order.
+
+    begin()
+    end()
+}
+
+func whole() {
+    // Walk all of it once, in order.
+    begin()
+}
+
+func first() {
+    // Walk all of it once, in order.
+    begin()
+    end()
+}
+
+func task() {
+    // TODO: walk all of it once, in order.
+
+    begin()
+    end()
+}
+
+func code() {
+    // walk(all, once);
+
+    begin()
+    end()
+}
+"""
+
 CASE = LanguageCase(
     language="swift",
     path="Sources/Cache.swift",
@@ -149,4 +214,22 @@ CASE = LanguageCase(
     edited=frozenset({"Cache::hash"}),
     rename=("func put(", "func place("),
     renamed={"Store::put": "Store::place"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "text is not nil and size > 9",
+        "fits": "neither size < 0 nor (text is not nil and size > 9)",
+        "missing": "text is nil",
+        "always": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "standard": "text has no value",
+        "use": "mode is .read or .write",
+        "seek": "mode is .seek(let place), and place > 3",
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "IOError is caught",
+        "rescue": "an error is caught",
+    },
+    opening=OPENING,
 )

@@ -86,6 +86,61 @@ def test_lines_of_symbols_point_into_the_file(case: LanguageCase) -> None:
         assert symbol.name.split()[-1] in "\n".join(rows[symbol.start_line - 1 : symbol.end_line])
 
 
+@EVERY_LANGUAGE
+def test_each_call_says_under_which_condition_it_is_made(case: LanguageCase) -> None:
+    found = parse(case.language, case.conditions)
+
+    assert found.facts.syntax_errors == 0
+    assert {call.text: call.when for symbol in found.symbols for call in symbol.facts.calls} == case.when
+
+
+@EVERY_LANGUAGE
+def test_conditions_are_those_of_the_canonical_source(case: LanguageCase) -> None:
+    spread = parse(case.language, case.conditions)
+    again = parse(case.language, spread.facts.source) if case.is_braced else spread
+
+    assert [symbol.facts for symbol in again.symbols] == [symbol.facts for symbol in spread.symbols]
+
+
+@EVERY_LANGUAGE
+def test_a_comment_opens_a_body_where_it_is_certainly_about_all_of_it(case: LanguageCase) -> None:
+    said = "Walk all of it once, in order."
+    expected = {"apart": said, "whole": said, "first": None, "task": None, "code": None}
+    found = {symbol.name: symbol.opening_comment for symbol in parse(case.language, case.opening).symbols}
+
+    assert {name: found[name] for name in found if name in expected} == {
+        name: expected[name] for name in expected if name in found
+    }
+    assert {"apart", "whole", "task", "code"} <= found.keys()
+
+
+@EVERY_LANGUAGE
+def test_the_comment_that_opens_a_body_is_no_part_of_its_content(case: LanguageCase) -> None:
+    rows = case.opening.split("\n")
+    bare = "\n".join(row for row in rows if not re.match(r"\s*(?://|#|--) ", row))
+
+    assert bare != case.opening
+    assert hashes(case, bare) == hashes(case, case.opening)
+
+
+def test_every_name_in_a_table_of_conditions_is_one_of_the_grammar() -> None:
+    unknown = [(name, word) for name, declaration in BY_NAME.items() for word in _unknown_words(declaration)]
+
+    assert unknown == []
+
+
+def _unknown_words(declaration: Declaration) -> set[str]:
+    """Words of a language's conditions that are no field, node type or token of its grammar."""
+    from tree_sitter import Language
+
+    grammar, table = Language(declaration.spec.grammar()), declaration.conditions
+    known = {grammar.node_kind_for_id(number) for number in range(grammar.node_kind_count)}
+    known |= {grammar.field_name_for_id(number) for number in range(1, grammar.field_count + 1)}
+    parts = (*table.choices.values(), *table.modifiers.values(), *table.switches.values(), *table.catches.values())
+    words = {word for part in parts for name in part.split() for word in name.split("<")}
+    return words - known - {"", ":", "!"}
+
+
 @BRACED
 def test_canonical_source_is_a_fixed_point(case: LanguageCase) -> None:
     first = parse(case.language, case.source)
@@ -128,7 +183,7 @@ def test_changes_of_one_language_one_after_the_other_equal_a_clean_build(case: L
 def _without_comments(case: LanguageCase) -> str:
     """The source with each comment that the canonical source leaves out taken out, found by the grammar alone."""
     spec = BY_NAME[case.language].spec
-    grammar_comments = spec.comments | (spec.dropped & {"comment"})
+    grammar_comments = spec.comments | spec.remarks
     kept = parse(case.language, case.source).facts.source
     data = case.source.encode()
     tree = _tree(case.language, data)

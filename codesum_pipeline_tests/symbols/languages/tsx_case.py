@@ -56,6 +56,49 @@ export default function App() {
 }
 """
 
+CONDITIONS = """\
+function Page({ ready, size }: Props) {
+  if (!ready) return wait();
+  const chosen = size === 1 ? one() : several();
+  return <div>{ready && show(size)}</div>;
+}
+"""
+
+OPENING = """\
+function apart() {
+  // Walk all of it once,
+  // in order.
+
+  begin();
+  return <div />;
+}
+
+function whole() {
+  // Walk all of it once, in order.
+  return <div />;
+}
+
+function first() {
+  // Walk all of it once, in order.
+  begin();
+  return <div />;
+}
+
+function task() {
+  // TODO: walk all of it once, in order.
+
+  begin();
+  return <div />;
+}
+
+function code() {
+  // walk(all, once);
+
+  begin();
+  return <div />;
+}
+"""
+
 CASE = LanguageCase(
     language="tsx",
     path="shop/app.tsx",
@@ -74,4 +117,12 @@ CASE = LanguageCase(
     edited=frozenset({"useCounter", "useCounter::increase"}),
     rename=("function toggle", "function flip"),
     renamed={"Row::toggle": "Row::flip"},
+    conditions=CONDITIONS,
+    when={
+        "wait": "not ready",
+        "one": "size === 1",
+        "several": "size !== 1",
+        "show": "ready",
+    },
+    opening=OPENING,
 )

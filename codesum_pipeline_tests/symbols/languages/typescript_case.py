@@ -89,6 +89,71 @@ export const identity = <T,>(value: T): T => value
 export default Shop
 """
 
+CONDITIONS = """\
+function decide(mode, size, ready) {
+  if (size < 0) {
+    tooSmall();
+  } else if (size > 9) {
+    tooLarge();
+  } else {
+    fits();
+  }
+  if (!ready) return wait();
+  always();
+  const chosen = size === 1 ? one() : several();
+  ready || giveUp();
+  const given = mode ?? standard();
+  switch (mode) {
+    case "read":
+    case "write":
+      use(mode);
+      break;
+    default:
+      refuse(mode);
+  }
+  try {
+    attempt();
+  } catch (error) {
+    recover(error);
+  }
+}
+"""
+
+OPENING = """\
+function apart() {
+  // Walk all of it once,
+  // in order.
+
+  begin();
+  end();
+}
+
+function whole() {
+  // Walk all of it once, in order.
+  begin();
+}
+
+function first() {
+  // Walk all of it once, in order.
+  begin();
+  end();
+}
+
+function task() {
+  // TODO: walk all of it once, in order.
+
+  begin();
+  end();
+}
+
+function code() {
+  // walk(all, once);
+
+  begin();
+  end();
+}
+"""
+
 CASE = LanguageCase(
     language="typescript",
     path="shop/shop.ts",
@@ -107,4 +172,21 @@ CASE = LanguageCase(
     edited=frozenset({"parse"}),
     rename=("isOpen = ", "isClosed = "),
     renamed={"Shop::isOpen": "Shop::isClosed"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "wait": "not ready",
+        "always": "",
+        "one": "size === 1",
+        "several": "size !== 1",
+        "giveUp": "not ready",
+        "standard": "mode has no value",
+        "use": 'mode is "read" or "write"',
+        "refuse": "mode is anything else",
+        "attempt": "",
+        "recover": "an error is caught",
+    },
+    opening=OPENING,
 )

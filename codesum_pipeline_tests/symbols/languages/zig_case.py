@@ -101,6 +101,61 @@ comptime {
 }
 """
 
+CONDITIONS = """\
+fn decide(mode: Mode, size: i32, found: ?i32) !void {
+    if (size < 0) {
+        tooSmall();
+    } else if (size > 9) {
+        tooLarge();
+    } else {
+        fits();
+    }
+    always();
+    const chosen = if (size == 1) one() else several();
+    const given = found orelse standard();
+    const read = attempt() catch recover();
+    switch (mode) {
+        .read, .write => use(mode),
+        else => refuse(mode),
+    }
+}
+"""
+
+OPENING = """\
+fn apart() void {
+    // Walk all of it once,
+    // in order.
+
+    begin();
+    end();
+}
+
+fn whole() void {
+    // Walk all of it once, in order.
+    begin();
+}
+
+fn first() void {
+    // Walk all of it once, in order.
+    begin();
+    end();
+}
+
+fn task() void {
+    // TODO: walk all of it once, in order.
+
+    begin();
+    end();
+}
+
+fn code() void {
+    // walk(all, once);
+
+    begin();
+    end();
+}
+"""
+
 CASE = LanguageCase(
     language="zig",
     path="src/store.zig",
@@ -117,4 +172,19 @@ CASE = LanguageCase(
     edited=frozenset({"add"}),
     rename=("fn isRound", "fn isCircle"),
     renamed={"Kind::isRound": "Kind::isCircle"},
+    conditions=CONDITIONS,
+    when={
+        "tooSmall": "size < 0",
+        "tooLarge": "size > 9",
+        "fits": "neither size < 0 nor size > 9",
+        "always": "",
+        "one": "size == 1",
+        "several": "size != 1",
+        "standard": "found has no value",
+        "attempt": "",
+        "recover": "attempt() fails",
+        "use": "mode is .read or .write",
+        "refuse": "mode is anything else",
+    },
+    opening=OPENING,
 )

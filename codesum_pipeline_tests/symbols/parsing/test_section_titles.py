@@ -1,0 +1,61 @@
+"""A comment that heads a section of a file documents none of the definitions in it."""
+
+import pytest
+
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
+
+
+def docstrings(language: str, source: str) -> list[str | None]:
+    """The documentation of each definition, in source order."""
+    return [symbol.docstring for symbol in PARSERS[language].parse(source.encode(), "file").symbols]
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        pytest.param("javascript", "// ---- Helpers ----\nfunction add() {}\n", id="rules beside a title"),
+        pytest.param("ruby", "#==========\n# Accessors\n#==========\ndef add\nend\n", id="rules around a title"),
+        pytest.param("swift", "/// MARK: - Views of the list that is shown\nfunc add() {}\n", id="a mark of editors"),
+        pytest.param("java", "class A {\n    /** Accessors */\n\n    int add() { return 1; }\n}\n", id="a blank line"),
+        pytest.param("go", "package p\n\n// === Accessors ===\nfunc add() {}\n", id="signs of equality"),
+        pytest.param("bash", "##########\n# Helpers\n##########\nadd() {\n    b\n}\n", id="a box of hashes"),
+        pytest.param("haskell", "module A where\n\n-- ------------- Helpers\nadd = 1\n", id="a rule before it"),
+    ],
+)
+def test_a_title_documents_nothing(language: str, source: str) -> None:
+    assert not any(docstrings(language, source))
+
+
+def test_a_title_right_above_several_definitions_does_not_document_the_first() -> None:
+    assert docstrings("ruby", "# Getters\ndef one\nend\ndef two\nend\n") == [None, None]
+    assert docstrings("ruby", "# Getters\ndef one\nend\n\ndef two\nend\n") == ["Getters", None]
+
+
+def test_a_title_with_a_word_of_the_name_documents_what_has_it() -> None:
+    assert docstrings("c", "//==========\n// Parse headers\n//==========\nint parse_header(void) { return 1; }\n") == [
+        "Parse headers"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "said"),
+    [
+        pytest.param(
+            "c", "/*****\n * Open it.\n *****/\nint start(void) { return 1; }\n", "Open it.", id="a framed one"
+        ),
+        pytest.param(
+            "javascript", "// Adds up.\nfunction plus() {}\nfunction minus() {}\n", "Adds up.", id="a sentence"
+        ),
+        pytest.param(
+            "lua", "-- ---- Helpers ----\n-- Adds it up\nfunction plus() end\n", "Adds it up", id="below a title"
+        ),
+    ],
+)
+def test_other_comments_document(language: str, source: str, said: str) -> None:
+    assert docstrings(language, source)[0] == said
+
+
+def test_a_title_stays_in_the_canonical_source() -> None:
+    (symbol,) = PARSERS["javascript"].parse(b"// ---- Helpers ----\nfunction add() {}\n", "file").symbols
+
+    assert symbol.canonical_source == "// ---- Helpers ----\nfunction add() {}"
