@@ -27,7 +27,8 @@ less. Names of node types are those of the tree-sitter grammar: look at the tree
    `hook_values.py`; `hooks.py` has what they are made with, `kin.py` finds what is around a node. Without a block node,
    `DefinitionHead.body` is the first child behind the head: there the signature ends.
 3. **The facts**: `calls`, `fields` and `globals` in the module; `returns`, `raises`, `assignments`, `closures` in
-   `[declaration]` of the table.
+   `[declaration]` of the table; and `[conditions]`, the fields of `ConditionSyntax` (`condition_syntax.py`): what
+   decides which of these are run.
 4. **The edges**: `imports`, `typed`, `package`; and a subclass of `Rules` (`rules.py`), without which there are none.
 5. **What does not parse**: `definition_lines` in `[declaration]`, patterns of lines that look like a definition.
 6. **Tests of its own**: `[tests]`, the fields of `FrameworkRules` (`framework_rules.py`).
@@ -57,6 +58,10 @@ still fails for has a field: read the group that the law is about. This is a who
     [declaration]
     definition_lines = ['[ \t]*(?:local[ \t]+)?function[ \t]+(?P<name>\w+)[ \t]*\(']
     returns = "return_statement"
+
+    [conditions.choices]
+    if_statement = "condition : elseif_statement else_statement"
+    elseif_statement = "condition"
 
     # moonlet.py
     """Moonlet: functions, and calls by their names."""

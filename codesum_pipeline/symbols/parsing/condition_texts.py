@@ -104,6 +104,9 @@ class Conditions:
         patterns = [pattern.removeprefix("case ") for pattern in patterns]
         if any(map(self._is_everything, patterns)):
             return f"{subject} is anything else"
+        guarded = _GUARD.match(patterns[0])
+        if guarded and self._is_everything(guarded[1]) and len(patterns) == 1:
+            return patterns[0][guarded.end() :]
         said = " or ".join(map(_said_pattern, patterns))
         return f"{subject} {said}" if _COMPARED.match(said) else f"{subject} is {said}"
 

@@ -64,7 +64,7 @@ def test_what_a_method_says_about_itself() -> None:
         'Ok(twice(r#"raw "text""#.len() as f64))',
     ]
     assert [fact.text for fact in fetch.facts.raises] == ['panic!("no {}", self.name)', "unreachable!()"]
-    assert fetch.facts.writes == (Fact("self.total", 13, ("self", "total"), Form.NAME),)
+    assert fetch.facts.writes == (Fact("self.total", 13, ("self", "total"), Form.NAME, when="*n > 3"),)
 
 
 def test_fields_variants_and_bases() -> None:
