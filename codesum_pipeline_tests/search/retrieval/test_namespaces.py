@@ -146,7 +146,7 @@ ANSWERS = {
     "ruby/mixing.rb": "module Mixing\n  include Other\n  class Thing3\n    def x; 1; end\n  end\nend\n",
     "kotlin/Sealed.kt": "sealed class Verdict {\n    class Yes(val x: Int) : Verdict()\n    object No : Verdict()\n}\n",
     "kotlin/Made.kt": "class Made(size: Int) {\n    class Part {\n        fun x() = 1\n    }\n}\n",
-    "java/Expr.java": "class Expr {\n    static class Num extends Expr { int n; }\n    static class Add extends Expr {}\n}\n",
+    "java/Expr.java": "class Expr {\n    static class Num extends Expr {}\n    static class Add extends Expr {}\n}\n",
     "scala/Shape.scala": "trait Shape {\n  type Unit2 = Int\n  class Round {\n    def r = 1\n  }\n}\n",
     "cpp/traits.cpp": "template <class T> struct Traits {\n  using type = T;\n  struct Slot { int x; };\n};\n",
     "python/meta.py": "class Model(Base):\n    class Meta:\n        ordering = 1\n",
