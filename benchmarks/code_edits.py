@@ -23,7 +23,8 @@ _BRANCH = re.compile(r"(?:^|_)(?:if|elif|elsif|elseif|unless|while|until|guard|g
 _TEXT = re.compile(r"^(?!.*(?:content|fragment|start|end|escape|type)).*(?:string|quoted|text|encapsed|raw)")
 _WORD = re.compile(rb"(?<![%{$\\\w@:#&])[a-zA-Z]{4,}(?![\w}(:=])")
 _PLAIN_TEXT = re.compile(rb"[\w .,+-]*")
-_DOC_MARKS = (b"///", b"//!", b"/**", b"/*!", b"---", b"-- |", b"-- ^")
+_DOC_MARKS = (b"///", b"//!", b"/**", b"/*!", b"---", b"-- |", b"-- ^", b"{-#")
+_ATTRIBUTE = re.compile(r"^(?:attribute_item|annotation|decorator|attribute_list)$")
 _LEAST_WORDS = 3
 _HEAD_BYTES = 80
 _MOST_ABOVE = 6
@@ -279,10 +280,14 @@ def _is_docstring(code: Code, node: Node) -> bool:
 
 
 def _begins_a_definition(node: Node, definitions: Container[str]) -> bool:
-    """Whether something is defined on a node's first line."""
+    """Whether something is defined on a node's first line, or an attribute of it is."""
     row = node.start_point.row
-    return node.type in definitions or any(
-        _begins_a_definition(child, definitions) for child in node.named_children if child.start_point.row == row
+    return (
+        node.type in definitions
+        or bool(_ATTRIBUTE.search(node.type))
+        or any(
+            _begins_a_definition(child, definitions) for child in node.named_children if child.start_point.row == row
+        )
     )
 
 
