@@ -7,7 +7,7 @@ doctests, tables and directives are left out.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING
@@ -250,8 +250,6 @@ def _first_word(content: str) -> str:
 _OPENING_CHARS = 360
 _OPENING_SENTENCES = 3
 _MIN_TELLING_CHARS = 12
-_MIN_FURTHER_CHARS = 20
-_FURTHER_CHARS = 240
 # Sentences that say nothing of this definition.
 _EMPTY_TALK = re.compile(
     r"overrides? [\w.()]+\.?$|(?:see|cf\.?)\b(?! (?:if|whether)\b)(?:[^.]|\.(?=\w)){0,60}\.?$"
@@ -299,14 +297,6 @@ def _says_nothing(text: str) -> bool:
 
 def _is_letter_or_blank(char: str) -> bool:
     return char.isalnum() or char == " "
-
-
-def further_sentence(sentences: Sequence[str], summary: str) -> str:
-    """The first of the next sentences that adds something and can be read alone; empty without one."""
-    for one in sentences[:3]:
-        if len(one) >= _MIN_FURTHER_CHARS and one[:40] not in summary and one[0].isalnum() and _goes_on(one):
-            return clip_text(make_sentence(one), _FURTHER_CHARS)
-    return ""
 
 
 def _goes_on(text: str) -> bool:

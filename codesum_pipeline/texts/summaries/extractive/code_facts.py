@@ -1,26 +1,19 @@
-"""What a function's code shows, each fact as a short phrase; a fact that may be wrong is left out.
+"""What a function's code shows of its result and its texts; what may be wrong is left out.
 
 The parser read all of it: nothing here looks at code. Names of other code are
 written as words.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from itertools import chain
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
-from codesum_pipeline.symbols.parsing.expressions import bound_names
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, word_set
-from codesum_pipeline.texts.summaries.extractive.composing import (
-    MAX_ITEM,
-    MAX_SIDE_EFFECTS,
-    MIN_ITEM,
-)
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.words import (
-    make_fact,
     name_in_words,
     name_words,
     shared_prefix,
@@ -49,7 +42,7 @@ def message_in_words(text: str) -> str:
 
 
 _RECEIVERS = frozenset(("self", "cls", "this", "super", "mcs", "klass", "static", "parent", "Self", "base", "me"))
-_MAX_PARAMETERS, _MAX_WRITES, _MAX_RAISES, _MAX_RESULTS, _MAX_CALLS, _MAX_MADE, _MAX_LITERALS = 6, 6, 3, 3, 6, 4, 4
+_MAX_RESULTS, _MAX_LITERALS = 3, 4
 _MAX_TYPE_CHARS = 60
 _MAX_LITERAL_CHARS = 40
 _TRUTH = "true or false"
@@ -59,19 +52,12 @@ _NO_TYPES = word_set("no_types")
 _EMPTY_NAMES = word_set("empty_names")
 # Calls of a language itself and of its everyday types and test runners.
 _EVERYDAY_CALLS = word_set("everyday_calls")
-# The names by which a method calls the class that it inherits from.
-_ABOVE = frozenset(("super", "parent", "base"))
-_CHECKS = word_set("checks")
 # Names of types and encodings that code compares with.
 _EVERYDAY_TEXTS = word_set("everyday_texts")
-_OUTWARD = {kind: word_set(kind) for kind in ("reads", "writes", "emits")}
 
 
 class CodeFacts:
-    """The facts of one function as phrases; `prefix` are the words that its library puts before its names.
-
-    What it returns and what else it does is worked out once and remembered: several fields of a text need it.
-    """
+    """What one function's code shows; `prefix` are the words that its library puts before its names."""
 
     def __init__(self, function: FunctionInput) -> None:
         self.function = function
@@ -79,30 +65,7 @@ class CodeFacts:
         receivers = (one.name.strip("*&$") for one in self.facts.parameters if one.kind == "receiver")
         self._receivers = {*_RECEIVERS, *receivers}
         self._empty = self._receivers | _EMPTY_NAMES
-        self._raised = {one.names[-1] for one in self.facts.raises if one.names}
-        self._calls = [(one, self._class_made(one)) for one in self.facts.calls]
         self.prefix = self._prefix()
-
-    def phrases(self, opening: str) -> Iterator[str]:
-        """All phrases that add to a text's opening, the most informative first; some are empty."""
-        new = partial(_beside, words=_stems(opening))
-        yield make_fact("Takes", self.parameters_in_words()[:_MAX_PARAMETERS])
-        yield make_fact("Yields" if self.facts.is_generator else "Returns", self.result)
-        yield make_fact("Raises", list(dict.fromkeys(self._raises()))[:_MAX_RAISES])
-        yield make_fact("Sets", new(dict.fromkeys(words for words, _ in self._written()))[:_MAX_WRITES])
-        yield make_fact("Creates", new(self._made())[:_MAX_MADE])
-        yield make_fact("Calls", self.calls_in_words(new))
-
-    def parameters_in_words(self) -> list[str]:
-        """The parameters whose names have a meaning."""
-        written = [one.name.strip("*&$@_.") for one in self.facts.parameters if one.kind != "receiver"]
-        names = [one for name in written for one in ((name,) if name.isidentifier() else bound_names(name))]
-        words = [
-            name_in_words(name, self.prefix)
-            for name in names
-            if name.lower().rstrip("0123456789") not in _EMPTY_NAMES and _has_meaning(name)
-        ]
-        return list(dict.fromkeys(words))
 
     @cached_property
     def result(self) -> str:
@@ -148,41 +111,12 @@ class CodeFacts:
         name = self.function.name
         return "test" in self.function.modifiers or name_words(name)[:1] == ("test",) or " " in name.strip()
 
-    def calls_in_words(self, new: Callable[[Iterable[str]], list[str]]) -> list[str]:
-        """Calls that lead outward, in source order; of many `new` ones the most informative."""
-        found: dict[str, float] = {}
-        calls = {one.names for one in self.facts.calls}
-        for one, made in sorted(self._calls, key=lambda call: (call[0].line, len(call[0].names))):
-            if not one.names or one.names[-1] in self._raised or one.names[0] in _ABOVE or made:
-                continue
-            words = name_in_words(one.names[-1], self.prefix) if one.names[:-1] in calls else self._chain(one.names)
-            if not _checks(one.names) and one.names[-1] not in _EVERYDAY_CALLS and _has_meaning(one.names[-1]):
-                found.setdefault(words, max(map(telling_weight, split_identifier(one.names[-1])), default=0))
-        best = sorted(new(found), key=lambda words: -found[words])[:_MAX_CALLS]
-        return [words for words in found if words in best]
-
     def literals(self, opening: str) -> list[str]:
         """The texts in its body that add something to the opening, except for errors' messages."""
         raised = {one.said for one in self.facts.raises}
         return _beside(
             find_telling_texts([text for text in self.facts.literals if text not in raised]), _stems(opening)
         )
-
-    @cached_property
-    def effects(self) -> dict[str, int]:
-        """What it does besides returning, each with one of reads, writes, emits, raises or mutates, and its line."""
-        found: dict[str, int] = {}
-        for words, line in self._written():
-            found.setdefault(f"mutates {words}", line)
-        for one, made in self._calls:
-            for kind in _outward(one) if one.names and not made else ():
-                found.setdefault(f"{kind}: {self._chain(one.names)}", one.line)
-        for one in self.facts.raises:
-            is_class = any(name[:1].isupper() for name in one.names)
-            name, why = ".".join(one.names) if is_class else "an error", message_in_words(one.said)
-            found.setdefault(clip_text(f"raises {name}" + (f": {why}" if why else ""), MAX_ITEM), one.line)
-        items = [(text if len(text) >= MIN_ITEM else f"{text} itself", line) for text, line in found.items()]
-        return dict(items[:MAX_SIDE_EFFECTS])
 
     def words(self) -> Iterator[str]:
         """The names that its code uses, for keywords."""
@@ -197,15 +131,6 @@ class CodeFacts:
         if prefix[:1] == ("test",):
             return ()
         return prefix if words[: len(prefix)] == prefix and len(words) > len(prefix) else ()
-
-    def _chain(self, names: Sequence[str]) -> str:
-        """The last two names in words; what a method is called on only where that has a meaning."""
-        *_, on, last = ("", *names)
-        words = name_in_words(last, self.prefix)
-        is_telling = len(on) > 2 and not {on, on.lower()} & self._empty
-        owner = name_in_words(on, self.prefix) if is_telling else ""
-        repeats = set(owner.split()) <= set(words.split()) or owner.split()[-1:] == words.split()[:1]
-        return words if repeats else f"{owner} {words}"
 
     def _value(self, one: Fact) -> str:
         """What one returned value is, as far as its form or its name shows."""
@@ -233,29 +158,6 @@ class CodeFacts:
                     else f"item of {name_in_words(last, self.prefix)}"
                 )
         return ""
-
-    def _raises(self) -> Iterator[str]:
-        for one in self.facts.raises:
-            *_, name = ("", *one.names)
-            why = clip_text(message_in_words(one.said), 80)
-            words = name_in_words(name, self.prefix) if name[:1].isupper() else "error" if why else ""
-            if words:
-                yield f"{words} ({why})" if why else words
-
-    def _written(self) -> Iterator[tuple[str, int]]:
-        """What it assigns besides its own variables, in words, and the line."""
-        known = {*self._receivers, *(one.name.strip("*&$@") for one in self.facts.parameters)}
-        for one in self.facts.writes:
-            first, last = (one.names[0], one.names[-1]) if one.names else ("", "")
-            is_local = one.form is not Form.NAME and bool(first) and first not in known
-            if _has_meaning(last) and last not in self._receivers and not is_local and one.form is not Form.CALL:
-                yield self._chain(one.names), one.line
-
-    def _made(self) -> Iterator[str]:
-        for one, name in self._calls:
-            is_telling = len(name) > 2 and name not in self._raised and name not in _EVERYDAY_CALLS
-            if is_telling and not _checks(one.names):
-                yield name_in_words(name, self.prefix)
 
     def _class_made(self, one: Fact) -> str:
         """The class that a call makes an object of, as its language shows it; "" of other calls."""
@@ -298,16 +200,6 @@ def _stems(text: str) -> frozenset[str]:
 def _beside(items: Iterable[str], words: frozenset[str]) -> list[str]:
     """The items, each once, that have a word besides these."""
     return [item for item in dict.fromkeys(items) if not _stems(item) <= words]
-
-
-def _checks(names: Sequence[str]) -> bool:
-    """Whether a call is an assertion of a test, by the first words of its first or last name."""
-    return any(not _CHECKS.isdisjoint(name_words(name)[:2]) for name in (names[0], names[-1]))
-
-
-def _outward(one: Fact) -> Iterator[str]:
-    first = name_words(one.names[-1])[:1]
-    yield from (kind for kind, names in _OUTWARD.items() if not names.isdisjoint(first))
 
 
 def _has_meaning(name: str) -> bool:

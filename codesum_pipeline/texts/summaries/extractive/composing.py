@@ -89,7 +89,7 @@ def _parts(document: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
 # Raised with every change that gives any input another text.
 EXTRACTIVE_VERSION = "15"
 
-MIN_SUMMARY, MAX_SUMMARY = 30, 600
+MAX_SUMMARY = 600
 MIN_INTENT, MAX_INTENT = 10, 300
 MIN_ITEM, MAX_ITEM = 10, 200
 MIN_INPUT, MAX_INPUT = 20, 200

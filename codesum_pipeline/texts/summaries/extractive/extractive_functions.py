@@ -31,6 +31,7 @@ from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
+from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     DOCSTRING,
@@ -69,7 +70,7 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
-    if headline.source is not PurposeSource.DOCSTRING:
+    if headline.source is not PurposeSource.DOCSTRING and not headline.text.startswith("Reports whether "):
         statements.append(results_in_prose(code, own))
     return compose_text(
         function,
@@ -125,9 +126,11 @@ def _with_kind(effect: Effect) -> str:
 
 
 def comment_of(function: FunctionInput) -> str:
-    """The first sentences of the comment that opens the body; "" if they say nothing."""
+    """The first sentences of the comment that opens the body, where it begins with what is done; "" of remarks."""
     words = function.opening_comment
-    return opening_of(read_documentation(words, function.language, function.name))[0] if words else ""
+    opening = opening_of(read_documentation(words, function.language, function.name))[0] if words else ""
+    first = opening.partition(" ")[0].lower()
+    return opening if first in VERBS or first in BASE_OF_THIRD else ""
 
 
 def _lines(code: CodeFacts) -> int:

@@ -150,11 +150,6 @@ def list_first(items: Iterable[str], limit: int, *, are_all: bool = True) -> str
     return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
 
 
-def fact_of_names(lead: str, names: Sequence[str], limit: int, *, are_all: bool = True) -> str:
-    """A fact of names, without the prefix that they share."""
-    return make_fact(lead, list_names(names, limit, prefix=shared_prefix(names), are_all=are_all))
-
-
 def make_fact(lead: str, items: Sequence[str] | str) -> str:
     """A short phrase: `Takes`, path, mode gives `Takes path, mode.`; "" without items."""
     text = items if isinstance(items, str) else ", ".join(items)

@@ -73,7 +73,7 @@ OPENINGS = {
         "bash",
         "Restores the nightly backup of the ledger. Needs rsync.",
     ),
-    "XML": ("pom.xml", "<!--\n  Copyright X\n-->\n<project>\n<a>1</a>\n", "xml", "Configures the Maven build. Part of"),
+    "XML": ("pom.xml", "<!--\n  Copyright X\n-->\n<project>\n<a>1</a>\n", "xml", "Configures the Maven build."),
     "a Dockerfile": ("Dockerfile", "FROM debian\nRUN apt-get update\n", "dockerfile", "Builds a container image."),
     "a README": ("README.md", "# Tool\n\nTool counts things.\n", "markdown", "Tool counts things."),
     "an issue template": (
@@ -193,4 +193,4 @@ def test_badges_html_front_matter_code_and_tables_are_left_out():
 def test_a_file_without_a_name_for_its_language_still_has_a_text():
     text = write_text_file(text_file("x", "\n", "")).text
 
-    assert len(text.summary) >= 30 and len(text.keywords) >= 3
+    assert text.summary == "File x." and len(text.keywords) >= 3
