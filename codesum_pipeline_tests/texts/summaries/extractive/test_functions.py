@@ -265,11 +265,11 @@ def test_a_purpose_is_what_it_is_part_of_and_what_the_author_says_of_that():
 
 
 def test_a_comment_that_opens_the_body_is_the_headline_where_the_author_says_no_more():
-    source = "def f(a):\n    # Looks the user up in the directory.\n    return g(a)\n"
+    source = "def f(a):\n    # Find the user in the directory.\n    return g(a)\n"
     written = write_function(function_in(source))
     cited = [(one.start_line, one.end_line) for one in written.text.citations if one.field == "summary"]
 
-    assert written.text.summary == "Looks the user up in the directory."
+    assert written.text.summary == "Find the user in the directory."
     assert (written.purpose_source, cited) == (PurposeSource.COMMENT, [(1, 2)])
 
 
