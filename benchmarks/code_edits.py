@@ -304,7 +304,7 @@ def blank_lines(code: Code) -> Iterator[Edit]:
 
 
 def changed_comments(code: Code) -> Iterator[Edit]:
-    """Comments between two statements of a block, with another word."""
+    """Comments between two statements inside a definition, with another word."""
     definitions = code.declaration.definitions.keys() | code.declaration.spec.wrappers
     for place in code.places:
         node = place.node
@@ -315,7 +315,9 @@ def changed_comments(code: Code) -> Iterator[Edit]:
             continue
         if _is_docstring(code, before):
             continue
-        if not _begins_a_definition(behind, definitions) and not code.text(node).startswith(_DOC_MARKS):
+        is_inside = any(one.type in definitions for one in place.above)
+        is_plain = not code.text(node).startswith(_DOC_MARKS)
+        if is_inside and is_plain and not _begins_a_definition(behind, definitions):
             yield from other_word_in(code.source, node.start_byte + 1, node.end_byte, "comment changed")
 
 

@@ -58,17 +58,25 @@ def _residue() -> Mapping[str, re.Pattern[str]]:
     return {name: re.compile(pattern) for name, pattern in _marks()["residue"].items()}
 
 
+# Their first sentence is a headline whatever it says, unless it is the bare name.
+_STATED = (PurposeSource.COMMENT, PurposeSource.MESSAGE, PurposeSource.BODY)
+
+
 def headline_evidence(document: Document) -> str:
     """What the first sentence was made from; `NO_HEADLINE` where it is none."""
+    source = document.source
+    return source.value if source is PurposeSource.DOCSTRING or _is_headline(document) else NO_HEADLINE
+
+
+def _is_headline(document: Document) -> bool:
     first = next(iter(split_sentences(document.text.summary)), "")
-    if document.source is PurposeSource.DOCSTRING:
-        return document.source.value
+    name = document.child.name
+    if not first or _is_bare(first.removesuffix(".").lower(), name_in_words(name).lower()):
+        return False
     if document.source is not PurposeSource.NAME:
-        return NO_HEADLINE if not first or _is_fact(first, frozenset()) else document.source.value
-    bare, name = first.removesuffix(".").lower(), name_in_words(document.child.name).lower()
-    spoken = _spoken([document.child.name])
-    is_of_name = bool(frozenset(tokenize(first)) & spoken)
-    return NO_HEADLINE if _is_bare(bare, name) or not is_of_name or _is_fact(first, spoken) else document.source.value
+        return document.source in _STATED or not _is_fact(first, frozenset())
+    spoken = _spoken([name])
+    return not spoken.isdisjoint(tokenize(first)) and not _is_fact(first, spoken)
 
 
 def _is_bare(sentence: str, name: str) -> bool:

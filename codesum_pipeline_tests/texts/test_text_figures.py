@@ -65,6 +65,8 @@ def test_a_headline_is_counted_by_its_evidence(tmp_path: Path) -> None:
         pytest.param("Raises a value error.", PurposeSource.NAME, "none", id="an effect without a word of the name"),
         pytest.param("Returns the store.", PurposeSource.NAME, "name", id="a verb with its object"),
         pytest.param("Returns the store.", PurposeSource.DOCSTRING, "docstring", id="the author's words"),
+        pytest.param("Raises a value error.", PurposeSource.BODY, "body", id="an effect"),
+        pytest.param("Store.", PurposeSource.BODY, "none", id="the bare name of what does nothing else"),
         pytest.param("Files: main, view.", PurposeSource.CHILDREN, "none", id="a list of what it holds"),
     ],
 )
