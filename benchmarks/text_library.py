@@ -119,7 +119,7 @@ def write_library(parsed: Sequence[ParsedFile], texts: Mapping[str, tuple[str, s
         library.add_upper(class_input(symbol, members, holder), Level.CLASS, name)
     for one in parsed:
         path = one.facts.file_path
-        file = file_input(one, library.children(within[path]), holders.of_file(path))
+        file = file_input(one, library.children(within[path]))
         library.add_upper(file, Level.FILE, file.name)
     for path, (language, text) in texts.items():
         name = path.rpartition("/")[2]
@@ -153,7 +153,7 @@ def class_input(symbol: Symbol, children: tuple[ChildText, ...], holder: Holder 
     )  # fmt: skip
 
 
-def file_input(parsed: ParsedFile, children: tuple[ChildText, ...], holder: Holder | None = None) -> FileInput:
+def file_input(parsed: ParsedFile, children: tuple[ChildText, ...]) -> FileInput:
     """A parsed file as its writer sees it."""
     facts = parsed.facts
     found = [one for one in facts.imports if one.scope_id is None]
@@ -162,7 +162,6 @@ def file_input(parsed: ParsedFile, children: tuple[ChildText, ...], holder: Hold
     return FileInput(
         facts.file_path, name, facts.language, facts.docstring,
         tuple(sorted(imports)), facts.globals, facts.exports, children, facts.reexports or (), facts.literals,
-        holder,
     )  # fmt: skip
 
 

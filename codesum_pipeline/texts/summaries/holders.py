@@ -1,7 +1,8 @@
-"""What holds each definition and file, in its author's words: the nearest documented class, the file, or the folder.
+"""What holds each definition, in its author's words: the nearest documented class, or the file.
 
 Free texts say what a document is for in these words. They are the first paragraph of a documentation, so that an edit
-further down in it writes no text again.
+further down in it writes no text again. What holds a file is in no text: a work tree's overlay has only the files that
+differ, and its texts must equal those of a whole index.
 """
 
 from collections.abc import Mapping
@@ -10,18 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.ids import module_path_of
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.inputs import Holder
 from codesum_pipeline.texts.summaries.last_reading import LastReading
 
 _MAX_CHARS = 600
-# The files whose documentation speaks for their folder.
-ENTRY_FILES = (
-    "__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua",
-    "package.scala",
-)  # fmt: skip
 
 
 _COLUMNS = {
@@ -33,11 +28,9 @@ _MOST_KEPT = 1 << 16
 
 
 class Holders(Struct, frozen=True):
-    """By id the documented classes and files, by path the folders with a documented entry file; `classes_around` has
-    the definition around each class."""
+    """By id the documented classes and files; `classes_around` has the definition around each class."""
 
     documented: Mapping[str, Holder]
-    folders: Mapping[str, Holder]
     classes_around: Mapping[str, str | None]
 
     @classmethod
@@ -61,17 +54,12 @@ class Holders(Struct, frozen=True):
             id_: Holder(id_, name, language, words)
             for id_, name, language, words in _documented(classes.select(["id", "name", "language", "docstring"]))
         }
-        entries = {
-            module_path_of(path): holder
-            for path, holder in sorted(files.items(), reverse=True)
-            if path.rpartition("/")[2] in ENTRY_FILES
-        }
         around = dict(zip(classes.column("id").to_pylist(), classes.column("parent_id").to_pylist(), strict=True))
-        return cls(documented | files, entries, around)
+        return cls(documented | files, around)
 
     @classmethod
     def none(cls) -> "Holders":
-        return cls({}, {}, {})
+        return cls({}, {})
 
     def of_symbol(self, parent_id: str | None, path: str) -> Holder | None:
         """What holds a definition: the nearest documented class around it, else its file."""
@@ -80,11 +68,6 @@ class Holders(Struct, frozen=True):
                 return found
             parent_id = self.classes_around.get(parent_id)
         return self.documented.get(path)
-
-    def of_file(self, path: str) -> Holder | None:
-        """What holds a file: its folder, by the entry file's words; None of the entry file itself."""
-        found = self.folders.get(module_path_of(path))
-        return None if found is None or found.id == path else found
 
 
 # Most steps of a build read the same ones.

@@ -14,7 +14,7 @@ from codesum_pipeline.foundation.data_model.symbol import Reexport, SymbolFacts
 
 
 class Holder(Struct, frozen=True):
-    """What holds a document: the nearest class or file, or the folder, whose author says what it is for.
+    """What holds a definition: the nearest class or file whose author says what it is for.
 
     `words` are the first paragraph of its documentation, as `symbols` and `file_facts` have it.
     """
@@ -92,7 +92,6 @@ class FileInput(Struct, frozen=True):
     children: tuple[ChildText, ...] = ()
     reexports: tuple[Reexport, ...] = ()
     literals: tuple[str, ...] = ()
-    holder: Holder | None = None
 
 
 class TextFileInput(Struct, frozen=True):
@@ -134,7 +133,7 @@ def metadata_of(document: UpperInput) -> dict[str, Any]:
     ]
     names = (name for name in document.__struct_fields__ if name not in _NOT_SHOWN)
     found = ({"reexports": handed_on} if handed_on else {}) | {name: getattr(document, name) for name in names}
-    holder = document.holder if isinstance(document, ClassInput | FileInput) else None
+    holder = document.holder if isinstance(document, ClassInput) else None
     return found | ({"holder": [holder.name, holder.words]} if holder else {})
 
 

@@ -309,13 +309,7 @@ def head_layers(workspace: Workspace, level: Level, outline: DocumentTree) -> li
         ]
         return _class_layers(classes, outline)
     if level is Level.FILE:
-        holders = Holders.of(workspace)
-        return [
-            [
-                replace(one, holder=holders.of_file(one.id)) if isinstance(one, FileInput) else one
-                for one in read_files(workspace)
-            ]
-        ]
+        return [[*read_files(workspace)]]
     readmes = _read_readmes(workspace, outline)
     names = {workspace.entry.root_module: workspace.key}
     return [

@@ -47,7 +47,6 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     shared_prefix,
     stem_of,
 )
-from codesum_pipeline.texts.summaries.holders import ENTRY_FILES
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 
 _MAX_FIELDS = 10
@@ -136,7 +135,7 @@ def write_file(file: FileInput) -> ExtractiveText:
         file,
         [opening or theme or held or _values_in(file, constants)],
         name=f"File {name_of_file(file.id)}.",
-        part=part_of(folder_of(file.id), file.holder),
+        part=f"Part of {folder_of(file.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN if theme else PurposeSource.NAME,
         words=words,
         prose=doc.sentences,
@@ -191,6 +190,13 @@ _OPENING_CHARS = 360
 _MAX_FILES = 6
 
 
+# The files whose documentation speaks for their folder.
+_ENTRY_FILES = (
+    "__init__.py", "mod.rs", "lib.rs", "doc.go", "package-info.java", "index.js", "index.ts", "init.lua",
+    "package.scala",
+)  # fmt: skip
+
+
 def write_module(folder: ModuleInput) -> ExtractiveText:
     """Write one folder's text from its README and its children's texts."""
     prose = read_prose(folder.readme or "")
@@ -225,7 +231,7 @@ def _is_word(name: str) -> bool:
 def _from_entry(folder: ModuleInput) -> str:
     """The first sentence about the file that speaks for its folder, where it says more than names."""
     for child in _of(folder, Level.FILE):
-        if bare_name(child) in ENTRY_FILES and (headline := headline_of(child)):
+        if bare_name(child) in _ENTRY_FILES and (headline := headline_of(child)):
             return make_sentence(headline)
     return ""
 
