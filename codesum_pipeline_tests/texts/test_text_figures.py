@@ -52,7 +52,7 @@ def test_a_headline_is_counted_by_its_evidence(tmp_path: Path) -> None:
     found = library_of(tmp_path).documents
 
     assert headline_evidence(found["zoo.py::weigh"]) == "docstring"
-    assert headline_evidence(found["zoo.py::x1"]) == "body"
+    assert headline_evidence(found["zoo.py::x1"]) == "none"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_figures_of_a_folder_count_each_document_once(tmp_path: Path) -> None:
     functions = figures_of(summed(counts, level="function"))
 
     assert functions["documents"] == 2
-    assert functions["headlines"] == {"docstring": 0.5, "body": 0.5}
+    assert functions["headlines"] == {"docstring": 0.5, "none": 0.5}
     assert set(all_figures(counts)["languages"]) == {"python"}  # type: ignore[call-overload]
 
 

@@ -137,6 +137,8 @@ _ELSEWHERE = {
     "symbols.parsing.masks:FEW_SECRETS",
     # Of a search: `indexes/test_highest.py`.
     "indexes.file_formats.nearest_vectors:_FEWEST_STRIDE",
+    # What a comment is: `symbols/parsing/test_opening_comments.py`.
+    "symbols.parsing.comment_kinds:_FEWEST_WORDS",
     # What a file is: `source/test_content.py`.
     "source.files.content:_FEW_LINES",
     # Of buckets: `foundation/store/test_objects.py`, `foundation/store/test_reading_copy.py`.
