@@ -25,7 +25,13 @@ from codesum_pipeline.foundation.data_model.errors import BrokenStore, Configura
 from codesum_pipeline.foundation.data_model.ids import check_repository_key
 from codesum_pipeline.foundation.data_model.progress import Progress
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.lease import OF_A_PROCESS, Holder, current_holder, hold_repository, this_process
+from codesum_pipeline.foundation.store.lease import (
+    OF_A_PROCESS,
+    LeaseHolder,
+    current_holder,
+    hold_repository,
+    this_process,
+)
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
 
 if TYPE_CHECKING:
@@ -85,19 +91,19 @@ def add_partitions(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
                     raise
 
 
-def process_tags(holder: Holder) -> dict[str, str]:
+def process_tags(holder: LeaseHolder) -> dict[str, str]:
     """The run tags that name the process of a run, from before it waits for its lease."""
     tags = {f"{_PROCESS}{name}": str(getattr(holder, name)) for name in OF_A_PROCESS}
     return {name: value for name, value in {**tags, _PROCESS_OF_RUN: holder.run_id}.items() if value}
 
 
-def holder_of(run: dg.DagsterRun) -> Holder | None:
+def holder_of(run: dg.DagsterRun) -> LeaseHolder | None:
     """The process of a run; None if its tags name no process, or only that of the run that it repeats."""
     # Earlier versions wrote the same names without the dot before them, and their runs may still count as started.
     found = {name: run.tags.get(f"{_PROCESS}{name}", run.tags.get(f"codesum/{name}", "")) for name in OF_A_PROCESS}
     if run.tags.get(_PROCESS_OF_RUN, run.root_run_id or run.run_id) != run.run_id or not found["pid"]:
         return None
-    return convert({**found, "run_id": run.run_id, "acquired_at": 0.0}, Holder, strict=False)
+    return convert({**found, "run_id": run.run_id, "acquired_at": 0.0}, LeaseHolder, strict=False)
 
 
 def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[str]:
@@ -111,7 +117,7 @@ def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[
     return ended
 
 
-def _has_left_lease(layout: HomeLayout, key: str | None, process: Holder) -> bool:
+def _has_left_lease(layout: HomeLayout, key: str | None, process: LeaseHolder) -> bool:
     """Whether a process in another container is gone, according to the lease of its repository."""
     try:
         holder = current_holder(layout.state(key)) if key else None

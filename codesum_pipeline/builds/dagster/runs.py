@@ -33,7 +33,7 @@ from codesum_pipeline.foundation.data_model import errors
 from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.lease import Holder
+from codesum_pipeline.foundation.store.lease import LeaseHolder
 
 if TYPE_CHECKING:
     from dagster_shared.error import SerializableErrorInfo
@@ -124,7 +124,9 @@ class Runs:
         self._instance = instance
         self._job = resolve_job()
 
-    def execute(self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: Holder) -> RunOutcome:
+    def execute(
+        self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: LeaseHolder
+    ) -> RunOutcome:
         """One run, by the process named; an interrupt cancels it and is raised again."""
         start = time.monotonic()
         try:
@@ -140,7 +142,7 @@ class Runs:
             return RunOutcome(key, run_id, False, time.monotonic() - start, str(error), type(error), {})
 
     def _execute(
-        self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: Holder
+        self, host: RunHost, key: str, *, run_id: str, options: BuildOptions, process: LeaseHolder
     ) -> dg.ExecuteInProcessResult:
         with redirect_stderr(_WithoutRepeats(sys.stderr)):
             result = self._job.execute_in_process(

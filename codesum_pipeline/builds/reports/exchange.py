@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from codesum_pipeline.builds.reports.build_values import BuildOptions, CheckFinding, StageFacts, StepOutcome, Values
 from codesum_pipeline.foundation.data_model.errors import ProcessGone
-from codesum_pipeline.foundation.store.lease import Holder
+from codesum_pipeline.foundation.store.lease import LeaseHolder
 
 
 class BuildSignal(Enum):
@@ -44,7 +44,7 @@ class RunRequest(Struct, frozen=True):
     key: str
     run_id: str
     options: BuildOptions
-    process: Holder
+    process: LeaseHolder
 
 
 class BuilderMethod(StrEnum):
@@ -100,7 +100,7 @@ class RemoteTraceback(Exception):
 class RemoteBuilder:
     """The builder of a run that is recorded here and built by the parent process; its methods as those of `Build`."""
 
-    def __init__(self, connection: "Connection[Any, Any]", process: Holder) -> None:
+    def __init__(self, connection: "Connection[Any, Any]", process: LeaseHolder) -> None:
         self._connection = connection
         self._known: dict[BuilderRequest, Any] = {}
         self._must_ask = False

@@ -21,7 +21,7 @@ from codesum_pipeline.builds.steps.reuse import is_current, is_remembered
 from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, REPO_SNAPSHOT, RETRIEVAL_EVALUATION, STEPS
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
 from codesum_pipeline.foundation.data_model.file import Snapshot
-from codesum_pipeline.foundation.store.lease import Holder, current_holder
+from codesum_pipeline.foundation.store.lease import LeaseHolder, current_holder
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.version_folder import version_at
 from codesum_pipeline.search.evaluation.evaluation_step import Hold, is_evaluated, standing_hold
@@ -139,7 +139,7 @@ class Judgement(Struct, frozen=True):
     state: IndexState
     why: str = ""
     manifest: Mapping[str, Any] | None = None
-    holder: Holder | None = None
+    holder: LeaseHolder | None = None
 
 
 def judge_freshness(ws: Workspace, *, head: str | None = None) -> Judgement:

@@ -47,7 +47,7 @@ DEAD_LOCK_AGE_S = 60.0
 _held_here: set[str] = set()
 
 
-class Holder(ProcessIdentity, frozen=True, kw_only=True):
+class LeaseHolder(ProcessIdentity, frozen=True, kw_only=True):
     """The process and run that hold a lease; times are Unix seconds.
 
     `lock` is the path of the file that the process keeps locked with the lease; the table of leases has its name alone.
@@ -70,7 +70,7 @@ class Holder(ProcessIdentity, frozen=True, kw_only=True):
         # This process gave it back, and could not write that down.
         return self.pid == os.getpid() and bool(self.lock) and Path(self.lock).name not in _held_here
 
-    def is_process_of(self, other: "Holder") -> bool:
+    def is_process_of(self, other: "LeaseHolder") -> bool:
         """Whether both are one process, whatever the run."""
         return all(getattr(self, name) == getattr(other, name) for name in OF_A_PROCESS)
 
@@ -90,15 +90,15 @@ class _LeaseFile(SqliteFile):
     }
 
 
-def this_process(run_id: str, *, lock: str = "") -> Holder:
+def this_process(run_id: str, *, lock: str = "") -> LeaseHolder:
     """The process at hand, as the holder of a lease for a run."""
-    return Holder(**asdict(ProcessIdentity.here()), run_id=run_id, acquired_at=time.time(), lock=lock)
+    return LeaseHolder(**asdict(ProcessIdentity.here()), run_id=run_id, acquired_at=time.time(), lock=lock)
 
 
 @contextmanager
 def hold_lease(
     state: Path, *, key: str, run_id: str, wait_s: float = 0.0, way_out: str | None = None
-) -> Iterator[Holder]:
+) -> Iterator[LeaseHolder]:
     """Hold the lease of a repository for the duration of the block.
 
     Waits up to `wait_s` seconds for another holder, then raises `LeaseHeld` naming it; `way_out` is what to do where
@@ -176,13 +176,13 @@ def _hold_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) ->
         record.close()
 
 
-def current_holder(state: Path) -> Holder | None:
+def current_holder(state: Path) -> LeaseHolder | None:
     """Who holds the lease, dead or alive; nothing is written. Raises `BrokenStore` for a file that holds no lease."""
     with open_for_reading(state, "lease") as connection:
         return _read(connection, state) if connection else None
 
 
-def release_lease(state: Path) -> Holder | None:
+def release_lease(state: Path) -> LeaseHolder | None:
     """Take the lease away from its holder, and return the holder."""
     holder = current_holder(state)
     if holder:
@@ -221,18 +221,18 @@ def _drop_dead_locks(state: Path) -> None:
                 path.unlink()
 
 
-def _read(connection: sqlite3.Connection, state: Path) -> Holder | None:
+def _read(connection: sqlite3.Connection, state: Path) -> LeaseHolder | None:
     # Leases of earlier versions name neither a namespace nor a lock.
     found = connection.execute("SELECT * FROM lease")
     names = [name for name, *_ in found.description]
     row = found.fetchone()
     if row is None:
         return None
-    holder = convert(dict(zip(names, row, strict=True)), Holder)
+    holder = convert(dict(zip(names, row, strict=True)), LeaseHolder)
     return replace(holder, lock=str(state.with_name(holder.lock))) if holder.lock else holder
 
 
-def _take(state: Path, mine: Holder) -> Holder | None:
+def _take(state: Path, mine: LeaseHolder) -> LeaseHolder | None:
     """Become the holder, or return the one that is alive."""
     with _LeaseFile.opened(state, now=utc_now) as file, file.together():
         other = _read(file.connection, state)
@@ -245,7 +245,7 @@ def _take(state: Path, mine: Holder) -> Holder | None:
     return None
 
 
-def _give_back(state: Path, holder: Holder) -> None:
+def _give_back(state: Path, holder: LeaseHolder) -> None:
     with _LeaseFile.opened(state, now=utc_now) as file, file.together():
         file.connection.execute(
             "DELETE FROM lease WHERE pid = ? AND run_id = ? AND acquired_at = ?",

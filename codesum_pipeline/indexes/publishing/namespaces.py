@@ -71,11 +71,13 @@ def nesting_classes(tables: TableStore, key: str) -> list[NestingClass]:
         return []
     facts = tables.read_at("symbols", key, np.array([*bare], dtype=np.int64), columns=["facts"])
     return [
-        each for each, own in zip(bare.values(), from_table(facts, _Facts), strict=True) if _is_empty(each, own.facts)
+        each
+        for each, own in zip(bare.values(), from_table(facts, _OwnFacts), strict=True)
+        if _is_empty(each, own.facts)
     ]
 
 
-class _Facts(Struct, frozen=True):
+class _OwnFacts(Struct, frozen=True):
     facts: SymbolFacts
 
 

@@ -30,7 +30,7 @@ _NAME_ARGUMENTS = ("", "name")
 _ENDS_UNSURE = ("_command", "_cmd", "_group", "_grp")
 
 
-class Mark(Struct, frozen=True):
+class StartMark(Struct, frozen=True):
     """A mark by its last name, with what is in its brackets; None without any."""
 
     name: str
@@ -68,7 +68,7 @@ def marks_by_language() -> Mapping[str, LanguageMarks]:
     return {language: convert(entry, LanguageMarks) for language, entry in tomllib.loads(text).items()}
 
 
-def marks_of(source: str) -> list[Mark]:
+def marks_of(source: str) -> list[StartMark]:
     """The marks at the beginning of a canonical source, behind its documentation."""
     head = source[:_MOST_CHARACTERS]
     place = 0
@@ -77,7 +77,7 @@ def marks_of(source: str) -> list[Mark]:
     found = []
     while match := _OPENING.match(head, place):
         arguments, place = _arguments(head, match.end())
-        found.append(Mark(re.split(r"[.:]", match[1])[-1], arguments))
+        found.append(StartMark(re.split(r"[.:]", match[1])[-1], arguments))
         while closing := _CLOSING.match(head, place):
             place = closing.end()
     return found
@@ -96,7 +96,7 @@ def _arguments(head: str, place: int) -> tuple[str | None, int]:
     return None, len(head)
 
 
-def routes_of(language: str, marks: Sequence[Mark], around: Sequence[Mark]) -> Iterator[str]:
+def routes_of(language: str, marks: Sequence[StartMark], around: Sequence[StartMark]) -> Iterator[str]:
     """The routes that a definition's marks and those of the class around it declare: `GET /items/{id}`."""
     known = marks_by_language()[language]
     outer = {mark.name for mark in around}
@@ -118,7 +118,7 @@ def routes_of(language: str, marks: Sequence[Mark], around: Sequence[Mark]) -> I
         yield f"{','.join(verbs)} {_joined(prefix, '')}"
 
 
-def command_of(language: str, name: str, marks: Sequence[Mark]) -> str | None:
+def command_of(language: str, name: str, marks: Sequence[StartMark]) -> str | None:
     """The name of the command that marks make of a definition with a name."""
     for mark in marks:
         if mark.name in marks_by_language()[language].commands:

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.search.overviews.start_marks import (
-    Mark,
+    StartMark,
     command_of,
     marks_by_language,
     marks_of,
@@ -85,8 +85,8 @@ def _at(view: RepositoryView, path: str, line: int) -> str | None:
 class _MarkedDefinition(Struct, frozen=True):
     id: str
     name: str
-    marks: Sequence[Mark]
-    around: Sequence[Mark]
+    marks: Sequence[StartMark]
+    around: Sequence[StartMark]
 
 
 def _of_marks(language: str, found: _MarkedDefinition) -> Iterator[StartedCode]:
@@ -121,7 +121,7 @@ def _rows(ws: Workspace, language: str, pattern: str) -> Iterator[dict[str, str]
         yield from ours.filter(pc.match_substring_regex(ours.column("canonical_source"), pattern)).to_pylist()
 
 
-def _marks_of_classes(ws: Workspace, ids: set[str]) -> Mapping[str, Sequence[Mark]]:
+def _marks_of_classes(ws: Workspace, ids: set[str]) -> Mapping[str, Sequence[StartMark]]:
     wanted, found = pa.array(sorted(ids), pa.string()), {}
     for part in ws.tables.read_parts("symbols", ws.key, columns=["id", "canonical_source"]) if ids else ():
         for row in part.filter(pc.is_in(part.column("id"), value_set=wanted)).to_pylist():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.search.overviews.start_marks import Mark, command_of, marks_of, routes_of
+from codesum_pipeline.search.overviews.start_marks import StartMark, command_of, marks_of, routes_of
 
 
 def routes(language: str, source: str, around: str = "") -> list[str]:
@@ -71,7 +71,7 @@ def test_a_command_has_the_name_that_its_mark_gives(language, name, source, expe
 
 
 def test_marks_end_where_the_definition_begins():
-    assert marks_of('@a.b("x", f(1))\n@c\ndef d(e="@f"): ...') == [Mark("b", '"x", f(1)'), Mark("c")]
+    assert marks_of('@a.b("x", f(1))\n@c\ndef d(e="@f"): ...') == [StartMark("b", '"x", f(1)'), StartMark("c")]
     assert marks_of("def f(): ...") == []
 
 

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWri
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at, utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.lease import Holder
+from codesum_pipeline.foundation.store.lease import LeaseHolder
 from codesum_pipeline.indexes.file_formats.version_folder import PublishedState, read_published
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.source.git.git_addresses import shown_location
@@ -62,7 +62,7 @@ class Freshness(Struct, frozen=True):
     state: IndexState
     published: PublishedState | None
     head: str | None
-    holder: Holder | None
+    holder: LeaseHolder | None
     why: str = ""
 
 
