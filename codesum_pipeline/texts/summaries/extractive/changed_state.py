@@ -19,6 +19,9 @@ _ASSIGNED = re.compile(
     r"((?:\w{1,80}, ?){0,4}\w{1,80})(?: ?: ?[^=\n]{1,60})? ?(?::=|=(?![=>~])|\bin\b|\bof\b)",
     re.M,
 )
+# A statement that assigns a bare name; and the languages in which that may be a field of the object.
+_BARE_ASSIGNED = re.compile(r"^[ \t]+([A-Za-z_]\w{2,80}) ?(?:[-+*/|&]?=(?![=>])|\+\+|--)", re.M)
+_BARE_FIELDS = frozenset(("java", "kotlin", "c-sharp", "scala", "cpp"))
 _MAX_SOURCE_CHARS = 100_000
 _MAX_NAMES = 3
 _ANY = "any"
@@ -58,12 +61,33 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
         return
     receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
     fields = [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
-    if fields:
-        names = list(dict.fromkeys(name_in_words(path[0]) for _, path in fields if _is_thing(path[0])))[:_MAX_NAMES]
+    bare = [*_bare_fields(code.function)]
+    if fields or bare:
+        found = [*(path[0] for _, path in fields), *(name for name, _ in bare)]
+        names = list(dict.fromkeys(name_in_words(field_name(name)) for name in found if _is_thing(name)))[:_MAX_NAMES]
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
         verb = "sets" if is_set and names else "changes"
         text = f"{verb} its {in_a_row(names) if names else 'state'}"
-        yield Effect("mutates", text, fields[0][0].line, text)
+        yield Effect("mutates", text, fields[0][0].line if fields else bare[0][1], text)
+
+
+def _bare_fields(function: FunctionInput) -> Iterator[tuple[str, int]]:
+    """The fields that it assigns by their bare names, and the lines: names that nothing in the function declares."""
+    owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    if function.language not in _BARE_FIELDS or not owner[:1].isupper() or "static" in function.modifiers:
+        return
+    source = function.canonical_source[:_MAX_SOURCE_CHARS]
+    taken = {_bare(one.name) for one in function.facts.parameters}
+    for match in _BARE_ASSIGNED.finditer(source):
+        name, before = match[1], source[: match.start(1)]
+        is_statement = before.count("(") == before.count(")") and not before.rstrip(" \t\n").endswith((",", "="))
+        if is_statement and name not in taken and not re.search(rf"[\w>\]*&?]\s+[*&]?{name}\b", source):
+            yield name, before.count("\n") + 1
+
+
+def field_name(name: str) -> str:
+    """A field's name without the mark of its being one: `m_rows`, `mRows`."""
+    return re.sub(r"^m_|^m(?=[A-Z])", "", name)
 
 
 def _path_in_object(written: Fact, receivers: set[str]) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ class CodeFacts:
                 return "dict" if are_types_called else "mapping"
             case Form.CALL if last in ("dict", "list", "set", "tuple", "str", "int", "float", "bytes", "frozenset"):
                 return last if are_types_called else ""
-            case Form.CALL if made := self._class_made(one):
+            case Form.CALL if made := self.class_made(one):
                 return name_in_words(made, self.prefix)
             case Form.NAME | Form.ITEM if _has_meaning(last) and not {last, last.lower()} & self._empty:
                 # Where calls need no brackets, a longer chain may be one.
@@ -159,7 +159,7 @@ class CodeFacts:
                 )
         return ""
 
-    def _class_made(self, one: Fact) -> str:
+    def class_made(self, one: Fact) -> str:
         """The class that a call makes an object of, as its language shows it; "" of other calls."""
         *_, before, last = ("", "", *one.names)
         if last == "new":

@@ -27,7 +27,7 @@ from codesum_pipeline.texts.summaries.extractive.known_calls import (
     effect_kinds,
     known_calls,
 )
-from codesum_pipeline.texts.summaries.extractive.words import capitalize, fold_word, split_identifier
+from codesum_pipeline.texts.summaries.extractive.words import capitalize, telling_stems
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 __all__ = ["Effect", "effects_in_prose", "effects_of"]
@@ -43,7 +43,6 @@ _MAX_SOURCE_CHARS = 100_000
 _MAX_PROSE_CHARS = 240
 # What says nothing without a message or a condition.
 _UNTELLING = ("fails", "raises an error", "throws an error", "returns an error", "panics")
-_SMALL_WORDS = frozenset(["a", "an", "the", "of", "for", "to", "and", "or", "in", "over", "from", "by", "its"])
 
 
 class _Evidence(Struct, frozen=True):
@@ -67,8 +66,8 @@ def effects_of(code: CodeFacts) -> list[Effect]:
 def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str = "") -> str:
     """One sentence of the first effects and the first error: `Writes a file, encodes JSON and logs; raises a key error
     when the key is missing.` What the headline says already is left out; "" if nothing remains."""
-    said = _folded(headline)
-    new = [one for one in effects if not _folded(one.brief) <= said]
+    said = telling_stems(headline)
+    new = [one for one in effects if not telling_stems(one.brief) <= said]
     done = [one.brief for one in new if one.kind != "raises"][:limit]
     done = [] if done == ["logs"] else done
     failures = [one.brief for one in new if one.kind == "raises" and one.brief not in _UNTELLING][:1]
@@ -77,11 +76,6 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     if len(text) > _MAX_PROSE_CHARS:
         text = parts[0] if parts and len(parts[0]) <= _MAX_PROSE_CHARS else clip_text(text, _MAX_PROSE_CHARS)
     return f"{capitalize(text)}{'' if text.endswith(('.', '…', '!', '?')) else '.'}" if text else ""
-
-
-def _folded(text: str) -> frozenset[str]:
-    words = (fold_word(word) for part in text.split() for word in split_identifier(part))
-    return frozenset(word for word in words if word not in _SMALL_WORDS)
 
 
 def _outward_effects(function: FunctionInput) -> Iterator[tuple[bool, Effect]]:

@@ -14,6 +14,7 @@ from codesum_pipeline.texts.summaries.author_texts.docstrings import (
     read_documentation,
 )
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, make_sentence
+from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, in_a_row
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
 from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_DETAILS,
@@ -31,6 +32,7 @@ from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
+from codesum_pipeline.texts.summaries.extractive.steps import steps_in_prose
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -41,12 +43,15 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     make_fact,
     name_in_words,
     place_of,
+    telling_stems,
 )
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 
 _MAX_TYPE_CHARS = 120
 _MAX_DEFAULT_CHARS = 40
 _MAX_NAME_CHARS = 100
+# A sentence with fewer words beyond the name is taken for its echo.
+_TOLD_WORDS = 2
 
 
 class Headline(Struct, frozen=True):
@@ -70,11 +75,13 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
-    if headline.source is not PurposeSource.DOCSTRING and not headline.text.startswith("Reports whether "):
-        statements.append(results_in_prose(code, own))
+    if not _is_told(headline, function.name):
+        if not headline.text.startswith("Reports whether "):
+            statements.append(results_in_prose(code, own))
+        statements.append(steps_in_prose(code, " ".join(statements), own))
     return compose_text(
         function,
-        [*statements, "" if any(statements) else make_fact("Mentions", literals)],
+        [*statements, "" if any(statements) else _fallback(code, literals)],
         name=_name_of(code, around),
         part=part_of(_place(around, path, holder), holder),
         source=headline.source,
@@ -108,6 +115,21 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
     clause = make_sentence(clause_of_function(code.function, code.prefix))
     source = PurposeSource.NAME if clause else PurposeSource.BODY
     return Headline(clause, source, (facts.signature_line, facts.signature_line))
+
+
+def _fallback(code: CodeFacts, literals: Sequence[str]) -> str:
+    """What a text without any sentence says: texts in the code, else what it reads of its object."""
+    if literals:
+        return make_fact("Mentions", literals)
+    fields = [name_in_words(field_name(one)) for one in code.facts.attributes]
+    telling = [one for one in dict.fromkeys(fields) if not telling_stems(one) <= telling_stems(code.function.name)]
+    return make_sentence(f"Reads its {in_a_row(telling[:3])}") if telling else ""
+
+
+def _is_told(headline: Headline, name: str) -> bool:
+    """Whether an author's sentence says more than the name, so that the code need not be told."""
+    is_written = headline.source in (PurposeSource.DOCSTRING, PurposeSource.COMMENT)
+    return is_written and len(telling_stems(headline.text) - telling_stems(name)) >= _TOLD_WORDS
 
 
 def _name_of(code: CodeFacts, around: str) -> str:

@@ -5,8 +5,10 @@ The first word of a name says which rule reads it: a verb, a question (`is_empty
 a noun, or has a word that no list knows, is read as nothing.
 """
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
@@ -58,7 +60,7 @@ def clause_of_class(class_: ClassInput) -> str:
     """One clause that a class's name and bases say; "" where they say nothing certain."""
     if len(class_.name) > _MAX_NAME_CHARS or not class_.name.isidentifier():
         return ""
-    return _finished(class_clause(class_, _words_of_name(class_.name, ())))
+    return _finished(class_clause(class_, words_of_name(class_.name, ())))
 
 
 def _finished(clause: str) -> str:
@@ -67,7 +69,7 @@ def _finished(clause: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def _words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
+def words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a name, without a library's prefix and without words about its implementation."""
     words = name_words(name)
     if prefix and words[: len(prefix)] == prefix and len(words) > len(prefix):
@@ -87,10 +89,12 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     name = function.name
     if _is_constructor(function):
         return _constructor(evidence)
+    if special := special_methods(function.language).get(name):
+        return special.format(owner=evidence.owner_in_words or "it")
     bare = name.rstrip("?!=")
     if not bare.isidentifier() or len(name) - len(bare) > 1 or (bare.startswith("__") and bare.endswith("__")):
         return ""
-    words = _words_of_name(bare, prefix)
+    words = words_of_name(bare, prefix)
     if not words:
         return ""
     if bare == "operator" or bare in _IDIOMS:
@@ -102,6 +106,13 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
         return f"sets {phrase}" if phrase else ""
     rules = (question_clause, _special_clause, verb_clause, _noun_first)[name.endswith("!") :]
     return next(filter(None, (rule(words, evidence) for rule in rules)), "")
+
+
+@cache
+def special_methods(language: str) -> Mapping[str, str]:
+    """What methods do whose meaning is fixed, by their name; {owner} stands for the class around them."""
+    table = tomllib.loads((files(__package__) / "special_methods.toml").read_text("utf-8"))
+    return table.get("javascript" if language in ("typescript", "tsx") else language, {})
 
 
 def _noun_first(words: Sequence[str], evidence: NameEvidence) -> str:

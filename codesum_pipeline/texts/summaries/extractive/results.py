@@ -9,13 +9,16 @@ from collections.abc import Collection, Iterator
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence
+from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _MAX_CONDITIONAL = 2
 _MAX_CONDITION_CHARS = 60
-_MAX_VALUE_CHARS = 40
+_MAX_VALUE_CHARS, _MAX_NUMBER_CHARS = 40, 12
 _VALUES = (Form.TRUTH, Form.NOTHING, Form.NUMBER, Form.TEXT, Form.NAME)
 _COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
 _COMPUTED = (" + ", " - ", " * ", " / ", " % ", " // ", " ** ", " & ", " | ", " << ", " >> ", " ^ ")
@@ -26,24 +29,52 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     certain or not be plain."""
     if code.is_test() or code.is_constructor():
         return ""
+    own = {*own, *(name.lower() for name in assigned_names(code.function))}
     returned = code.facts.returned
     ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
     if ways:
         lead = "Yields" if code.facts.is_generator else "Returns"
         return make_sentence(f"{lead} {', '.join(ways[:_MAX_CONDITIONAL])}")
     (only,) = returned if len(returned) == 1 and not returned[0].when else (None,)
-    return "" if only is None or code.facts.is_generator else _expression(only, own)
+    if only is None or code.facts.is_generator:
+        return ""
+    return _constant(only) or _part_of_object(only, own) or _made(code, only) or _expression(only, own)
+
+
+def _constant(one: Fact) -> str:
+    """`Returns "attempt".`, of what always gives the same."""
+    if one.form is Form.TEXT and 0 < len(one.said) <= _MAX_VALUE_CHARS and one.text[1:-1] == one.said:
+        return make_sentence(f'Returns "{make_printable(one.said)}"')
+    return (
+        make_sentence(f"Returns {make_printable(one.text)}") if one.form is Form.NUMBER and len(one.text) < 12 else ""
+    )
+
+
+def _part_of_object(one: Fact, own: Collection[str]) -> str:
+    """`Returns the name of its config.`, of `self.config.name`."""
+    if one.form is not Form.NAME or len(one.names) != 3 or one.names[0] not in RECEIVERS:
+        return ""
+    of, what = (name_words(name.strip("_")) for name in one.names[1:])
+    return make_sentence(f"Returns {noun_phrase(what)} of its {' '.join(map(word_in_full, of))}") if (
+        is_phrase(of) and is_phrase(what)
+    ) else ""  # fmt: skip
+
+
+def _made(code: CodeFacts, one: Fact) -> str:
+    """`Creates a shipping label.`, of what calls the constructor of a class that no signature names."""
+    made = name_words(code.class_made(one)) if one.form is Form.CALL and not code.facts.return_type else ()
+    return make_sentence(f"Creates {noun_phrase(made, article='a')}") if is_phrase(made) else ""
 
 
 def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[tuple[str, str]]:
     for one in returned:
-        value, condition = _shown(one.text, own, _MAX_VALUE_CHARS), _shown(one.when, own, _MAX_CONDITION_CHARS)
+        value, condition = shown_code(one.text, own, _MAX_VALUE_CHARS), shown_code(one.when, own, _MAX_CONDITION_CHARS)
         if one.form in _VALUES and value and condition:
             yield value, condition
 
 
 def _expression(one: Fact, own: Collection[str]) -> str:
-    text = _shown(one.text, own, _MAX_CONDITION_CHARS)
+    text = shown_code(one.text, own, _MAX_CONDITION_CHARS)
     if not text or "(" in text or "{" in text or "[" in text:
         return ""
     if one.form is Form.TRUTH and any(mark in text for mark in _COMPARED):
@@ -51,7 +82,7 @@ def _expression(one: Fact, own: Collection[str]) -> str:
     return make_sentence(f"Computes {text}") if any(mark in text for mark in _COMPUTED) else ""
 
 
-def _shown(text: str, own: Collection[str], limit: int) -> str:
+def shown_code(text: str, own: Collection[str], limit: int) -> str:
     """Code as it may stand in a sentence, without its receivers; "" of what is long or has names of other code."""
     plain = make_printable(text)
     for receiver in RECEIVERS:

@@ -294,3 +294,12 @@ def fold_word(word: str) -> str:
             stem = word[: -len(ending)]
             return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
     return word
+
+
+_SMALL_WORDS = frozenset(["a", "an", "the", "of", "for", "to", "and", "or", "in", "over", "from", "by", "its", "with"])
+
+
+def telling_stems(text: str) -> frozenset[str]:
+    """The stems of a text's words, names split into theirs, without articles, prepositions and the like."""
+    words = (fold_word(word) for part in text.split() for word in split_identifier(part))
+    return frozenset(word for word in words if word not in _SMALL_WORDS)

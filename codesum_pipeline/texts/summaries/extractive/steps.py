@@ -1,0 +1,197 @@
+"""What a function has done, step by step: the names of what it calls, each read as a clause by the grammar of names.
+
+`load_config(path); server.start()` gives "Loads the config and starts the server". Most telling are calls whose result
+nobody takes, since they are made for what they do (Sridhara et al. 2010, "void-return" units); of the others those
+whose name can only begin with a verb. A name that no list reads gives no step.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.symbol import Fact, Parameter
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence, word_set
+from codesum_pipeline.texts.summaries.extractive.changed_state import in_a_row
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
+from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
+from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
+from codesum_pipeline.texts.summaries.extractive.name_clauses import words_of_name
+from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.results import shown_code
+from codesum_pipeline.texts.summaries.extractive.verb_clauses import verb_clause
+from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, MODIFIERS, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+
+_MOST_STEPS = 3
+# So many calls of a function are read.
+_MOST_CALLS = 60
+_MAX_CLAUSE_CHARS, _MAX_CONDITION_CHARS, _MAX_ARGUMENTS_CHARS = 60, 40, 60
+_EVERYDAY = word_set("everyday_calls")
+# What says little as a step, and what says what comes back where its result is taken.
+_DULL = grammar_words("dull_steps")
+_ASKING = grammar_words("asking_steps")
+# What is made everywhere, and errors.
+_NO_MADE = grammar_words("everyday_things")
+_BEFORE_STATEMENT = re.compile(r"(?:await|go|defer|try[!?]?|yield|return|co_await|\(void\)|do|then|else|\{|\|>|!)\s*")
+_ARGUMENTS = re.compile(r"\s?\(([^()]{0,60})\)")
+_ARGUMENT = re.compile(r"(?:[&*$@]|this\.|self\.|mut |ref |out )*([A-Za-z_]\w*)")
+
+
+class Step(Struct, frozen=True):
+    """One clause in the third person, the canonical line of the call, and the condition it stands under."""
+
+    clause: str
+    line: int
+    is_statement: bool
+    when: str = ""
+    is_minor: bool = False
+
+
+class _CallEvidence(NameEvidence):
+    """The evidence of a name at a place where it is called: who is asked, and with what."""
+
+    def __init__(self, caller: FunctionInput, call: Fact, arguments: list[str] | None, *, is_statement: bool) -> None:
+        super().__init__(caller)
+        self._call, self._arguments, self._is_statement = call, arguments, is_statement
+
+    @cached_property
+    def parameters(self) -> list[Parameter]:
+        return [Parameter(name, None, None, "positional") for name in self._arguments or ()]
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        return frozenset()
+
+    @cached_property
+    def given_pairs(self) -> frozenset[tuple[str, ...]]:
+        return frozenset()
+
+    @cached_property
+    def label(self) -> str:
+        return ""
+
+    @cached_property
+    def result(self) -> tuple[tuple[str, ...], bool]:
+        return (), False
+
+    @cached_property
+    def returns_nothing(self) -> bool:
+        return self._is_statement
+
+    @property
+    def gives_value(self) -> bool:
+        return not self._is_statement
+
+    @cached_property
+    def only_reads(self) -> bool:
+        return False
+
+    @cached_property
+    def owner(self) -> tuple[str, ...]:
+        """The words of what is asked, if all of the call can be seen."""
+        if self._arguments is None or len(self._call.names) < 2:
+            return ()
+        name = self._call.names[-2]
+        if name in RECEIVERS:
+            return NameEvidence(self.function).owner
+        words = name_words(name.strip("_*&$@"))
+        return words if is_phrase(words) else ()
+
+    @property
+    def is_method(self) -> bool:
+        return bool(self.owner)
+
+    @property
+    def is_container(self) -> bool:
+        return False
+
+    @property
+    def makes_owner(self) -> bool:
+        return False
+
+
+def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
+    """One sentence of at most three steps that `said` does not say; "" without any."""
+    if code.is_test():
+        return ""
+    known, chosen = telling_stems(said), list[Step]()
+    steps = [*steps_of(code, own), *_made_things(code, known)]
+    steps.sort(key=lambda step: step.line)
+    for step in sorted(steps, key=lambda step: (step.is_minor, bool(step.when), not step.is_statement)):
+        words = telling_stems(step.clause)
+        if len(chosen) < _MOST_STEPS and not words <= known:
+            chosen.append(step)
+            known |= words
+    ordered = sorted(chosen, key=steps.index)
+    clauses = [f"{one.clause} when {one.when}" if one.when else one.clause for one in ordered]
+    return make_sentence(in_a_row(clauses)) if clauses else ""
+
+
+def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[Step]:
+    """The steps in the order of the calls, each clause once."""
+    lines, found = code.function.canonical_source.split("\n"), set[str]()
+    known = known_calls(code.function.language)
+    for call in code.facts.calls[:_MOST_CALLS]:
+        if not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
+            continue
+        when = shown_code(call.when, own, _MAX_CONDITION_CHARS) if call.when else ""
+        if call.when and not when:
+            continue
+        line = lines[call.line - 1] if call.line <= len(lines) else ""
+        step = _step(code, call, line, when)
+        if step and step.clause not in found:
+            found.add(step.clause)
+            yield step
+
+
+def _made_things(code: CodeFacts, known: Collection[str]) -> Iterator[Step]:
+    """The objects that it creates, as one step."""
+    if code.is_constructor():
+        return
+    raised = {one.line for one in code.facts.raises}
+    made = {}
+    for call in code.facts.calls[:_MOST_CALLS]:
+        words = name_words(code.class_made(call))
+        is_telling = words and words[-1] not in _NO_MADE and not telling_stems(" ".join(words)) <= known
+        if is_telling and call.line not in raised and is_phrase(words):
+            made.setdefault(noun_phrase(words, article="a"), call.line)
+    if made:
+        yield Step(f"creates {in_a_row([*made][:_MOST_STEPS])}", min(made.values()), False, is_minor=True)
+
+
+def _step(code: CodeFacts, call: Fact, line: str, when: str) -> Step | None:
+    words = words_of_name(call.names[-1].rstrip("!?"), code.prefix)
+    verb = verb_at(words)
+    before, _, after = line.partition(call.text)
+    is_statement = not _BEFORE_STATEMENT.sub("", before.strip()) and not line.lstrip().startswith("return")
+    if verb is None or verb.base in _DULL:
+        return _source_of(words, call, when) if words[:1] == ("get",) and not is_statement else None
+    is_certain = verb.base not in ALSO_NOUNS | MODIFIERS and verb.base not in _ASKING and len(words) > verb.length
+    if not is_statement and not is_certain:
+        return None
+    evidence = _CallEvidence(code.function, call, _arguments(after), is_statement=is_statement)
+    clause = verb_clause(words, evidence)
+    return Step(clause, call.line, is_statement, when) if 0 < len(clause) <= _MAX_CLAUSE_CHARS else None
+
+
+def _source_of(words: Sequence[str], call: Fact, when: str) -> Step | None:
+    """`event.getClickedBlock()`: what it gets, and from where; None of what its own object gives."""
+    holder = name_words(call.names[-2].strip("_*&$@")) if len(call.names) == 2 else ()
+    if call.names[0] in RECEIVERS or not is_phrase(holder) or not is_phrase(words[1:]):
+        return None
+    clause = f"gets {noun_phrase(words[1:])} from {noun_phrase(holder)}"
+    return Step(clause, call.line, False, when, is_minor=True) if len(clause) <= _MAX_CLAUSE_CHARS else None
+
+
+def _arguments(after: str) -> list[str] | None:
+    """The names of the arguments that follow a call's name; None where they are more than names."""
+    match = _ARGUMENTS.match(after[:_MAX_ARGUMENTS_CHARS])
+    if match is None:
+        return None
+    written = [one.strip() for one in match[1].split(",") if one.strip()]
+    names = [_ARGUMENT.fullmatch(one) for one in written]
+    return [name[1] for name in names if name] if all(names) else None
