@@ -30,6 +30,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
 )
 from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
 from codesum_pipeline.texts.summaries.extractive.steps import steps_in_prose
@@ -42,6 +43,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     capitalize,
     make_fact,
     name_in_words,
+    name_words,
     place_of,
     telling_stems,
 )
@@ -121,7 +123,9 @@ def _fallback(code: CodeFacts, literals: Sequence[str]) -> str:
     """What a text without any sentence says: texts in the code, else what it reads of its object."""
     if literals:
         return make_fact("Mentions", literals)
-    fields = [name_in_words(field_name(one)) for one in code.facts.attributes]
+    if code.is_constructor():
+        return ""
+    fields = [name_in_words(field_name(one)) for one in code.facts.attributes if is_phrase(name_words(field_name(one)))]
     telling = [one for one in dict.fromkeys(fields) if not telling_stems(one) <= telling_stems(code.function.name)]
     return make_sentence(f"Reads its {in_a_row(telling[:3])}") if telling else ""
 

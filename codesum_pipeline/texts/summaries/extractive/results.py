@@ -5,21 +5,27 @@ Both are told as the code writes them, and only where every name in them is the 
 uses of its object.
 """
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence
-from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_set
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, noun_phrase
-from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS
+from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 
 _MAX_CONDITIONAL = 2
 _MAX_CONDITION_CHARS = 60
 _MAX_VALUE_CHARS, _MAX_NUMBER_CHARS = 40, 12
 _VALUES = (Form.TRUTH, Form.NOTHING, Form.NUMBER, Form.TEXT, Form.NAME)
+_MAX_SOURCE_CHARS = 20_000
+_MAX_CHAIN = 3
+_EVERYDAY = word_set("everyday_calls")
+# A name of a value: it begins with a small letter, and is not called.
+_VARIABLE = re.compile(r"(?<![\w.])[a-z_]\w{0,60}\b(?!\s?\()")
 _COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
 _COMPUTED = (" + ", " - ", " * ", " / ", " % ", " // ", " ** ", " & ", " | ", " << ", " >> ", " ^ ")
 
@@ -29,7 +35,7 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     certain or not be plain."""
     if code.is_test() or code.is_constructor():
         return ""
-    own = {*own, *(name.lower() for name in assigned_names(code.function))}
+    own = {*own, *_variables(code)}
     returned = code.facts.returned
     ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
     if ways:
@@ -38,7 +44,7 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     (only,) = returned if len(returned) == 1 and not returned[0].when else (None,)
     if only is None or code.facts.is_generator:
         return ""
-    return _constant(only) or _part_of_object(only, own) or _made(code, only) or _expression(only, own)
+    return _constant(only) or _part_of_object(only) or _made(code, only) or _expression(only, own) or _asked(code, only)
 
 
 def _constant(one: Fact) -> str:
@@ -50,7 +56,43 @@ def _constant(one: Fact) -> str:
     )
 
 
-def _part_of_object(one: Fact, own: Collection[str]) -> str:
+def _variables(code: CodeFacts) -> Iterator[str]:
+    """The names that a sentence may say: of variables, and of what every program of a language calls."""
+    yield from (name.lower() for name in _EVERYDAY)
+    for match in _VARIABLE.finditer(code.function.canonical_source[:_MAX_SOURCE_CHARS]):
+        yield match[0].lower()
+
+
+def _asked(code: CodeFacts, one: Fact) -> str:
+    """`Returns the active users of its repository.`, of `self.repository.active_users()`."""
+    words = name_words(one.names[-1]) if one.form is Form.CALL and 0 < len(one.names) <= _MAX_CHAIN else ()
+    phrase = _phrase_of_answer(words)
+    if not phrase or telling_stems(phrase) <= telling_stems(code.function.name):
+        return ""
+    *_, holder = ("", *one.names[:-1])
+    if not holder:
+        return make_sentence(f"Returns {phrase}")
+    if holder in RECEIVERS:
+        return make_sentence(f"Returns its {phrase.removeprefix('the ')}")
+    is_own = one.names[0] in RECEIVERS
+    of = name_words(holder.strip("_*&$@"))
+    if not is_phrase(of) or (len(one.names) == _MAX_CHAIN and not is_own):
+        return ""
+    return make_sentence(f"Returns {phrase} of {'its' if is_own else 'the'} {' '.join(map(word_in_full, of))}")
+
+
+def _phrase_of_answer(words: Sequence[str]) -> str:
+    """A called name that says what comes back, as "the badge for the episode"; "" of names with a verb."""
+    if not words or words[0] in VERBS or words[-1] in VERBS:
+        return ""
+    at = next((place for place, word in enumerate(words) if word in PREPOSITIONS), len(words))
+    named, rest = noun_phrase(words[:at]), words[at + 1 :]
+    if at == len(words) or not named:
+        return named
+    return f"{named} {words[at]} {noun_phrase(rest)}" if is_phrase(rest) else ""
+
+
+def _part_of_object(one: Fact) -> str:
     """`Returns the name of its config.`, of `self.config.name`."""
     if one.form is not Form.NAME or len(one.names) != 3 or one.names[0] not in RECEIVERS:
         return ""
@@ -75,7 +117,7 @@ def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[t
 
 def _expression(one: Fact, own: Collection[str]) -> str:
     text = shown_code(one.text, own, _MAX_CONDITION_CHARS)
-    if not text or "(" in text or "{" in text or "[" in text:
+    if not text or "{" in text:
         return ""
     if one.form is Form.TRUTH and any(mark in text for mark in _COMPARED):
         return make_sentence(f"True when {text}")

@@ -19,10 +19,16 @@ from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline.texts.summaries.extractive.name_clauses import words_of_name
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, is_plural, noun_phrase
 from codesum_pipeline.texts.summaries.extractive.results import shown_code
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import verb_clause
-from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, MODIFIERS, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import (
+    ALSO_NOUNS,
+    MODIFIERS,
+    Verb,
+    grammar_words,
+    verb_at,
+)
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -34,6 +40,8 @@ _EVERYDAY = word_set("everyday_calls")
 # What says little as a step, and what says what comes back where its result is taken.
 _DULL = grammar_words("dull_steps")
 _ASKING = grammar_words("asking_steps")
+# Verbs that are about what is asked: `podcast.save()`.
+_TO_RECEIVER = grammar_words("of_receiver")
 # What is made everywhere, and errors.
 _NO_MADE = grammar_words("everyday_things")
 _BEFORE_STATEMENT = re.compile(r"(?:await|go|defer|try[!?]?|yield|return|co_await|\(void\)|do|then|else|\{|\|>|!)\s*")
@@ -170,18 +178,29 @@ def _step(code: CodeFacts, call: Fact, line: str, when: str) -> Step | None:
     is_statement = not _BEFORE_STATEMENT.sub("", before.strip()) and not line.lstrip().startswith("return")
     if verb is None or verb.base in _DULL:
         return _source_of(words, call, when) if words[:1] == ("get",) and not is_statement else None
-    is_certain = verb.base not in ALSO_NOUNS | MODIFIERS and verb.base not in _ASKING and len(words) > verb.length
+    is_certain = _is_verb_in_call(verb, words) and verb.base not in _ASKING and len(words) > verb.length
     if not is_statement and not is_certain:
         return None
     evidence = _CallEvidence(code.function, call, _arguments(after), is_statement=is_statement)
     clause = verb_clause(words, evidence)
+    is_done_to = verb.base in _TO_RECEIVER and len(words) == verb.length and evidence.owner
+    if not clause and is_done_to and call.names[-2] not in RECEIVERS and not evidence.parameters:
+        clause = f"{verb.third} {noun_phrase(evidence.owner)}"
     return Step(clause, call.line, is_statement, when) if 0 < len(clause) <= _MAX_CLAUSE_CHARS else None
+
+
+def _is_verb_in_call(verb: Verb, words: Sequence[str]) -> bool:
+    """Whether a called name, whose result is taken, can only begin with a verb."""
+    rest = words[verb.length :]
+    if verb.base in ALSO_NOUNS:
+        return not PREPOSITIONS.isdisjoint(rest[1:-1])
+    return verb.base not in MODIFIERS or (bool(rest) and (is_plural(rest[-1]) or not PREPOSITIONS.isdisjoint(rest[1:])))
 
 
 def _source_of(words: Sequence[str], call: Fact, when: str) -> Step | None:
     """`event.getClickedBlock()`: what it gets, and from where; None of what its own object gives."""
     holder = name_words(call.names[-2].strip("_*&$@")) if len(call.names) == 2 else ()
-    if call.names[0] in RECEIVERS or not is_phrase(holder) or not is_phrase(words[1:]):
+    if call.names[0] in RECEIVERS or not is_phrase(holder) or not is_phrase(words[1:]) or set(words[1:]) <= {*holder}:
         return None
     clause = f"gets {noun_phrase(words[1:])} from {noun_phrase(holder)}"
     return Step(clause, call.line, False, when, is_minor=True) if len(clause) <= _MAX_CLAUSE_CHARS else None
