@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
+from codesum_pipeline.texts.summaries.extractive.conventional_names import conventional_clause
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
@@ -20,6 +21,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     pluralize,
     with_a,
 )
+from codesum_pipeline.texts.summaries.extractive.noun_names import noun_clause
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
     converted,
     noun_first_clause,
@@ -85,6 +87,8 @@ def _words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
 def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     evidence = NameEvidence(function)
     name = function.name
+    if conventional := conventional_clause(evidence):
+        return conventional
     if _is_constructor(function):
         return _constructor(evidence)
     bare = name.rstrip("?!=")
@@ -100,7 +104,7 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     if name.endswith("=") or "setter" in function.modifiers or "set" in function.modifiers:
         phrase = noun_phrase(words)
         return f"sets {phrase}" if phrase else ""
-    rules = (question_clause, _special_clause, verb_clause, _noun_first)[name.endswith("!") :]
+    rules = (question_clause, _special_clause, verb_clause, _noun_first, noun_clause)[name.endswith("!") :]
     return next(filter(None, (rule(words, evidence) for rule in rules)), "")
 
 

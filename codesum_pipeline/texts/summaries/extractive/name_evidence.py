@@ -147,10 +147,15 @@ class NameEvidence:
         """Whether a function is handed in, so that a name `on_x` registers it."""
         return any(map(_is_function, self.parameters))
 
+    @property
+    def around(self) -> str:
+        """The name of what is around it: a class, a module, or a function that it is in; "" at the top level."""
+        return self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+
     @cached_property
     def owner(self) -> tuple[str, ...]:
         """The words of the class around it; none where that names no thing."""
-        name = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        name = self.around
         if not name[:1].isupper() or self.function.language in _MODULES or not name.isidentifier():
             return ()
         words = name_words(name)
@@ -166,10 +171,8 @@ class NameEvidence:
     @property
     def is_method(self) -> bool:
         """Whether it may belong to an object."""
-        around = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
-        return (
-            around[:1].isupper() and self.function.language not in _MODULES and "static" not in self.function.modifiers
-        )
+        is_static = "static" in self.function.modifiers
+        return self.around[:1].isupper() and self.function.language not in _MODULES and not is_static
 
     @property
     def makes_owner(self) -> bool:

@@ -1,0 +1,66 @@
+"""Names to which a language or its usual platforms give one meaning: `__len__`, `toString`, `viewDidLoad`, `index`."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import noun_phrase, pluralize, singular, with_a
+from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
+
+_SHARING = {"tsx": "typescript"}
+_TEST_WORDS = frozenset(("test", "tests", "testcase", "case", "suite", "spec"))
+# What such classes control is the rest of their name.
+_CONTROLLER = "controller"
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / "conventional_names.toml").read_text("utf-8"))
+
+
+def conventional_clause(evidence: NameEvidence) -> str:
+    """The clause of a name that has its meaning by convention; "" of any other."""
+    function = evidence.function
+    language = _SHARING.get(function.language, function.language)
+    meaning = _tables().get(language, {}).get(function.name, "")
+    if not meaning and not evidence.around:
+        meaning = _tables()["any"].get(function.name, "")
+    if not meaning and evidence.is_container:
+        meaning = _tables()["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
+    return _filled(meaning, evidence) if meaning else _action(language, evidence)
+
+
+def _filled(meaning: str, evidence: NameEvidence) -> str:
+    owner = evidence.owner_in_words or "the object"
+    given = evidence.first_parameter
+    return meaning.format(
+        owner=owner,
+        one=with_a(owner.removeprefix("the ")),
+        tested=_tested(evidence),
+        given=noun_phrase(given, given=given) or "something",
+    )
+
+
+def _tested(evidence: NameEvidence) -> str:
+    """What the tests of a class are about: " of the player" in `PlayerTest`; "" where its name does not say it."""
+    words = name_words(evidence.around)
+    rest = tuple(word for word in words if word not in _TEST_WORDS)
+    phrase = noun_phrase(rest) if rest and rest != words else ""
+    return f" of {phrase}" if phrase else ""
+
+
+def _action(language: str, evidence: NameEvidence) -> str:
+    """What an action of a controller does, by the thing that the controller is named after."""
+    meaning = _tables()["actions"].get(language, {}).get(evidence.function.name, "")
+    words = name_words(evidence.around)
+    if not meaning or words[-1:] != (_CONTROLLER,) or not words[1:]:
+        return ""
+    thing = (*words[:-2], singular(words[-2]))
+    one = noun_phrase(thing, article="a")
+    if not one.startswith(("a ", "an ")):
+        return ""
+    spoken = " ".join(map(word_in_full, thing))
+    many = " ".join(map(word_in_full, (*thing[:-1], pluralize(thing[-1]))))
+    return meaning.format(one=one, many=many, a_new=f"a new {spoken}")
