@@ -33,6 +33,8 @@ from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_w
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FunctionInput
 
 MAX_CLAUSE = 160
+# Of a constructor's parameters so many are said.
+_MAX_TAKEN = 3
 # Longer names are generated.
 _MAX_NAME_CHARS = 200
 _DROPPED_FIRST = grammar_words("dropped_first")
@@ -77,11 +79,25 @@ def _words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
     bare = words[-1].rstrip("0123456789") if words else ""
     if bare and bare not in _GLUED_DIGITS:
         words = (*words[:-1], bare)
+    words = _with_to(words)
     while len(words) > 1 and words[-1] in _DROPPED_LAST:
         words = words[:-1]
     while len(words) > 1 and words[0] in _DROPPED_FIRST and verb_at(words, 1):
         words = words[1:]
     return words
+
+
+def _with_to(words: tuple[str, ...]) -> tuple[str, ...]:
+    """`speed2zoom` is written for "speed to zoom"."""
+    return tuple(
+        part
+        for place, word in enumerate(words)
+        for part in ((word[:-1], "to") if _stands_for_to(word) and words[place + 1 :] else (word,))
+    )
+
+
+def _stands_for_to(word: str) -> bool:
+    return len(word) > 3 and word[-1] == "2" and word[:-1].isalpha() and word not in _GLUED_DIGITS
 
 
 def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
@@ -118,20 +134,15 @@ def _is_constructor(function: FunctionInput) -> bool:
 
 
 def _constructor(evidence: NameEvidence) -> str:
-    """Creates one of its class, from parameters that say what they are."""
-    taken = evidence.telling_parameters
-    is_copy = any(noun_phrase(evidence.owner, article="a") == one for one in taken)
+    """Creates one of its class, with the parameters that say what they are."""
+    made = evidence.owner_in_words.removeprefix("the ")
+    taken = list(dict.fromkeys(evidence.telling_parameters))[:_MAX_TAKEN]
+    is_copy = noun_phrase(evidence.owner, article="a") in taken
     is_function = evidence.function.language in ("rust", "zig") and not evidence.makes_owner
-    if (
-        is_function
-        or not evidence.owner
-        or not 0 < len(taken) <= 3
-        or is_copy
-        or "delete" in evidence.function.modifiers
-    ):
+    if is_function or not made or is_copy or "delete" in evidence.function.modifiers:
         return ""
-    named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
-    return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"
+    named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1] if taken else ""
+    return f"creates {with_a(made)}{f' with {named}' if named else ''}"
 
 
 def _special_clause(words: Sequence[str], evidence: NameEvidence) -> str:

@@ -22,6 +22,8 @@ _NO_OWNERS = grammar_words("no_owners")
 _SETTING_NAMES = grammar_words("setting_names")
 _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
+_THINGS = grammar_words("things")
+_NO_THINGS = grammar_words("no_things")
 _CONTAINERS = grammar_words("containers")
 _PROPERTIES = frozenset(("kotlin", "swift"))
 _LABELLED = frozenset(("swift",))
@@ -169,6 +171,12 @@ class NameEvidence:
         return f"the {' '.join(map(word_in_full, self.owner))}" if self.owner else ""
 
     @property
+    def is_thing(self) -> bool:
+        """Whether the class around it is a thing that has parts, and no one who does something."""
+        head = self.owner[-1] if self.owner else ""
+        return bool(head) and head not in _NO_THINGS and (not head.endswith(("er", "or", "ing")) or head in _THINGS)
+
+    @property
     def is_method(self) -> bool:
         """Whether it may belong to an object."""
         is_static = "static" in self.function.modifiers
@@ -187,16 +195,18 @@ class NameEvidence:
 
     @cached_property
     def telling_parameters(self) -> list[str]:
-        """All parameters as things; empty where one of them cannot be read."""
-        words = list(map(_words_of, self.parameters))
-        return (
-            [
-                " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))
-                for one in words
-            ]
-            if all(words)
-            else []
-        )
+        """The parameters that say what they are, as things, those first that are required."""
+        wanted = sorted(self.parameters, key=lambda one: one.default is not None)
+        words = [
+            _words_of(one)
+            for one in wanted
+            if not _is_function(one) and not _is_setting(one.name) and not one.kind.startswith("var_")
+        ]
+        return [
+            " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))
+            for one in words
+            if one
+        ]
 
 
 def _is_function(parameter: Parameter) -> bool:

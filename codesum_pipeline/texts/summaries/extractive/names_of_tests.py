@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_known, is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_known, is_phrase, noun_phrase
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     ALSO_NOUNS,
+    BASE_OF_THIRD,
     THIRD_PERSONS,
     VERBS,
+    Verb,
     grammar_words,
     verb_at,
 )
@@ -16,29 +18,46 @@ from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _FINITE = grammar_words("finite")
 _MODALS = frozenset(("should", "must", "can", "cannot", "will", "would"))
+_CONDITIONS = frozenset(("when", "if", "where", "while", "unless", "after", "before", "once"))
+# A sentence may begin with a subject that stands for what is tested.
+_SUBJECTS = frozenset(("it", "they", "we", "there"))
+_LIFECYCLE = {
+    "setup": "sets up the test", "set up": "sets up the test", "teardown": "cleans up after the test",
+    "tear down": "cleans up after the test",
+}  # fmt: skip
+# In these a name with blanks is a sentence of a test.
+_SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "ruby", "kotlin", "scala", "swift"))
+_LEADING_CONTEXT = frozenset(("and", "but", "then"))
+_MAX_CONTEXT = 60
+_MIN_SENTENCE = 5
 _MAX_WORDS = 22
 _CODE = frozenset("`#{}$<>\\|;=")
 
 
 def is_test(function: FunctionInput) -> bool:
     """Whether the parser or the name says that it is a test."""
-    return "test" in function.modifiers or name_words(function.name)[:1] == ("test",)
+    name = function.name.strip()
+    is_sentence = " " in name and function.language in _SENTENCE_LANGUAGES and not name.startswith("operator")
+    return "test" in function.modifiers or name_words(name)[:1] == ("test",) or is_sentence
 
 
 def test_clause(function: FunctionInput) -> str:
     """What a test tests; "" of a name that does not say it."""
     name = make_printable(function.name)
     if " " in name:
-        return _sentence(name)
+        sentence = _sentence(name)
+        return f"{sentence}{_context(function, sentence)}" if sentence else ""
     words = [word for word in name_words(name) if word]
     words = words[1:] if words[:1] == ["test"] else words
     words = words[:-1] if words[-1:] == ["test"] else words
     if (
         not words
         or len(words) > _MAX_WORDS
-        or not all(word.isdigit() or len(word) > 1 or word == "a" for word in words)
+        or not (len(words) >= _MIN_SENTENCE or all(word.isdigit() or len(word) > 1 or word == "a" for word in words))
     ):
         return ""
+    if lifecycle := _LIFECYCLE.get(" ".join(words)):
+        return lifecycle
     return _claim(words, [word_in_full(word) for word in words])
 
 
@@ -57,17 +76,57 @@ def _sentence(name: str) -> str:
     return _claim(words, spoken)
 
 
+def _context(function: FunctionInput, sentence: str) -> str:
+    """The condition that the block around a test states: " when the list is empty"."""
+    around = function.qualified_name.removesuffix(function.name).rstrip(".").rpartition(".")[2]
+    words = make_printable(around).split(" ")
+    if words[0].lower() in _LEADING_CONTEXT:
+        words = words[1:]
+    said = " ".join(words)
+    is_condition = len(words) > 1 and words[0].lower() in (*_CONDITIONS, "with", "without", "given")
+    is_told = len(words) > 1 and words[0] == "we" and around.startswith("and ")
+    if not (is_condition or is_told) or len(said) > _MAX_CONTEXT or not _CODE.isdisjoint(said) or " when " in sentence:
+        return ""
+    return f" {'when ' if is_told else ''}{words[0].lower()} {' '.join(words[1:])}"
+
+
 def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
+    """Words of a name as what a test claims, or what it is about."""
     said = " ".join(spoken)
-    if words[0] in THIRD_PERSONS or words[0] in _FINITE or words[0] in _MODALS:
-        return f"tests that it {said}"
-    if len(words) > 2 and any(word in _FINITE or word in THIRD_PERSONS for word in words[1:]):
-        return f"tests that {said}"
     verb = verb_at(words)
+    finite = next((place for place, word in enumerate(words[1:], 1) if _is_finite(word)), 0)
+    if _begins_with_verb(words, finite):
+        return f"tests that it {said}"
+    if words[0] in _CONDITIONS:
+        return f"tests what happens {said}" if len(words) > 1 else ""
+    if words[0] in PREPOSITIONS:
+        return f"tests the case {said}" if len(words) > 1 else ""
+    is_action = verb is not None and verb.base not in ALSO_NOUNS and words[0] in VERBS
+    if finite and (len(words) > 2 or words[0] in _SUBJECTS):
+        return f"tests that {_subject(verb, spoken, finite) if verb and is_action else said}"
     if verb and verb.length == len(words) and verb.base not in ALSO_NOUNS:
         return f"tests {verb.ing}"
     if verb and verb.length < len(words) and words[0] in VERBS:
         rest = words[verb.length :]
-        named = noun_phrase(rest, article="a") if is_phrase(rest) else " ".join(spoken[verb.length :])
+        article = "" if rest[-1].endswith("ing") else "a"
+        named = noun_phrase(rest, article="a") if article and is_phrase(rest) else " ".join(spoken[verb.length :])
         return f"tests {verb.ing} {named}"
     return f"tests {said}" if len(words) > 1 or is_known(words[0]) else ""
+
+
+def _subject(verb: Verb, spoken: Sequence[str], finite: int) -> str:
+    """What is done is the subject of the claim: `render_list_keeps_order` says that rendering list keeps order."""
+    return " ".join((verb.ing, *spoken[verb.length :])) if finite > verb.length - 1 else " ".join(spoken)
+
+
+def _is_finite(word: str) -> bool:
+    return word in _FINITE or word in THIRD_PERSONS
+
+
+def _begins_with_verb(words: Sequence[str], finite: int) -> bool:
+    """Whether the subject is left out: `returns_none`, `should_fail`, `tracks_attributes`."""
+    if words[0] in THIRD_PERSONS or words[0] in _FINITE or words[0] in _MODALS:
+        return True
+    # A noun in the plural modifies no other noun.
+    is_plural_noun = not words[1:] or words[1] in PREPOSITIONS or verb_at(words, 1) is not None
+    return words[0] in BASE_OF_THIRD and not finite and not is_plural_noun

@@ -6,19 +6,28 @@ That holds only where a value comes back, and where the noun is no action and no
 from collections.abc import Sequence
 
 from codesum_pipeline.foundation.data_model.symbol import Form
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_bucket
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_adjective,
+    is_known,
     is_phrase,
     is_plural,
     noun_phrase,
+    singular,
+    starts_determined,
 )
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import MANNERS, prepositional_parts
-from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS, grammar_list, grammar_words
-from codesum_pipeline.texts.summaries.extractive.words import word_in_full
+from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, MODIFIERS, VERBS, grammar_list, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _NO_RESULTS = grammar_words("no_results")
+_ING_STEMS = frozenset(verb.removesuffix("e") for verb in VERBS)
+# A noun before one of these is no thing that comes back: `status_to_code`, `info_with`.
+_NO_BINDING = frozenset(("to", "with", "without", "into", "by", "as", "on", "via", "until"))
+_MIN_PLAIN = 4
+_USUAL = 6
 _NO_RESULT_ENDS = grammar_list("no_result_ends")
 _COMPONENTS = frozenset(("javascript", "tsx", "typescript"))
 _RETURNED_SELF = frozenset(("this", "self", "$this", "*this"))
@@ -44,6 +53,8 @@ def noun_clause(words: Sequence[str], evidence: NameEvidence) -> str:
     named, parts = words[:cut], prepositional_parts(words[cut:], evidence)
     if parts is None or not is_phrase(named) or not _is_result(named, evidence):
         return ""
+    if not _NO_BINDING.isdisjoint(words[cut:]) or not all(map(_is_plain, named)):
+        return ""
     lead = "provides" if "fixture" in evidence.function.modifiers else "yields" if _is_yielding(evidence) else "returns"
     if parts:
         return f"{lead} {_the(named)} {parts}"
@@ -67,35 +78,63 @@ def _is_boolean(evidence: NameEvidence) -> bool:
 
 
 def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
-    head = words[-1]
-    if words[0] in VERBS or not _NO_RESULTS.isdisjoint((words[0], head)):
-        return evidence.only_reads and head not in VERBS | _NO_RESULTS
-    if head in VERBS or head.endswith(_NO_RESULT_ENDS):
-        return evidence.only_reads
-    return True
+    """Whether the words name a thing, and no action or kind of function."""
+    first, head = words[0], words[-1]
+    is_event = first.startswith("on") and is_known(first[2:])
+    if is_event or _names_no_result(head) or (verb_at(words) and not _may_modify(first, evidence)):
+        return False
+    if first in _NO_RESULTS or first.endswith("ing") and first[:-3] in _ING_STEMS:
+        return False
+    return len(words) > 1 or _is_confirmed(head, evidence)
+
+
+def _names_no_result(head: str) -> bool:
+    return head in _NO_RESULTS or head.endswith(_NO_RESULT_ENDS) or verb_at((head,)) is not None
+
+
+def _may_modify(first: str, evidence: NameEvidence) -> bool:
+    """A verb may stand before a noun where nothing is done: `split_uri` of a property."""
+    is_lambda = "{" in evidence.function.canonical_source.partition("=")[2][:3]
+    return first in ALSO_NOUNS | MODIFIERS and evidence.only_reads and not is_lambda
+
+
+def _is_confirmed(word: str, evidence: NameEvidence) -> bool:
+    """Whether the code has the one word of a name as a thing: where it is declared, or where it comes back."""
+    if not evidence.parameters and (evidence.return_type or evidence.only_reads or is_plural(word)):
+        return True
+    given_back = {part for one in evidence.facts.returned for name in one.names for part in name_words(name)}
+    made = {*evidence.result[0], *given_back}
+    return word in made or singular(word) in made or "fixture" in evidence.function.modifiers
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a reader knows the word: no clipped one of a few letters, none with a number."""
+    is_short = len(word) < _MIN_PLAIN and word_bucket(word) > _USUAL and word_in_full(word) == word
+    return not is_short and not any(map(str.isdigit, word_in_full(word)[:-2]))
 
 
 def _the(words: Sequence[str]) -> str:
-    return noun_phrase(words) if is_plural(words[-1]) else f"the {' '.join(map(word_in_full, words))}"
+    """The thing with "the", which is plain where it is said of what it is."""
+    return noun_phrase(words) if starts_determined(words) else f"the {' '.join(map(word_in_full, words))}"
 
 
 def _what(words: Sequence[str], evidence: NameEvidence) -> str:
     """The thing with what it is of: the class around it, or the only thing that is handed in."""
-    spoken = " ".join(map(word_in_full, words))
+    if starts_determined(words):
+        return noun_phrase(words)
     if not evidence.parameters:
         owner, inner = evidence.owner, words[len(evidence.owner) :]
-        if not owner or not evidence.is_method:
+        if not evidence.is_thing or not evidence.is_method:
             return noun_phrase(words)
         if inner and tuple(words[: len(owner)]) == owner and is_phrase(inner):
-            spoken = " ".join(map(word_in_full, inner))
-        return f"the {spoken} of {evidence.owner_in_words}" if set(owner).isdisjoint(spoken.split()) else f"the {spoken}"
+            return f"{_the(inner)} of {evidence.owner_in_words}"
+        return f"{_the(words)} of {evidence.owner_in_words}" if set(owner).isdisjoint(words) else noun_phrase(words)
     given = evidence.first_parameter
     is_one = bool(given) and len(evidence.parameters) == 1 and given[-1] not in MANNERS
     if is_one and tuple(words[: len(given)]) == given and is_phrase(words[len(given) :]):
-        inner = " ".join(map(word_in_full, words[len(given) :]))
-        return f"the {inner} of {noun_phrase(given, given=given)}"
+        return f"{_the(words[len(given) :])} of {noun_phrase(given, given=given)}"
     if is_one and set(given).isdisjoint(words):
-        return f"the {spoken} for {noun_phrase(given, given=given)}"
+        return f"{_the(words)} for {noun_phrase(given, given=given)}"
     return noun_phrase(words)
 
 
@@ -110,7 +149,7 @@ def _fluent_setter(words: Sequence[str], evidence: NameEvidence) -> str:
     """`builder.name("x")` sets the name and gives the builder back."""
     returned = {one.text for one in evidence.facts.returned}
     is_itself = bool(returned) and returned <= _RETURNED_SELF
-    if not is_itself or len(evidence.parameters) != 1 or not is_phrase(words):
+    if not is_itself or len(evidence.parameters) != 1 or not is_phrase(words) or verb_at(words):
         return ""
     return f"sets {_what_of_owner(words, evidence)}"
 
