@@ -18,6 +18,8 @@ _KEYS = grammar_words("keys")
 _TAKING_IN = grammar_words("taking_in")
 _GIVING_OUT = grammar_words("giving_out")
 _PLACES = grammar_words("file_places")
+_WRITERS = grammar_words("writers")
+_MESSAGES = grammar_words("messages")
 _CONVERTING = frozenset(("convert", "map", "transform", "translate"))
 
 
@@ -47,9 +49,12 @@ def _by_key(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
 def _from_or_to(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
     """Where something is read from or written to, by the only parameter."""
     named = evidence.first_parameter
-    if not named or named[-1] not in _PLACES or not evidence.takes_one or not set(named).isdisjoint(words):
+    if not named or not evidence.takes_one or not set(named).isdisjoint(words):
         return ""
-    preposition = "from" if verb.base in _TAKING_IN else "to" if verb.base in _GIVING_OUT else ""
+    if evidence.label:
+        return f" {evidence.label} {noun_phrase(named, given=named)}"
+    is_source = verb.base in _TAKING_IN and named[-1] in _PLACES | _MESSAGES
+    preposition = "from" if is_source else "to" if verb.base in _GIVING_OUT and named[-1] in _PLACES | _WRITERS else ""
     return f" {preposition} {noun_phrase(named, given=named)}" if preposition else ""
 
 

@@ -1,6 +1,7 @@
 """Names to which a language or its usual platforms give one meaning: `__len__`, `toString`, `viewDidLoad`, `index`."""
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -27,9 +28,18 @@ def conventional_clause(evidence: NameEvidence) -> str:
     meaning = _tables().get(language, {}).get(function.name, "")
     if not meaning and not evidence.around:
         meaning = _tables()["any"].get(function.name, "")
+    if not meaning and language == "scala" and function.name == "apply" and _is_made(evidence):
+        meaning = "creates {one}"
     if not meaning and evidence.is_container:
         meaning = _tables()["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
+    if meaning.startswith("reports whether ") and evidence.makes_other:
+        return ""
     return _filled(meaning, evidence) if meaning else _action(language, evidence)
+
+
+def _is_made(evidence: NameEvidence) -> bool:
+    """Whether the class around it is in the type that comes back."""
+    return bool(evidence.owner) and evidence.around in evidence.return_type
 
 
 def _filled(meaning: str, evidence: NameEvidence) -> str:
@@ -38,9 +48,14 @@ def _filled(meaning: str, evidence: NameEvidence) -> str:
     return meaning.format(
         owner=owner,
         one=with_a(owner.removeprefix("the ")),
+        many=_many(evidence.owner or ("object",)),
         tested=_tested(evidence),
         given=noun_phrase(given, given=given) or "something",
     )
+
+
+def _many(words: Sequence[str]) -> str:
+    return " ".join(map(word_in_full, (*words[:-1], pluralize(words[-1]))))
 
 
 def _tested(evidence: NameEvidence) -> str:
@@ -62,5 +77,4 @@ def _action(language: str, evidence: NameEvidence) -> str:
     if not one.startswith(("a ", "an ")):
         return ""
     spoken = " ".join(map(word_in_full, thing))
-    many = " ".join(map(word_in_full, (*thing[:-1], pluralize(thing[-1]))))
-    return meaning.format(one=one, many=many, a_new=f"a new {spoken}")
+    return str(meaning).format(one=one, many=_many(thing), a_new=f"a new {spoken}")

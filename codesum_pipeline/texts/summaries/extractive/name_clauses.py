@@ -14,15 +14,17 @@ from codesum_pipeline.texts.summaries.extractive.conventional_names import conve
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
+from codesum_pipeline.texts.summaries.extractive.noun_names import noun_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_known,
+    is_listed,
     noun_phrase,
     pluralize,
     with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.noun_names import noun_clause
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
+    EVENTS,
     converted,
     noun_first_clause,
     prepositional_parts,
@@ -40,9 +42,11 @@ _MAX_NAME_CHARS = 200
 _DROPPED_FIRST = grammar_words("dropped_first")
 _DROPPED_LAST = grammar_words("dropped_last")
 _GLUED_DIGITS = word_set("glued_digits")
+_VERSIONED = grammar_words("versioned")
+# In these a word that no list has is clipped.
+_CLIPPING = frozenset(("c", "bash", "lua", "zig"))
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
 _IDIOMS = grammar_words("idioms")
-_EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
 _NEW = grammar_words("new_languages")
 _CONSTRUCTORS = grammar_table("constructors")
@@ -97,7 +101,8 @@ def _with_to(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _stands_for_to(word: str) -> bool:
-    return len(word) > 3 and word[-1] == "2" and word[:-1].isalpha() and word not in _GLUED_DIGITS
+    is_version = word in _GLUED_DIGITS or word[:-1] in _VERSIONED
+    return len(word) > 3 and word[-1] == "2" and word[:-1].isalpha() and not is_version
 
 
 def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
@@ -114,6 +119,8 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     if not words:
         return ""
     if bare == "operator" or bare in _IDIOMS:
+        return ""
+    if function.language in _CLIPPING and not all(map(is_listed, words)):
         return ""
     if name.endswith("?"):
         return marked_question(words, evidence)
@@ -190,7 +197,7 @@ def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     if evidence.takes_function or not PREPOSITIONS.isdisjoint(rest) or not all(map(is_known, rest)):
         return ""
     spoken = " ".join(map(word_in_full, rest))
-    if rest[-1] in _EVENTS:
+    if rest[-1] in EVENTS:
         return f"handles {' '.join(map(word_in_full, (*rest[:-1], pluralize(rest[-1]))))}"
     return f"handles {noun_phrase(rest, given=evidence.given) or f'the {spoken} event'}"
 

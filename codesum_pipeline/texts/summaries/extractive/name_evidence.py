@@ -12,7 +12,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     type_words,
     with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_list, grammar_words
+from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, VERBS, grammar_list, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -144,6 +144,18 @@ class NameEvidence:
             return Form.TEXT not in forms
         return bool(forms) and forms.isdisjoint((Form.TEXT, Form.NUMBER, Form.LIST, Form.MAPPING))
 
+    @property
+    def is_stored_answer(self) -> bool:
+        """Whether it does no more than look up a setting that says yes or no: `uploadPhotos()` of such a setting."""
+        names = [one.names[-1].lower() for one in self.facts.returned if one.names]
+        return not self.parameters and any(name.startswith(("getbool", "get_bool")) for name in names)
+
+    @property
+    def makes_other(self) -> bool:
+        """Whether one of a class comes back, which is no answer: an expression of `a == b`."""
+        names = [one.names[-1].strip("_") for one in self.facts.returned if one.form is Form.CALL and one.names]
+        return any(name[:1].isupper() for name in names)
+
     @cached_property
     def takes_function(self) -> bool:
         """Whether a function is handed in, so that a name `on_x` registers it."""
@@ -163,7 +175,9 @@ class NameEvidence:
         words = name_words(name)
         while len(words) > 1 and (words[0] in _OWNER_PREFIXES or words[-1] == "impl"):
             words = words[1:] if words[0] in _OWNER_PREFIXES else words[:-1]
-        return words if is_phrase(words) and words[-1] not in _NO_OWNERS and not is_plural(words[-1]) else ()
+        is_numbered = sum(map(str.isdigit, name)) > 2
+        is_one = is_phrase(words) and words[-1] not in _NO_OWNERS and not is_plural(words[-1])
+        return words if is_one and not is_numbered else ()
 
     @property
     def owner_in_words(self) -> str:
@@ -205,7 +219,7 @@ class NameEvidence:
         return [
             " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))
             for one in words
-            if one
+            if one and (one[0] not in VERBS or one[0] in ALSO_NOUNS)
         ]
 
 

@@ -21,6 +21,7 @@ _MODALS = frozenset(("should", "must", "can", "cannot", "will", "would"))
 _CONDITIONS = frozenset(("when", "if", "where", "while", "unless", "after", "before", "once"))
 # A sentence may begin with a subject that stands for what is tested.
 _SUBJECTS = frozenset(("it", "they", "we", "there"))
+_CASES = frozenset(("with", "without", "at", "on", "in", "during", "under", "outside", "inside", "for", "from"))
 _LIFECYCLE = {
     "setup": "sets up the test", "set up": "sets up the test", "teardown": "cleans up after the test",
     "tear down": "cleans up after the test",
@@ -29,6 +30,9 @@ _LIFECYCLE = {
 _SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "ruby", "kotlin", "scala", "swift"))
 _LEADING_CONTEXT = frozenset(("and", "but", "then"))
 _MAX_CONTEXT = 60
+# There a test's name may be three parts: a method, a case and what is expected.
+_PARTED = frozenset(("c-sharp", "java", "kotlin"))
+_PARTS = 3
 _MIN_SENTENCE = 5
 _MAX_WORDS = 22
 _CODE = frozenset("`#{}$<>\\|;=")
@@ -47,6 +51,8 @@ def test_clause(function: FunctionInput) -> str:
     if " " in name:
         sentence = _sentence(name)
         return f"{sentence}{_context(function, sentence)}" if sentence else ""
+    if parts := _parts(function):
+        return parts
     words = [word for word in name_words(name) if word]
     words = words[1:] if words[:1] == ["test"] else words
     words = words[:-1] if words[-1:] == ["test"] else words
@@ -76,6 +82,16 @@ def _sentence(name: str) -> str:
     return _claim(words, spoken)
 
 
+def _parts(function: FunctionInput) -> str:
+    """`Parse_EmptyText_ReturnsNull`: what is tested, the case, and what is expected."""
+    written = function.name.removeprefix("test_").split("_")
+    parts = [name_words(one) for one in written]
+    if function.language not in _PARTED or len(parts) != _PARTS or not all(one[:1].isupper() for one in written):
+        return ""
+    tested, case, expected = (" ".join(map(word_in_full, one)) for one in parts)
+    return f"tests {tested}: {case}, {expected}"
+
+
 def _context(function: FunctionInput, sentence: str) -> str:
     """The condition that the block around a test states: " when the list is empty"."""
     around = function.qualified_name.removesuffix(function.name).rstrip(".").rpartition(".")[2]
@@ -99,10 +115,12 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
         return f"tests that it {said}"
     if words[0] in _CONDITIONS:
         return f"tests what happens {said}" if len(words) > 1 else ""
-    if words[0] in PREPOSITIONS:
+    if words[0] in _CASES:
         return f"tests the case {said}" if len(words) > 1 else ""
     is_action = verb is not None and verb.base not in ALSO_NOUNS and words[0] in VERBS
-    if finite and (len(words) > 2 or words[0] in _SUBJECTS):
+    if words[0] in _SUBJECTS and len(words) > 1:
+        return f"tests that {said}"
+    if finite and len(words) > 2:
         return f"tests that {_subject(verb, spoken, finite) if verb and is_action else said}"
     if verb and verb.length == len(words) and verb.base not in ALSO_NOUNS:
         return f"tests {verb.ing}"

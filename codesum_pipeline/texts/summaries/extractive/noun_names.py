@@ -5,7 +5,7 @@ That holds only where a value comes back, and where the noun is no action and no
 
 from collections.abc import Sequence
 
-from codesum_pipeline.foundation.data_model.symbol import Form
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_bucket
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
@@ -19,17 +19,29 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     starts_determined,
 )
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import MANNERS, prepositional_parts
-from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, MODIFIERS, VERBS, grammar_list, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import (
+    ALSO_NOUNS,
+    MODIFIERS,
+    VERBS,
+    grammar_list,
+    grammar_words,
+    verb_at,
+)
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _NO_RESULTS = grammar_words("no_results")
+_NEVER_FIRST = grammar_words("never_first")
+_DOUBTFUL = grammar_words("doubtful_first")
 _ING_STEMS = frozenset(verb.removesuffix("e") for verb in VERBS)
 # A noun before one of these is no thing that comes back: `status_to_code`, `info_with`.
 _NO_BINDING = frozenset(("to", "with", "without", "into", "by", "as", "on", "via", "until"))
 _MIN_PLAIN = 4
 _USUAL = 6
 _NO_RESULT_ENDS = grammar_list("no_result_ends")
+_VERB_ENDS = ("ify", "ize", "ise")
 _COMPONENTS = frozenset(("javascript", "tsx", "typescript"))
+_MARKUP = ("<", "createElement(", "React.createElement(", "h(")
+_COMPARISONS = (" == ", " === ", " != ", " !== ", " >= ", " <= ", " is not ", " not in ")
 _RETURNED_SELF = frozenset(("this", "self", "$this", "*this"))
 # Decorators that leave what a function is.
 _PLAIN_DECORATORS = (
@@ -66,15 +78,25 @@ def _is_of_values(words: Sequence[str], evidence: NameEvidence) -> bool:
     source = evidence.function.canonical_source.lstrip()
     is_registered = source.startswith("@") and not source.startswith(_PLAIN_DECORATORS)
     is_made = evidence.gives_value and not _is_boolean(evidence) and not evidence.around.endswith("Controller")
-    return is_made and not is_registered
+    is_quoted = evidence.function.language == "elixir" and "quote do" in source
+    is_given = evidence.function.language == "scala" and evidence.function.name.startswith("given")
+    is_class = evidence.function.language in _COMPONENTS and evidence.function.name[:1].isupper()
+    is_described = any(one.name in ("dsl", "builder") for one in evidence.parameters)
+    return is_made and not (is_described or is_registered or is_quoted or is_given or is_class)
 
 
 def _is_boolean(evidence: NameEvidence) -> bool:
     written = evidence.return_type.lower()
     if written:
         return "bool" in written.split("[")[0].split("<")[0]
-    forms = {one.form for one in evidence.facts.returned}
-    return bool(forms) and forms <= {Form.TRUTH, Form.NOTHING}
+    answers = [one.form in (Form.TRUTH, Form.NOTHING) or _compares(one) for one in evidence.facts.returned]
+    return bool(answers) and all(answers)
+
+
+def _compares(one: Fact) -> bool:
+    """Whether a value is a comparison, or the opposite of something."""
+    has_sign = any(sign in one.text for sign in _COMPARISONS) and " ? " not in one.text
+    return one.form is Form.OTHER and (one.text.startswith(("!", "not ")) or has_sign)
 
 
 def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
@@ -83,7 +105,10 @@ def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
     is_event = first.startswith("on") and is_known(first[2:])
     if is_event or _names_no_result(head) or (verb_at(words) and not _may_modify(first, evidence)):
         return False
-    if first in _NO_RESULTS or first.endswith("ing") and first[:-3] in _ING_STEMS:
+    if first in _DOUBTFUL and words[1:] and not (evidence.return_type or evidence.only_reads):
+        return False
+    is_gerund = first.endswith("ing") and first[:-3] in _ING_STEMS
+    if first in _NEVER_FIRST | _NO_RESULTS or first.endswith(_VERB_ENDS) or is_gerund:
         return False
     return len(words) > 1 or _is_confirmed(head, evidence)
 
@@ -124,13 +149,15 @@ def _what(words: Sequence[str], evidence: NameEvidence) -> str:
         return noun_phrase(words)
     if not evidence.parameters:
         owner, inner = evidence.owner, words[len(evidence.owner) :]
-        if not evidence.is_thing or not evidence.is_method:
+        is_another = evidence.result == (owner, False)
+        if not evidence.is_thing or not evidence.is_method or is_another:
             return noun_phrase(words)
         if inner and tuple(words[: len(owner)]) == owner and is_phrase(inner):
             return f"{_the(inner)} of {evidence.owner_in_words}"
         return f"{_the(words)} of {evidence.owner_in_words}" if set(owner).isdisjoint(words) else noun_phrase(words)
     given = evidence.first_parameter
     is_one = bool(given) and len(evidence.parameters) == 1 and given[-1] not in MANNERS
+    is_one = is_one and not given[-1].endswith("ing") and "implicit " not in evidence.function.signature
     if is_one and tuple(words[: len(given)]) == given and is_phrase(words[len(given) :]):
         return f"{_the(words[len(given) :])} of {noun_phrase(given, given=given)}"
     if is_one and set(given).isdisjoint(words):
@@ -164,7 +191,7 @@ def _component(words: Sequence[str], evidence: NameEvidence) -> str:
     function = evidence.function
     returned = [one.text.lstrip("( ") for one in evidence.facts.returned if one.form is not Form.NOTHING]
     is_one = function.language in _COMPONENTS and function.name[:1].isupper() and bool(returned)
-    if not is_one or not any(one.startswith("<") for one in returned) or not is_phrase(words):
+    if not is_one or not any(one.startswith(_MARKUP) for one in returned) or not is_phrase(words):
         return ""
     return f"renders {noun_phrase(words)}"
 

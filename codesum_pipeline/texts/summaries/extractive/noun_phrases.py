@@ -60,8 +60,13 @@ def is_known(word: str) -> bool:
     bare = word.rstrip("0123456789")
     is_long = len(bare) > 2 or bare in _TWO_LETTERS
     has_vowel = any(letter in "aeiouy" for letter in bare)
-    is_listed = bare in _known_words() or singular(bare) in _known_words()
-    return word.isascii() and is_long and has_vowel and (is_listed or _looks_like_word(bare))
+    return word.isascii() and is_long and has_vowel and (is_listed(bare) or _looks_like_word(bare))
+
+
+def is_listed(word: str) -> bool:
+    """Whether a word is in the list of words of source code at large, or is spelled in another way than written."""
+    bare = word.rstrip("0123456789")
+    return word_in_full(word) != word or word in _MASS or bare in _known_words() or singular(bare) in _known_words()
 
 
 _MIN_LOOKING = 5
