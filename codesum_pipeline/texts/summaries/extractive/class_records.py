@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_plural, noun_phrase
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import GERUNDS, grammar_words, verb_at
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
@@ -58,7 +58,7 @@ def _thing(name: str, named: Sequence[str]) -> str:
     if (
         not words
         or set(words) <= _EMPTY_FIELDS
-        or words[-1].endswith("ing")
+        or words[-1] in GERUNDS
         or verb_at(words)
         or not set(words).isdisjoint(named)
     ):

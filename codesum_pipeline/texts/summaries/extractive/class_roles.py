@@ -6,6 +6,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_adjective,
     is_phrase,
+    is_plural,
     noun_phrase,
     pluralize,
     with_a,
@@ -46,7 +47,7 @@ def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
 def action_phrase(words: Sequence[str], *, form: str = "third") -> str:
     """`AddIndexToPosts` as "adds an index to posts"; `form` is one of the forms of a verb."""
     verb = verb_at(words)
-    if verb is None or (verb.base in ALSO_NOUNS and len(words) < _MIN_SURE):
+    if verb is None or (verb.base in ALSO_NOUNS and len(words) < _MIN_SURE and not is_plural(words[-1])):
         return ""
     rest = words[verb.length :]
     cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))

@@ -21,6 +21,8 @@ _NO_TYPES = word_set("no_types")
 _NO_OWNERS = grammar_words("no_owners")
 _SETTING_NAMES = grammar_words("setting_names")
 _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
+# What is handed to constructors that make all sorts of things.
+_CARRIED = frozenset(("args", "kwargs", "ctx", "context", "options", "opts", "env"))
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
 _THINGS = grammar_words("things")
 _NO_THINGS = grammar_words("no_things")
@@ -214,7 +216,9 @@ class NameEvidence:
         words = [
             _words_of(one)
             for one in wanted
-            if not _is_function(one) and not _is_setting(one.name) and not one.kind.startswith("var_")
+            if not _is_function(one)
+            and one.name.strip("*&$@_.").lower() not in _CARRIED
+            and not one.kind.startswith("var_")
         ]
         return [
             " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))

@@ -7,6 +7,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITION
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     ALSO_NOUNS,
     BASE_OF_THIRD,
+    GERUNDS,
     THIRD_PERSONS,
     VERBS,
     Verb,
@@ -126,8 +127,8 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
         return f"tests {verb.ing}"
     if verb and verb.length < len(words) and words[0] in VERBS:
         rest = words[verb.length :]
-        article = "" if rest[-1].endswith("ing") else "a"
-        named = noun_phrase(rest, article="a") if article and is_phrase(rest) else " ".join(spoken[verb.length :])
+        is_thing = is_phrase(rest) and rest[-1] not in GERUNDS
+        named = noun_phrase(rest, article="a") if is_thing else " ".join(spoken[verb.length :])
         return f"tests {verb.ing} {named}"
     return f"tests {said}" if len(words) > 1 or is_known(words[0]) else ""
 

@@ -21,9 +21,9 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import MANNERS, prepositional_parts
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     ALSO_NOUNS,
+    GERUNDS,
     MODIFIERS,
     VERBS,
-    grammar_list,
     grammar_words,
     verb_at,
 )
@@ -32,13 +32,12 @@ from codesum_pipeline.texts.summaries.extractive.words import name_words, word_i
 _NO_RESULTS = grammar_words("no_results")
 _NEVER_FIRST = grammar_words("never_first")
 _DOUBTFUL = grammar_words("doubtful_first")
-_ING_STEMS = frozenset(verb.removesuffix("e") for verb in VERBS)
+_ADJECTIVE_GERUNDS = grammar_words("adjective_gerunds")
 # A noun before one of these is no thing that comes back: `status_to_code`, `info_with`.
 _NO_BINDING = frozenset(("to", "with", "without", "into", "by", "as", "on", "via", "until"))
 _MIN_PLAIN = 4
 _USUAL = 6
-_NO_RESULT_ENDS = grammar_list("no_result_ends")
-_VERB_ENDS = ("ify", "ize", "ise")
+_VERB_ENDS = ("ify", "lize", "rize", "nize", "tize")
 _COMPONENTS = frozenset(("javascript", "tsx", "typescript"))
 _MARKUP = ("<", "createElement(", "React.createElement(", "h(")
 _COMPARISONS = (" == ", " === ", " != ", " !== ", " >= ", " <= ", " is not ", " not in ")
@@ -107,14 +106,14 @@ def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
         return False
     if first in _DOUBTFUL and words[1:] and not (evidence.return_type or evidence.only_reads):
         return False
-    is_gerund = first.endswith("ing") and first[:-3] in _ING_STEMS
+    is_gerund = first in GERUNDS and first not in _ADJECTIVE_GERUNDS and is_plural(head)
     if first in _NEVER_FIRST | _NO_RESULTS or first.endswith(_VERB_ENDS) or is_gerund:
         return False
     return len(words) > 1 or _is_confirmed(head, evidence)
 
 
 def _names_no_result(head: str) -> bool:
-    return head in _NO_RESULTS or head.endswith(_NO_RESULT_ENDS) or verb_at((head,)) is not None
+    return head in _NO_RESULTS or head in GERUNDS or head.endswith("ify") or verb_at((head,)) is not None
 
 
 def _may_modify(first: str, evidence: NameEvidence) -> bool:
@@ -157,7 +156,7 @@ def _what(words: Sequence[str], evidence: NameEvidence) -> str:
         return f"{_the(words)} of {evidence.owner_in_words}" if set(owner).isdisjoint(words) else noun_phrase(words)
     given = evidence.first_parameter
     is_one = bool(given) and len(evidence.parameters) == 1 and given[-1] not in MANNERS
-    is_one = is_one and not given[-1].endswith("ing") and "implicit " not in evidence.function.signature
+    is_one = is_one and given[-1] not in GERUNDS and "implicit " not in evidence.function.signature
     if is_one and tuple(words[: len(given)]) == given and is_phrase(words[len(given) :]):
         return f"{_the(words[len(given) :])} of {noun_phrase(given, given=given)}"
     if is_one and set(given).isdisjoint(words):
