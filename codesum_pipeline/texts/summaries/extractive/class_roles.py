@@ -77,6 +77,11 @@ def _event(words: Sequence[str]) -> str:
 
 
 def _controller(class_: ClassInput, words: Sequence[str]) -> str:
+    if words[-1] in _SCREENS and not words[1:]:
+        return ""
+    if verb_at(words) and words[1:] and words[-1] not in _SCREENS:
+        action = action_phrase(words, form="said") if class_.language in _WEB else ""
+        return f"answers requests to {action}" if action else ""
     if words[-1] in _SCREENS:
         phrase = noun_phrase(words)
         return f"controls {phrase}" if phrase else ""
@@ -90,7 +95,7 @@ def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:
     own = {child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children}
     only_holds = own <= {class_.name, "constructor", "__init__", "init"}
     verb = verb_at(words)
-    if only_holds and head in _ASKING and class_.fields:
+    if head == "request" or (only_holds and head in _ASKING and class_.fields):
         asked = action_phrase(words, form="said")
         return f"asks to {asked}" if asked else ""
     is_run = any(name_words(name)[:1] and name_words(name)[0] in _RUNNING for name in own)

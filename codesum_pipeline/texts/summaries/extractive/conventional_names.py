@@ -7,11 +7,14 @@ from importlib.resources import files
 from typing import Any
 
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import noun_phrase, pluralize, singular, with_a
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_plural, noun_phrase, pluralize, singular, with_a
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _SHARING = {"tsx": "typescript"}
 _TEST_WORDS = frozenset(("test", "tests", "testcase", "case", "suite", "spec"))
+# Pages of which there is one.
+_NO_THINGS = grammar_words("single_pages")
 # What such classes control is the rest of their name.
 _CONTROLLER = "controller"
 
@@ -70,7 +73,9 @@ def _action(language: str, evidence: NameEvidence) -> str:
     """What an action of a controller does, by the thing that the controller is named after."""
     meaning = _tables()["actions"].get(language, {}).get(evidence.function.name, "")
     words = name_words(evidence.around)
-    if not meaning or words[-1:] != (_CONTROLLER,) or not words[1:]:
+    if not meaning or words[-1:] != (_CONTROLLER,) or not words[1:] or words[-2] in _NO_THINGS:
+        return ""
+    if language == "ruby" and not is_plural(words[-2]) and pluralize(words[-2]) != words[-2]:
         return ""
     thing = (*words[:-2], singular(words[-2]))
     one = noun_phrase(thing, article="a")

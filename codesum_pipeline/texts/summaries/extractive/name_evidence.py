@@ -9,8 +9,8 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_phrase,
     is_plural,
+    noun_phrase,
     type_words,
-    with_a,
 )
 from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, VERBS, grammar_list, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
@@ -21,6 +21,7 @@ _NO_TYPES = word_set("no_types")
 _NO_OWNERS = grammar_words("no_owners")
 _SETTING_NAMES = grammar_words("setting_names")
 _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
+_MAX_HEAD = 400
 # What is handed to constructors that make all sorts of things.
 _CARRIED = frozenset(("args", "kwargs", "ctx", "context", "options", "opts", "env"))
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
@@ -153,6 +154,13 @@ class NameEvidence:
         return not self.parameters and any(name.startswith(("getbool", "get_bool")) for name in names)
 
     @property
+    def gives_function(self) -> bool:
+        """Whether a function comes back, or is what a name stands for."""
+        head, _, value = self.function.canonical_source[:_MAX_HEAD].partition("=")
+        is_closure = self.function.language in _PROPERTIES and "{" not in head and value.lstrip().startswith("{")
+        return is_closure or any(mark in self.return_type for mark in _CALLED_TYPES)
+
+    @property
     def makes_other(self) -> bool:
         """Whether one of a class comes back, which is no answer: an expression of `a == b`."""
         names = [one.names[-1].strip("_") for one in self.facts.returned if one.form is Form.CALL and one.names]
@@ -178,7 +186,8 @@ class NameEvidence:
         while len(words) > 1 and (words[0] in _OWNER_PREFIXES or words[-1] == "impl"):
             words = words[1:] if words[0] in _OWNER_PREFIXES else words[:-1]
         is_numbered = sum(map(str.isdigit, name)) > 2
-        is_one = is_phrase(words) and words[-1] not in _NO_OWNERS and not is_plural(words[-1])
+        is_brand = len(words) == 1 and word_in_full(words[0]) != words[0] and not word_in_full(words[0]).isupper()
+        is_one = is_phrase(words) and not is_brand and words[-1] not in _NO_OWNERS and not is_plural(words[-1])
         return words if is_one and not is_numbered else ()
 
     @property
@@ -206,6 +215,11 @@ class NameEvidence:
         return bool(self.owner) and (is_itself or is_class_method)
 
     @property
+    def takes_settings(self) -> bool:
+        """Whether all that is handed in says how something is done."""
+        return all(_is_setting(one.name) for one in self.parameters)
+
+    @property
     def is_container(self) -> bool:
         return bool(self.owner) and self.owner[-1] in _CONTAINERS and "static" not in self.function.modifiers
 
@@ -220,16 +234,18 @@ class NameEvidence:
             and one.name.strip("*&$@_.").lower() not in _CARRIED
             and not one.kind.startswith("var_")
         ]
-        return [
-            " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))
-            for one in words
-            if one and (one[0] not in VERBS or one[0] in ALSO_NOUNS)
-        ]
+        known = [one for one in words if one and (one[0] not in VERBS or one[0] in ALSO_NOUNS)]
+        return list(filter(None, (noun_phrase(one, article="a") for one in known)))
 
 
 def _is_function(parameter: Parameter) -> bool:
     is_named_so = parameter.name.lower().endswith(_CALLED) or parameter.name in _SHORT_CALLED
     return is_named_so or any(mark in (parameter.type or "") for mark in _CALLED_TYPES)
+
+
+def _is_switch(parameter: Parameter) -> bool:
+    is_truth = (parameter.default or "").lower() in ("true", "false")
+    return is_truth or (parameter.type or "").lower().startswith("bool")
 
 
 def _is_setting(name: str) -> bool:

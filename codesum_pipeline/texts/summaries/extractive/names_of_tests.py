@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_known, is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_known,
+    is_phrase,
+    is_said_of,
+    noun_phrase,
+)
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     ALSO_NOUNS,
     BASE_OF_THIRD,
@@ -89,6 +95,8 @@ def _parts(function: FunctionInput) -> str:
     parts = [name_words(one) for one in written]
     if function.language not in _PARTED or len(parts) != _PARTS or not all(one[:1].isupper() for one in written):
         return ""
+    if parts[1][0] in _CONDITIONS | _CASES | {"given"}:
+        return ""
     tested, case, expected = (" ".join(map(word_in_full, one)) for one in parts)
     return f"tests {tested}: {case}, {expected}"
 
@@ -111,14 +119,16 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
     """Words of a name as what a test claims, or what it is about."""
     said = " ".join(spoken)
     verb = verb_at(words)
-    finite = next((place for place, word in enumerate(words[1:], 1) if _is_finite(word)), 0)
+    is_action = verb is not None and verb.base not in ALSO_NOUNS and words[0] in VERBS
+    finite = _finite_place(words, is_action=is_action)
     if _begins_with_verb(words, finite):
         return f"tests that it {said}"
     if words[0] in _CONDITIONS:
         return f"tests what happens {said}" if len(words) > 1 else ""
     if words[0] in _CASES:
         return f"tests the case {said}" if len(words) > 1 else ""
-    is_action = verb is not None and verb.base not in ALSO_NOUNS and words[0] in VERBS
+    if is_action and finite == 1 and words[1] not in _MODALS and not is_said_of(words[1]):
+        finite = 0
     if words[0] in _SUBJECTS and len(words) > 1:
         return f"tests that {said}"
     if finite and len(words) > 2:
@@ -136,6 +146,14 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
 def _subject(verb: Verb, spoken: Sequence[str], finite: int) -> str:
     """What is done is the subject of the claim: `render_list_keeps_order` says that rendering list keeps order."""
     return " ".join((verb.ing, *spoken[verb.length :])) if finite > verb.length - 1 else " ".join(spoken)
+
+
+def _finite_place(words: Sequence[str], *, is_action: bool) -> int:
+    """Where the verb of a sentence stands; 0 where there is none. The condition of an action has a verb of its own."""
+    ends = (place for place, word in enumerate(words) if is_action and place and word in ("when", "if", "unless"))
+    end = next(ends, len(words))
+    places = (place for place in range(1, end) if _is_finite(words[place]) and words[place - 1] not in PREPOSITIONS)
+    return next(places, 0)
 
 
 def _is_finite(word: str) -> bool:

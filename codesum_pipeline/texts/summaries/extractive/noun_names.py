@@ -12,6 +12,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_adjective,
     is_known,
+    is_listed,
     is_phrase,
     is_plural,
     noun_phrase,
@@ -30,6 +31,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _NO_RESULTS = grammar_words("no_results")
+_HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
 _NEVER_FIRST = grammar_words("never_first")
 _DOUBTFUL = grammar_words("doubtful_first")
 _ADJECTIVE_GERUNDS = grammar_words("adjective_gerunds")
@@ -80,7 +82,10 @@ def _is_of_values(words: Sequence[str], evidence: NameEvidence) -> bool:
     is_quoted = evidence.function.language == "elixir" and "quote do" in source
     is_given = evidence.function.language == "scala" and evidence.function.name.startswith("given")
     is_class = evidence.function.language in _COMPONENTS and evidence.function.name[:1].isupper()
-    is_described = any(one.name in ("dsl", "builder") for one in evidence.parameters)
+    is_builder = evidence.makes_owner and bool(evidence.parameters)
+    is_described = (
+        evidence.gives_function or is_builder or any(one.name in ("dsl", "builder") for one in evidence.parameters)
+    )
     return is_made and not (is_described or is_registered or is_quoted or is_given or is_class)
 
 
@@ -107,9 +112,10 @@ def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
     if first in _DOUBTFUL and words[1:] and not (evidence.return_type or evidence.only_reads):
         return False
     is_gerund = first in GERUNDS and first not in _ADJECTIVE_GERUNDS and is_plural(head)
-    if first in _NEVER_FIRST | _NO_RESULTS or first.endswith(_VERB_ENDS) or is_gerund:
+    is_undone = first.startswith(("un", "re")) and first[2:] in VERBS
+    if first in _NEVER_FIRST | _NO_RESULTS or first.endswith(_VERB_ENDS) or is_gerund or is_undone:
         return False
-    return len(words) > 1 or _is_confirmed(head, evidence)
+    return len(words) > 1 or (is_listed(head) and _is_confirmed(head, evidence))
 
 
 def _names_no_result(head: str) -> bool:
@@ -118,8 +124,7 @@ def _names_no_result(head: str) -> bool:
 
 def _may_modify(first: str, evidence: NameEvidence) -> bool:
     """A verb may stand before a noun where nothing is done: `split_uri` of a property."""
-    is_lambda = "{" in evidence.function.canonical_source.partition("=")[2][:3]
-    return first in ALSO_NOUNS | MODIFIERS and evidence.only_reads and not is_lambda
+    return first in ALSO_NOUNS | (MODIFIERS - _HARDLY_MODIFIERS) and evidence.only_reads
 
 
 def _is_confirmed(word: str, evidence: NameEvidence) -> bool:

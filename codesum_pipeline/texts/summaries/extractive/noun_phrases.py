@@ -111,8 +111,11 @@ def pluralize(word: str) -> str:
     """The plural of a word; what is not counted, and a plural, stays."""
     if word in _MASS or is_plural(word):
         return word
-    if word_in_full(word).isupper():
+    spoken = word_in_full(word)
+    if spoken.isupper():
         return f"{word}s"
+    if spoken.endswith("s") and spoken[:-1].isupper():
+        return word
     if word in ("index", "vertex", "matrix"):
         return f"{word[:-2]}ices"
     if word == "child":
