@@ -11,6 +11,8 @@ from codesum_pipeline.texts.summaries.inputs import ClassInput
 _CARRIERS = grammar_words("carriers")
 _PLAIN_MEMBERS = grammar_words("plain_members")
 _EMPTY_FIELDS = grammar_words("empty_fields")
+_FRAMEWORK = grammar_words("framework_classes")
+_UNCOUNTED = frozenset(("info", "data", "metadata", "details"))
 # So many values are said, and so many there have to be that can be said.
 _MOST, _LEAST = 4, 2
 _FIELD = re.compile(r"\$?([A-Za-z]\w*)")
@@ -23,7 +25,9 @@ def record_clause(class_: ClassInput, words: Sequence[str]) -> str:
     """`Holds the title, the author and the URL of a page`; "" of a class that does something."""
     named = words[:-1] if words[-1] in _CARRIERS and words[1:] else words
     phrase = noun_phrase(named, article="a")
-    if not phrase or is_plural(named[-1]) or not _only_holds(class_, words):
+    if words[-1] in _UNCOUNTED and phrase:
+        phrase = " ".join(map(word_in_full, words))
+    if not phrase or is_plural(named[-1]) or words[-1] in _FRAMEWORK or not _only_holds(class_, words):
         return ""
     told, is_all = _values(class_, named)
     if len(told) < _LEAST:

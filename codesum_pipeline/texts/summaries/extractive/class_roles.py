@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_adjective,
+    is_listed,
     is_phrase,
     is_plural,
     noun_phrase,
@@ -16,6 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.words import name_words, word_i
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _BRING_IN = grammar_words("bring_in")
+_FRAMEWORK = grammar_words("framework_controllers")
 _ROLES = grammar_words("roles")
 _ASKING = frozenset(("command", "request", "query"))
 _RUNNING = frozenset(("execute", "run", "handle", "call", "invoke", "perform", "configure", "process", "main"))
@@ -79,13 +81,16 @@ def _event(words: Sequence[str]) -> str:
 def _controller(class_: ClassInput, words: Sequence[str]) -> str:
     if words[-1] in _SCREENS and not words[1:]:
         return ""
-    if verb_at(words) and words[1:] and words[-1] not in _SCREENS:
-        action = action_phrase(words, form="said") if class_.language in _WEB else ""
+    if (verb := verb_at(words)) and words[1:] and words[-1] not in _SCREENS:
+        own = {name_words(child.name.rpartition("::")[2])[:1] for child in class_.children}
+        is_sure = class_.language in _WEB and bool(own & {(verb.base,), ("invoke",), ("call",)})
+        action = action_phrase(words, form="said") if is_sure else ""
         return f"answers requests to {action}" if action else ""
     if words[-1] in _SCREENS:
         phrase = noun_phrase(words)
         return f"controls {phrase}" if phrase else ""
-    return f"answers requests about {many(words)}" if class_.language in _WEB and is_phrase(words) else ""
+    is_sure = class_.language in _WEB and words[-1] not in _FRAMEWORK and is_phrase(words) and is_listed(words[-1])
+    return f"answers requests about {many(words)}" if is_sure else ""
 
 
 def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:

@@ -21,6 +21,9 @@ _NO_TYPES = word_set("no_types")
 _NO_OWNERS = grammar_words("no_owners")
 _SETTING_NAMES = grammar_words("setting_names")
 _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
+# What something is run or drawn with.
+_SURROUNDINGS = grammar_words("surroundings")
+_MAX_SHORT = 6
 _MAX_HEAD = 400
 # What is handed to constructors that make all sorts of things.
 _CARRIED = frozenset(("args", "kwargs", "ctx", "context", "options", "opts", "env"))
@@ -188,7 +191,8 @@ class NameEvidence:
         is_numbered = sum(map(str.isdigit, name)) > 2
         is_brand = len(words) == 1 and word_in_full(words[0]) != words[0] and not word_in_full(words[0]).isupper()
         is_one = is_phrase(words) and not is_brand and words[-1] not in _NO_OWNERS and not is_plural(words[-1])
-        return words if is_one and not is_numbered else ()
+        has_adverb = any(word.endswith("ly") and len(word) > _MAX_SHORT for word in words)
+        return words if is_one and not (is_numbered or has_adverb) else ()
 
     @property
     def owner_in_words(self) -> str:
@@ -217,7 +221,7 @@ class NameEvidence:
     @property
     def takes_settings(self) -> bool:
         """Whether all that is handed in says how something is done."""
-        return all(_is_setting(one.name) for one in self.parameters)
+        return all(_is_setting(one.name) or one.name.strip("$&*_") in _SURROUNDINGS for one in self.parameters)
 
     @property
     def is_container(self) -> bool:

@@ -7,7 +7,6 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_known,
     is_phrase,
-    is_said_of,
     noun_phrase,
 )
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
@@ -28,6 +27,10 @@ _MODALS = frozenset(("should", "must", "can", "cannot", "will", "would"))
 _CONDITIONS = frozenset(("when", "if", "where", "while", "unless", "after", "before", "once"))
 # A sentence may begin with a subject that stands for what is tested.
 _SUBJECTS = frozenset(("it", "they", "we", "there"))
+# Things that look like what is said of a subject.
+_ACTED_ON = frozenset(
+    ("updates", "commits", "builds", "uploads", "downloads", "edits", "visits", "imports", "installs")
+)
 _CASES = frozenset(("with", "without", "at", "on", "in", "during", "under", "outside", "inside", "for", "from"))
 _LIFECYCLE = {
     "setup": "sets up the test", "set up": "sets up the test", "teardown": "cleans up after the test",
@@ -127,7 +130,7 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
         return f"tests what happens {said}" if len(words) > 1 else ""
     if words[0] in _CASES:
         return f"tests the case {said}" if len(words) > 1 else ""
-    if is_action and finite == 1 and words[1] not in _MODALS and not is_said_of(words[1]):
+    if is_action and finite == 1 and words[1] in _ACTED_ON:
         finite = 0
     if words[0] in _SUBJECTS and len(words) > 1:
         return f"tests that {said}"

@@ -78,7 +78,9 @@ def _is_of_values(words: Sequence[str], evidence: NameEvidence) -> bool:
     """Whether it gives back something that is no answer, and nothing around it says that it does more."""
     source = evidence.function.canonical_source.lstrip()
     is_registered = source.startswith("@") and not source.startswith(_PLAIN_DECORATORS)
-    is_made = evidence.gives_value and not _is_boolean(evidence) and not evidence.around.endswith("Controller")
+    is_made = (
+        evidence.gives_value and not _is_boolean(evidence) and not evidence.around.endswith(("Controller", "Mailer"))
+    )
     is_quoted = evidence.function.language == "elixir" and "quote do" in source
     is_given = evidence.function.language == "scala" and evidence.function.name.startswith("given")
     is_class = evidence.function.language in _COMPONENTS and evidence.function.name[:1].isupper()

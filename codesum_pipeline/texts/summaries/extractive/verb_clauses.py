@@ -26,7 +26,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     grammar_words,
     verb_at,
 )
-from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import word_in_full
 
 _MODIFIED = grammar_words("modified")
 _HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
@@ -40,8 +40,6 @@ _OF_AGENTS = grammar_words("of_agents")
 _OF_THING = grammar_words("of_thing")
 EVENTS = grammar_words("event_words")
 _TIMES = frozenset(("after", "before", "between"))
-# With more parameters than that, something of its own is done to what is handed in.
-_FEW = 3
 _SINGLE_ACTIONS = frozenset(("set", "add", "remove", "delete", "enable", "disable", "update"))
 _ADVERBS = grammar_words("adverbs")
 _CALLED = grammar_words("called")
@@ -84,7 +82,8 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
     """Whether the first word is a verb, and no noun or modifier of one."""
     rest = words[verb.length :]
     if verb.base in ("list", "count"):
-        return bool(rest) and is_plural(rest[-1]) and bool(evidence.facts.calls or evidence.parameters)
+        head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
+        return is_plural(head) and bool(evidence.facts.calls or evidence.parameters)
     if evidence.is_stored_answer:
         return False
     is_maker = verb.base == "initialize" and evidence.makes_owner
@@ -205,7 +204,7 @@ def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     if verb.base in _OF_PARAMETER and not is_manner:
         return noun_phrase(named, given=named)
     is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
-    is_of_thing = verb.base in _OF_THING and (evidence.takes_settings or _all_say_how(verb, evidence))
+    is_of_thing = verb.base in _OF_THING and evidence.takes_settings
     is_about = evidence.is_thing and (verb.base in _OF_OWNER or is_of_thing)
     if not (is_about or (verb.base in _OF_OWNER and verb.base in _OF_AGENTS)) or not is_alone:
         return ""
@@ -218,11 +217,6 @@ def _says_how(verb: Verb, words: Sequence[str]) -> bool:
     """Whether a parameter says how or where: a word of the list, or who does what the verb says (`sort(sorter)`)."""
     is_doer = words[-1].endswith(("er", "or")) and words[-1].startswith(verb.base.rstrip("e"))
     return words[-1] in MANNERS or is_doer
-
-
-def _all_say_how(verb: Verb, evidence: NameEvidence) -> bool:
-    words = [name_words(one.name) for one in evidence.parameters]
-    return len(words) < _FEW and all(one and _says_how(verb, one) for one in words)
 
 
 def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:
