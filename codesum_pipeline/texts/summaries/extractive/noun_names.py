@@ -111,6 +111,8 @@ def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
     is_event = first.startswith("on") and is_known(first[2:])
     if is_event or _names_no_result(head) or (verb_at(words) and not _may_modify(first, evidence)):
         return False
+    if first in ("list", "count") and is_plural(head):
+        return False
     if first in _DOUBTFUL and words[1:] and not (evidence.return_type or evidence.only_reads):
         return False
     is_gerund = first in GERUNDS and first not in _ADJECTIVE_GERUNDS and is_plural(head)
@@ -133,7 +135,9 @@ def _is_confirmed(word: str, evidence: NameEvidence) -> bool:
     """Whether the code has the one word of a name as a thing: where it is declared, or where it comes back."""
     if not evidence.parameters and (evidence.return_type or evidence.only_reads or is_plural(word)):
         return True
-    given_back = {part for one in evidence.facts.returned for name in one.names for part in name_words(name)}
+    # A call of its own name is none: `size.Offset(offset)`.
+    chains = [one.names[: -1 if one.form is Form.CALL else None] for one in evidence.facts.returned]
+    given_back = {part for chain in chains for name in chain for part in name_words(name)}
     made = {*evidence.result[0], *given_back}
     return word in made or singular(word) in made or "fixture" in evidence.function.modifiers
 

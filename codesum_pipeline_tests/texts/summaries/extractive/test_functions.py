@@ -291,6 +291,13 @@ def test_a_result_is_said_where_neither_signature_nor_name_says_it(source, summa
     assert summary_of(source, "A.area" if "area" in source else "") == summary
 
 
+@pytest.mark.parametrize(("owner", "summary"), [("X", "Constructor."), ("Q1", "Constructor of q1.")])
+def test_a_constructor_is_said_to_be_of_its_class_only_where_that_has_a_name(owner, summary):
+    source = f"class {owner}:\n    def __init__(self, a):\n        self.a = a\n"
+
+    assert summary_of(source, f"{owner}.__init__").startswith(summary)
+
+
 def test_names_lose_the_prefix_of_their_library_and_verbs_that_many_share_stay():
     shared = "int {0}_open(int a) {{ return {0}_check(a) + {0}_start(a) + {0}_count(a); }}\n"
 

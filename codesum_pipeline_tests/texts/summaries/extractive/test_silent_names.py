@@ -6,6 +6,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFact
 from codesum_pipeline_tests.texts.summaries.extractive.written_names import ACTS, ANSWERS, GIVES, READS, Written
 
 MAKES = SymbolFacts(returned=(Fact("Expression(a, b)", 2, ("Expression",), Form.CALL),))
+OFFSET = SymbolFacts(returned=(Fact("size.Offset(a)", 2, ("size", "Offset"), Form.CALL),))
 STORED = SymbolFacts(
     returned=(Fact("prefs.getBoolean(UPLOAD)", 2, ("prefs", "getBoolean"), Form.CALL),),
     calls=(Fact("prefs.getBoolean(UPLOAD)", 2, ("prefs", "getBoolean"), Form.CALL),),
@@ -19,6 +20,12 @@ def silent(name: str, *, rule: str, **written: object) -> object:
 SILENT = [
     silent("area", body=GIVES, rule="a noun that the code does not confirm"),
     silent("condense", takes="items", language="javascript", body=GIVES, rule="a word that may be a verb"),
+    silent("offset", takes="size", gives="Size", language="c-sharp", body=OFFSET, rule="a call of the same name"),
+    silent("restore", takes="id", owner="Deletion", rule="by a key, another is meant"),
+    silent("staticUser", gives="http.HandlerFunc", language="go", rule="a function comes back"),
+    silent("globalFile", takes="content", gives="Setup", owner="Setup", language="rust", body=GIVES, rule="a builder"),
+    silent("unfollow_story", takes="story", body=GIVES, language="ruby", rule="a verb that undoes one of the list"),
+    silent("index", owner="LoginController", language="ruby", body=GIVES, rule="a page of which there is one"),
     silent("sub", takes="a, b", gives="int", language="java", rule="a clipped verb"),
     silent("ensureAbsolute", takes="base", gives="URL", language="swift", body=GIVES, rule="a verb of no list"),
     silent("savingChanges", gives="int", language="c-sharp", body=GIVES, rule="a doing of many"),
