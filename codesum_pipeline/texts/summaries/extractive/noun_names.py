@@ -68,7 +68,8 @@ def noun_clause(words: Sequence[str], evidence: NameEvidence) -> str:
         return ""
     if not _NO_BINDING.isdisjoint(words[cut:]) or not all(map(_is_plain, named)):
         return ""
-    lead = "provides" if "fixture" in evidence.function.modifiers else "yields" if _is_yielding(evidence) else "returns"
+    is_provided = not {"fixture", "contextmanager"}.isdisjoint(evidence.function.modifiers)
+    lead = "provides" if is_provided else "yields" if evidence.facts.is_generator else "returns"
     if parts:
         return f"{lead} {_the(named)} {parts}"
     return f"{lead} {_what(named, evidence)}"
@@ -204,7 +205,3 @@ def _component(words: Sequence[str], evidence: NameEvidence) -> str:
     if not is_one or not any(one.startswith(_MARKUP) for one in returned) or not is_phrase(words):
         return ""
     return f"renders {noun_phrase(words)}"
-
-
-def _is_yielding(evidence: NameEvidence) -> bool:
-    return evidence.facts.is_generator and "contextmanager" not in evidence.function.modifiers
