@@ -32,7 +32,7 @@ _OF_CONTAINER = frozenset(("create", "update", "delete", "list", "add", "remove"
 def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
     """What a class of such a role does; "" of others."""
     if "migration" in {_last(base) for base in class_.bases} and words[-1] != "migration":
-        action = action_phrase(words)
+        action = migration_phrase(words)
         return f"is a migration that {action}" if action else ""
     head, rest = words[-1], words[:-1]
     if not rest:
@@ -61,6 +61,12 @@ def action_phrase(words: Sequence[str], *, form: str = "third") -> str:
 
 
 _MIN_SURE = 3
+
+
+def migration_phrase(words: Sequence[str]) -> str:
+    """What a migration does; one that may begin with a noun says it not: `TagModerationLog`."""
+    verb = verb_at(words)
+    return action_phrase(words) if verb and verb.base not in ALSO_NOUNS else ""
 
 
 def many(words: Sequence[str]) -> str:

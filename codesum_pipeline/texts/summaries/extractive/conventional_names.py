@@ -6,11 +6,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from codesum_pipeline.texts.summaries.extractive.class_roles import migration_phrase
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_plural, noun_phrase, pluralize, singular, with_a
 from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
+_MIGRATING = frozenset(("ruby", "elixir"))
+_CALLED_TO_MIGRATE = grammar_words("migrating")
 _SHARING = {"tsx": "typescript"}
 _TEST_WORDS = frozenset(("test", "tests", "testcase", "case", "suite", "spec"))
 # Pages of which there is one.
@@ -37,7 +40,9 @@ def conventional_clause(evidence: NameEvidence) -> str:
         meaning = _tables()["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
     if meaning.startswith("reports whether ") and evidence.makes_other:
         return ""
-    return _filled(meaning, evidence) if meaning else _action(language, evidence)
+    if not meaning:
+        return _action(language, evidence) or _migration(language, evidence)
+    return _filled(meaning, evidence)
 
 
 def _is_made(evidence: NameEvidence) -> bool:
@@ -83,3 +88,13 @@ def _action(language: str, evidence: NameEvidence) -> str:
         return ""
     spoken = " ".join(map(word_in_full, thing))
     return str(meaning).format(one=one, many=_many(thing), a_new=f"a new {spoken}")
+
+
+def _migration(language: str, evidence: NameEvidence) -> str:
+    """What a migration does to a database, by the name of its class: `AddIndexToPosts.change`."""
+    name = evidence.function.name
+    called = {one.names[-1] for one in evidence.facts.calls if one.names}
+    if language not in _MIGRATING or name not in ("change", "up", "down") or called.isdisjoint(_CALLED_TO_MIGRATE):
+        return ""
+    action = migration_phrase(name_words(evidence.around))
+    return f"undoes the migration that {action}" if action and name == "down" else action

@@ -118,7 +118,7 @@ def _is_result(words: Sequence[str], evidence: NameEvidence) -> bool:
         return False
     is_gerund = first in GERUNDS and first not in _ADJECTIVE_GERUNDS and is_plural(head)
     is_undone = first.startswith(("un", "re")) and first[2:] in VERBS
-    if first in _NEVER_FIRST | _NO_RESULTS or first.endswith(_VERB_ENDS) or is_gerund or is_undone:
+    if first in _NEVER_FIRST or first.endswith(_VERB_ENDS) or is_gerund or is_undone:
         return False
     return len(words) > 1 or (is_listed(head) and _is_confirmed(head, evidence))
 

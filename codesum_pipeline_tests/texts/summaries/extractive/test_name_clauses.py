@@ -6,6 +6,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFact
 from codesum_pipeline_tests.texts.summaries.extractive.written_names import ANSWERS, GIVES, READS, Written
 
 MARKUP = SymbolFacts(returned=(Fact("<h1>{title}</h1>", 2),))
+MIGRATES = SymbolFacts(calls=(Fact("add_index(a)", 2, ("add_index",), Form.CALL),))
 ITSELF = SymbolFacts(returned=(Fact("$this", 2, ("$this",), Form.NAME),))
 
 
@@ -329,6 +330,15 @@ SAID = [
         rule="a name of three parts",
     ),
     case("Sets up the test", "test_setup", language="bash", rule="what runs before a test"),
+    case(
+        "Adds an index to posts",
+        "change",
+        owner="AddIndexToPosts",
+        language="ruby",
+        body=MIGRATES,
+        rule="a migration by its class",
+    ),
+    case("Returns the error message", "error_message", language="ruby", body=GIVES, rule="an error before a noun"),
 ]
 
 

@@ -127,6 +127,7 @@ def test_functions_of_real_sources_are_read(language, path, source, clauses):
         pytest.param("", "Page", {"fields": ["title", "author"], "members": "render"}, id="what does something"),
         pytest.param("", "Page", {"fields": ["title"]}, id="one value"),
         pytest.param("", "Page", {"fields": ["onClick: () => void", "onClose: () => void"]}, id="functions as values"),
+        pytest.param("", "TagModerationLog", {"bases": "Migration"}, id="a migration that may begin with a noun"),
         pytest.param("", "StoreDeviceController", {"language": "php"}, id="a verb that no member confirms"),
         pytest.param("", "ApplicationController", {"language": "ruby"}, id="the base of all controllers"),
         pytest.param("", "Migration", {"fields": ["dependencies", "operations"]}, id="what a framework reads"),
