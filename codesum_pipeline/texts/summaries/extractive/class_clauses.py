@@ -1,7 +1,10 @@
 """The clause of a class, by the agent noun, error, settings or enumeration that its name says it is."""
 
+import re
 from collections.abc import Sequence
 
+from codesum_pipeline.texts.summaries.extractive.class_records import record_clause
+from codesum_pipeline.texts.summaries.extractive.class_roles import action_phrase, role_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     is_adjective,
     is_phrase,
@@ -9,7 +12,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     noun_phrase,
     pluralize,
 )
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_table, grammar_words, verb_at
+from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, grammar_table, grammar_words, verb_at
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
@@ -28,6 +31,8 @@ _TESTS_BY_NAME = frozenset(("java", "kotlin", "c-sharp"))
 # In the others an enumeration's values may hold further data.
 _PLAIN_ENUMS = frozenset(("java", "kotlin", "c", "cpp", "c-sharp", "python", "typescript", "php"))
 _ENUM_BASES = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
+# A type of TypeScript that is one of some texts.
+_NAMED_VALUES = re.compile(r"(export )?type \w+ = \|? ?[\"']")
 _HEAD_WORDS = 6
 _PLAIN_FORMATS = grammar_words("plain_formats")
 
@@ -42,9 +47,13 @@ def class_clause(class_: ClassInput, words: Sequence[str]) -> str:
         return _signals(words)
     if is_enumeration(class_):
         return _lists(class_, words)
+    if _NAMED_VALUES.match(class_.signature) and is_phrase(words):
+        return f"lists the possible {_spoken_many(words)}"
     if words[-1] in _AGENTS and words[0] not in _STAND_INS:
         return _acts(class_, words)
-    return _holds(words) if words[-1] in _SETTINGS else ""
+    if words[-1] in _SETTINGS:
+        return _holds(words)
+    return role_clause(class_, words) or record_clause(class_, words)
 
 
 def holds_tests(class_: ClassInput, words: Sequence[str]) -> bool:
@@ -76,7 +85,7 @@ def _last_word(base: str) -> str:
 def _tests(words: Sequence[str]) -> str:
     rest = words[1:] if words[0] in ("test", "tests") else words[:-1]
     rest = rest[:-1] if rest[-1:] in (("test",), ("tests",), ("case",)) else rest
-    phrase = noun_phrase(rest)
+    phrase = noun_phrase(rest) or action_phrase(rest, form="ing")
     return f"tests {phrase}" if phrase else ""
 
 
@@ -124,7 +133,9 @@ def _acts(class_: ClassInput, words: Sequence[str]) -> str:
         return ""
     names = [child.name.rpartition("::")[2] for child in class_.children]
     members = {word for name in names if name != class_.name for word in name_words(name)[-1:]}
-    is_confirmed = rest[-1] in _PLAIN_FORMATS or not members.isdisjoint((rest[-1], pluralize(rest[-1])))
+    base = BASE_OF_THIRD.get(_AGENTS[words[-1]].partition(" ")[0], "")
+    does_so = any(name_words(name)[:1] == (base,) for name in names)
+    is_confirmed = does_so or rest[-1] in _PLAIN_FORMATS or not members.isdisjoint((rest[-1], pluralize(rest[-1])))
     return f"{_AGENTS[words[-1]]} {_spoken_many(rest)}" if is_confirmed else ""
 
 
@@ -133,6 +144,6 @@ def _holds(words: Sequence[str]) -> str:
     rest, kind = words[:-1], _SETTINGS[words[-1]]
     verb = verb_at(rest)
     if verb and len(rest) == 1:
-        return f"holds the {kind} of {verb.ing}"
-    phrase = noun_phrase(rest)
+        return f"holds the {kind} of {verb.ing}" if kind != "properties" else ""
+    phrase = action_phrase(rest, form="ing") or noun_phrase(rest)
     return f"holds the {kind} of {phrase}" if phrase else ""

@@ -140,7 +140,8 @@ def _name_of(code: CodeFacts, around: str) -> str:
     """The name in words, or what has none of its own."""
     name = code.function.name
     if code.is_constructor() or name.startswith("~"):
-        return f"{'Constructor' if code.is_constructor() else 'Destructor'} of {name_in_words(around)}."
+        kind = "Constructor" if code.is_constructor() else "Destructor"
+        return f"{kind} of {name_in_words(around)}." if around else f"{kind}."
     if not any(map(str.isalnum, name.removeprefix("operator"))):
         return f"Operator {make_printable(name.removeprefix('operator'))}."
     return f"{capitalize(name_in_words(name, code.prefix))}."

@@ -69,10 +69,17 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     held = "" if opening or theme else list_names(fields, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
     if held and kind == "enum":
         clause, held = f"{clause or 'Is one of'}: {held}", ""
+    lead = "Also holds" if clause.startswith("Holds ") else "Holds"
+    if held and clause.startswith("Holds "):
+        clause, held = _with_fields(clause, fields, are_all=are_all)
     place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
-        [opening or make_sentence(clause), theme, make_fact("Holds", held)],
+        [
+            opening or make_sentence(clause),
+            theme,
+            make_fact(lead, held),
+        ],
         name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
         part=part_of(place, class_.holder),
         source=PurposeSource.DOCSTRING
@@ -85,6 +92,13 @@ def write_class(class_: ClassInput) -> ExtractiveText:
         own=own_names(class_),
         path=class_.id.partition("::")[0],
     )
+
+
+def _with_fields(clause: str, fields: Sequence[str], *, are_all: bool) -> tuple[str, str]:
+    """The headline of what a class holds, and those fields that it does not say; settings are listed in it."""
+    others = [name for name in fields if name_in_words(name) not in clause]
+    listed = list_names(others, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
+    return (clause, listed) if len(others) < len(fields) else (f"{clause}: {listed}", "")
 
 
 def _kind(class_: ClassInput) -> str:

@@ -5,24 +5,26 @@ The first word of a name says which rule reads it: a verb, a question (`is_empty
 a noun, or has a word that no list knows, is read as nothing.
 """
 
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
-from importlib.resources import files
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clause
+from codesum_pipeline.texts.summaries.extractive.conventional_names import conventional_clause
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
+from codesum_pipeline.texts.summaries.extractive.noun_names import noun_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_known,
+    is_listed,
     noun_phrase,
     pluralize,
     with_a,
 )
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import (
+    EVENTS,
     converted,
     noun_first_clause,
     prepositional_parts,
@@ -33,14 +35,18 @@ from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_w
 from codesum_pipeline.texts.summaries.inputs import ClassInput, FunctionInput
 
 MAX_CLAUSE = 160
+# Of a constructor's parameters so many are said.
+_MAX_TAKEN = 3
 # Longer names are generated.
 _MAX_NAME_CHARS = 200
 _DROPPED_FIRST = grammar_words("dropped_first")
 _DROPPED_LAST = grammar_words("dropped_last")
 _GLUED_DIGITS = word_set("glued_digits")
+_VERSIONED = grammar_words("versioned")
+# In these a word that no list has is clipped.
+_CLIPPING = frozenset(("c", "bash", "lua", "zig"))
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
 _IDIOMS = grammar_words("idioms")
-_EVENTS = grammar_words("event_words")
 # In these a new thing is made by a function of such a name.
 _NEW = grammar_words("new_languages")
 _CONSTRUCTORS = grammar_table("constructors")
@@ -77,6 +83,7 @@ def words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
     bare = words[-1].rstrip("0123456789") if words else ""
     if bare and bare not in _GLUED_DIGITS:
         words = (*words[:-1], bare)
+    words = _with_to(words)
     while len(words) > 1 and words[-1] in _DROPPED_LAST:
         words = words[:-1]
     while len(words) > 1 and words[0] in _DROPPED_FIRST and verb_at(words, 1):
@@ -84,13 +91,27 @@ def words_of_name(name: str, prefix: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
+def _with_to(words: tuple[str, ...]) -> tuple[str, ...]:
+    """`speed2zoom` is written for "speed to zoom"."""
+    return tuple(
+        part
+        for place, word in enumerate(words)
+        for part in ((word[:-1], "to") if _stands_for_to(word) and words[place + 1 :] else (word,))
+    )
+
+
+def _stands_for_to(word: str) -> bool:
+    is_version = word in _GLUED_DIGITS or word[:-1] in _VERSIONED
+    return len(word) > 3 and word[-1] == "2" and word[:-1].isalpha() and not is_version
+
+
 def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     evidence = NameEvidence(function)
     name = function.name
+    if conventional := conventional_clause(evidence):
+        return conventional
     if _is_constructor(function):
         return _constructor(evidence)
-    if special := special_methods(function.language).get(name):
-        return special.format(owner=evidence.owner_in_words or "it")
     bare = name.rstrip("?!=")
     if not bare.isidentifier() or len(name) - len(bare) > 1 or (bare.startswith("__") and bare.endswith("__")):
         return ""
@@ -99,20 +120,15 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
         return ""
     if bare == "operator" or bare in _IDIOMS:
         return ""
+    if function.language in _CLIPPING and not all(map(is_listed, words)):
+        return ""
     if name.endswith("?"):
         return marked_question(words, evidence)
     if name.endswith("=") or "setter" in function.modifiers or "set" in function.modifiers:
         phrase = noun_phrase(words)
         return f"sets {phrase}" if phrase else ""
-    rules = (question_clause, _special_clause, verb_clause, _noun_first)[name.endswith("!") :]
+    rules = (question_clause, _special_clause, verb_clause, _noun_first, noun_clause)[name.endswith("!") :]
     return next(filter(None, (rule(words, evidence) for rule in rules)), "")
-
-
-@cache
-def special_methods(language: str) -> Mapping[str, str]:
-    """What methods do whose meaning is fixed, by their name; {owner} stands for the class around them."""
-    table = tomllib.loads((files(__package__) / "special_methods.toml").read_text("utf-8"))
-    return table.get("javascript" if language in ("typescript", "tsx") else language, {})
 
 
 def _noun_first(words: Sequence[str], evidence: NameEvidence) -> str:
@@ -125,20 +141,15 @@ def _is_constructor(function: FunctionInput) -> bool:
 
 
 def _constructor(evidence: NameEvidence) -> str:
-    """Creates one of its class, from parameters that say what they are."""
-    taken = evidence.telling_parameters
-    is_copy = any(noun_phrase(evidence.owner, article="a") == one for one in taken)
+    """Creates one of its class, with the parameters that say what they are."""
+    made = evidence.owner_in_words.removeprefix("the ")
+    taken = list(dict.fromkeys(evidence.telling_parameters))[:_MAX_TAKEN]
+    is_copy = noun_phrase(evidence.owner, article="a") in taken
     is_function = evidence.function.language in ("rust", "zig") and not evidence.makes_owner
-    if (
-        is_function
-        or not evidence.owner
-        or not 0 < len(taken) <= 3
-        or is_copy
-        or "delete" in evidence.function.modifiers
-    ):
+    if is_function or not made or is_copy or "delete" in evidence.function.modifiers:
         return ""
-    named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
-    return f"creates {with_a(evidence.owner_in_words.removeprefix('the '))} with {named}"
+    named = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1] if taken else ""
+    return f"creates {with_a(made)}{f' with {named}' if named else ''}"
 
 
 def _special_clause(words: Sequence[str], evidence: NameEvidence) -> str:
@@ -186,7 +197,7 @@ def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     if evidence.takes_function or not PREPOSITIONS.isdisjoint(rest) or not all(map(is_known, rest)):
         return ""
     spoken = " ".join(map(word_in_full, rest))
-    if rest[-1] in _EVENTS:
+    if rest[-1] in EVENTS:
         return f"handles {' '.join(map(word_in_full, (*rest[:-1], pluralize(rest[-1]))))}"
     return f"handles {noun_phrase(rest, given=evidence.given) or f'the {spoken} event'}"
 

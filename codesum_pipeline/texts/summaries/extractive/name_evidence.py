@@ -9,10 +9,10 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_phrase,
     is_plural,
+    noun_phrase,
     type_words,
-    with_a,
 )
-from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_list, grammar_words
+from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, VERBS, grammar_list, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -21,7 +21,15 @@ _NO_TYPES = word_set("no_types")
 _NO_OWNERS = grammar_words("no_owners")
 _SETTING_NAMES = grammar_words("setting_names")
 _SETTING_WORDS = frozenset((word,) for word in _SETTING_NAMES)
+# What something is run or drawn with.
+_SURROUNDINGS = grammar_words("surroundings")
+_MAX_SHORT = 6
+_MAX_HEAD = 400
+# What is handed to constructors that make all sorts of things.
+_CARRIED = frozenset(("args", "kwargs", "ctx", "context", "options", "opts", "env"))
 _OWNER_PREFIXES = grammar_words("owner_prefixes")
+_THINGS = grammar_words("things")
+_NO_THINGS = grammar_words("no_things")
 _CONTAINERS = grammar_words("containers")
 _PROPERTIES = frozenset(("kotlin", "swift"))
 _LABELLED = frozenset(("swift",))
@@ -142,21 +150,49 @@ class NameEvidence:
             return Form.TEXT not in forms
         return bool(forms) and forms.isdisjoint((Form.TEXT, Form.NUMBER, Form.LIST, Form.MAPPING))
 
+    @property
+    def is_stored_answer(self) -> bool:
+        """Whether it does no more than look up a setting that says yes or no: `uploadPhotos()` of such a setting."""
+        names = [one.names[-1].lower() for one in self.facts.returned if one.names]
+        return not self.parameters and any(name.startswith(("getbool", "get_bool")) for name in names)
+
+    @property
+    def gives_function(self) -> bool:
+        """Whether a function comes back, or is what a name stands for."""
+        head, _, value = self.function.canonical_source[:_MAX_HEAD].partition("=")
+        is_closure = self.function.language in _PROPERTIES and "{" not in head and value.lstrip().startswith("{")
+        return is_closure or any(mark in self.return_type for mark in _CALLED_TYPES)
+
+    @property
+    def makes_other(self) -> bool:
+        """Whether one of a class comes back, which is no answer: an expression of `a == b`."""
+        names = [one.names[-1].strip("_") for one in self.facts.returned if one.form is Form.CALL and one.names]
+        return any(name[:1].isupper() for name in names)
+
     @cached_property
     def takes_function(self) -> bool:
         """Whether a function is handed in, so that a name `on_x` registers it."""
         return any(map(_is_function, self.parameters))
 
+    @property
+    def around(self) -> str:
+        """The name of what is around it: a class, a module, or a function that it is in; "" at the top level."""
+        return self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+
     @cached_property
     def owner(self) -> tuple[str, ...]:
         """The words of the class around it; none where that names no thing."""
-        name = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
+        name = self.around
         if not name[:1].isupper() or self.function.language in _MODULES or not name.isidentifier():
             return ()
         words = name_words(name)
         while len(words) > 1 and (words[0] in _OWNER_PREFIXES or words[-1] == "impl"):
             words = words[1:] if words[0] in _OWNER_PREFIXES else words[:-1]
-        return words if is_phrase(words) and words[-1] not in _NO_OWNERS and not is_plural(words[-1]) else ()
+        is_numbered = sum(map(str.isdigit, name)) > 2
+        is_brand = len(words) == 1 and word_in_full(words[0]) != words[0] and not word_in_full(words[0]).isupper()
+        is_one = is_phrase(words) and not is_brand and words[-1] not in _NO_OWNERS and not is_plural(words[-1])
+        has_adverb = any(word.endswith("ly") and len(word) > _MAX_SHORT for word in words)
+        return words if is_one and not (is_numbered or has_adverb) else ()
 
     @property
     def owner_in_words(self) -> str:
@@ -164,12 +200,16 @@ class NameEvidence:
         return f"the {' '.join(map(word_in_full, self.owner))}" if self.owner else ""
 
     @property
+    def is_thing(self) -> bool:
+        """Whether the class around it is a thing that has parts, and no one who does something."""
+        head = self.owner[-1] if self.owner else ""
+        return bool(head) and head not in _NO_THINGS and (not head.endswith(("er", "or", "ing")) or head in _THINGS)
+
+    @property
     def is_method(self) -> bool:
         """Whether it may belong to an object."""
-        around = self.function.qualified_name.rpartition(".")[0].rpartition(".")[2]
-        return (
-            around[:1].isupper() and self.function.language not in _MODULES and "static" not in self.function.modifiers
-        )
+        is_static = "static" in self.function.modifiers
+        return self.around[:1].isupper() and self.function.language not in _MODULES and not is_static
 
     @property
     def makes_owner(self) -> bool:
@@ -179,26 +219,37 @@ class NameEvidence:
         return bool(self.owner) and (is_itself or is_class_method)
 
     @property
+    def takes_settings(self) -> bool:
+        """Whether all that is handed in says how something is done."""
+        return all(_is_setting(one.name) or one.name.strip("$&*_") in _SURROUNDINGS for one in self.parameters)
+
+    @property
     def is_container(self) -> bool:
         return bool(self.owner) and self.owner[-1] in _CONTAINERS and "static" not in self.function.modifiers
 
     @cached_property
     def telling_parameters(self) -> list[str]:
-        """All parameters as things; empty where one of them cannot be read."""
-        words = list(map(_words_of, self.parameters))
-        return (
-            [
-                " ".join(map(word_in_full, one)) if is_plural(one[-1]) else with_a(" ".join(map(word_in_full, one)))
-                for one in words
-            ]
-            if all(words)
-            else []
-        )
+        """The parameters that say what they are, as things, those first that are required."""
+        wanted = sorted(self.parameters, key=lambda one: one.default is not None)
+        words = [
+            _words_of(one)
+            for one in wanted
+            if not _is_function(one)
+            and one.name.strip("*&$@_.").lower() not in _CARRIED
+            and not one.kind.startswith("var_")
+        ]
+        known = [one for one in words if one and (one[0] not in VERBS or one[0] in ALSO_NOUNS)]
+        return list(filter(None, (noun_phrase(one, article="a") for one in known)))
 
 
 def _is_function(parameter: Parameter) -> bool:
     is_named_so = parameter.name.lower().endswith(_CALLED) or parameter.name in _SHORT_CALLED
     return is_named_so or any(mark in (parameter.type or "") for mark in _CALLED_TYPES)
+
+
+def _is_switch(parameter: Parameter) -> bool:
+    is_truth = (parameter.default or "").lower() in ("true", "false")
+    return is_truth or (parameter.type or "").lower().startswith("bool")
 
 
 def _is_setting(name: str) -> bool:

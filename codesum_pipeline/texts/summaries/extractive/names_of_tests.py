@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_known, is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_known,
+    is_phrase,
+    noun_phrase,
+)
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     ALSO_NOUNS,
+    BASE_OF_THIRD,
+    GERUNDS,
     THIRD_PERSONS,
     VERBS,
+    Verb,
     grammar_words,
     verb_at,
 )
@@ -16,29 +24,56 @@ from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _FINITE = grammar_words("finite")
 _MODALS = frozenset(("should", "must", "can", "cannot", "will", "would"))
+_CONDITIONS = frozenset(("when", "if", "where", "while", "unless", "after", "before", "once"))
+# A sentence may begin with a subject that stands for what is tested.
+_SUBJECTS = frozenset(("it", "they", "we", "there"))
+# Things that look like what is said of a subject.
+_ACTED_ON = frozenset(
+    ("updates", "commits", "builds", "uploads", "downloads", "edits", "visits", "imports", "installs")
+)
+_CASES = frozenset(("with", "without", "at", "on", "in", "during", "under", "outside", "inside", "for", "from"))
+_LIFECYCLE = {
+    "setup": "sets up the test", "set up": "sets up the test", "teardown": "cleans up after the test",
+    "tear down": "cleans up after the test",
+}  # fmt: skip
+# In these a name with blanks is a sentence of a test.
+_SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "ruby", "kotlin", "scala", "swift"))
+_LEADING_CONTEXT = frozenset(("and", "but", "then"))
+_MAX_CONTEXT = 60
+# There a test's name may be three parts: a method, a case and what is expected.
+_PARTED = frozenset(("c-sharp", "java", "kotlin"))
+_PARTS = 3
+_MIN_SENTENCE = 5
 _MAX_WORDS = 22
 _CODE = frozenset("`#{}$<>\\|;=")
 
 
 def is_test(function: FunctionInput) -> bool:
     """Whether the parser or the name says that it is a test."""
-    return "test" in function.modifiers or name_words(function.name)[:1] == ("test",)
+    name = function.name.strip()
+    is_sentence = " " in name and function.language in _SENTENCE_LANGUAGES and not name.startswith("operator")
+    return "test" in function.modifiers or name_words(name)[:1] == ("test",) or is_sentence
 
 
 def test_clause(function: FunctionInput) -> str:
     """What a test tests; "" of a name that does not say it."""
     name = make_printable(function.name)
     if " " in name:
-        return _sentence(name)
+        sentence = _sentence(name)
+        return f"{sentence}{_context(function, sentence)}" if sentence else ""
+    if parts := _parts(function):
+        return parts
     words = [word for word in name_words(name) if word]
     words = words[1:] if words[:1] == ["test"] else words
     words = words[:-1] if words[-1:] == ["test"] else words
     if (
         not words
         or len(words) > _MAX_WORDS
-        or not all(word.isdigit() or len(word) > 1 or word == "a" for word in words)
+        or not (len(words) >= _MIN_SENTENCE or all(word.isdigit() or len(word) > 1 or word == "a" for word in words))
     ):
         return ""
+    if lifecycle := _LIFECYCLE.get(" ".join(words)):
+        return lifecycle
     return _claim(words, [word_in_full(word) for word in words])
 
 
@@ -57,17 +92,81 @@ def _sentence(name: str) -> str:
     return _claim(words, spoken)
 
 
+def _parts(function: FunctionInput) -> str:
+    """`Parse_EmptyText_ReturnsNull`: what is tested, the case, and what is expected."""
+    written = function.name.removeprefix("test_").split("_")
+    parts = [name_words(one) for one in written]
+    if function.language not in _PARTED or len(parts) != _PARTS or not all(one[:1].isupper() for one in written):
+        return ""
+    if parts[1][0] in _CONDITIONS | _CASES | {"given"}:
+        return ""
+    tested, case, expected = (" ".join(map(word_in_full, one)) for one in parts)
+    return f"tests {tested}: {case}, {expected}"
+
+
+def _context(function: FunctionInput, sentence: str) -> str:
+    """The condition that the block around a test states: " when the list is empty"."""
+    around = function.qualified_name.removesuffix(function.name).rstrip(".").rpartition(".")[2]
+    words = make_printable(around).split(" ")
+    if words[0].lower() in _LEADING_CONTEXT:
+        words = words[1:]
+    said = " ".join(words)
+    is_condition = len(words) > 1 and words[0].lower() in (*_CONDITIONS, "with", "without", "given")
+    is_told = len(words) > 1 and words[0] == "we" and around.startswith("and ")
+    if not (is_condition or is_told) or len(said) > _MAX_CONTEXT or not _CODE.isdisjoint(said) or " when " in sentence:
+        return ""
+    return f" {'when ' if is_told else ''}{words[0].lower()} {' '.join(words[1:])}"
+
+
 def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
+    """Words of a name as what a test claims, or what it is about."""
     said = " ".join(spoken)
-    if words[0] in THIRD_PERSONS or words[0] in _FINITE or words[0] in _MODALS:
-        return f"tests that it {said}"
-    if len(words) > 2 and any(word in _FINITE or word in THIRD_PERSONS for word in words[1:]):
-        return f"tests that {said}"
     verb = verb_at(words)
+    is_action = verb is not None and verb.base not in ALSO_NOUNS and words[0] in VERBS
+    finite = _finite_place(words, is_action=is_action)
+    if _begins_with_verb(words, finite):
+        return f"tests that it {said}"
+    if words[0] in _CONDITIONS:
+        return f"tests what happens {said}" if len(words) > 1 else ""
+    if words[0] in _CASES:
+        return f"tests the case {said}" if len(words) > 1 else ""
+    if is_action and finite == 1 and words[1] in _ACTED_ON:
+        finite = 0
+    if words[0] in _SUBJECTS and len(words) > 1:
+        return f"tests that {said}"
+    if finite and len(words) > 2:
+        return f"tests that {_subject(verb, spoken, finite) if verb and is_action else said}"
     if verb and verb.length == len(words) and verb.base not in ALSO_NOUNS:
         return f"tests {verb.ing}"
     if verb and verb.length < len(words) and words[0] in VERBS:
         rest = words[verb.length :]
-        named = noun_phrase(rest, article="a") if is_phrase(rest) else " ".join(spoken[verb.length :])
+        is_thing = is_phrase(rest) and rest[-1] not in GERUNDS
+        named = noun_phrase(rest, article="a") if is_thing else " ".join(spoken[verb.length :])
         return f"tests {verb.ing} {named}"
     return f"tests {said}" if len(words) > 1 or is_known(words[0]) else ""
+
+
+def _subject(verb: Verb, spoken: Sequence[str], finite: int) -> str:
+    """What is done is the subject of the claim: `render_list_keeps_order` says that rendering list keeps order."""
+    return " ".join((verb.ing, *spoken[verb.length :])) if finite > verb.length - 1 else " ".join(spoken)
+
+
+def _finite_place(words: Sequence[str], *, is_action: bool) -> int:
+    """Where the verb of a sentence stands; 0 where there is none. The condition of an action has a verb of its own."""
+    ends = (place for place, word in enumerate(words) if is_action and place and word in ("when", "if", "unless"))
+    end = next(ends, len(words))
+    places = (place for place in range(1, end) if _is_finite(words[place]) and words[place - 1] not in PREPOSITIONS)
+    return next(places, 0)
+
+
+def _is_finite(word: str) -> bool:
+    return word in _FINITE or word in THIRD_PERSONS
+
+
+def _begins_with_verb(words: Sequence[str], finite: int) -> bool:
+    """Whether the subject is left out: `returns_none`, `should_fail`, `tracks_attributes`."""
+    if words[0] in THIRD_PERSONS or words[0] in _FINITE or words[0] in _MODALS:
+        return True
+    # A noun in the plural modifies no other noun.
+    is_plural_noun = not words[1:] or words[1] in PREPOSITIONS or verb_at(words, 1) is not None
+    return words[0] in BASE_OF_THIRD and not finite and not is_plural_noun

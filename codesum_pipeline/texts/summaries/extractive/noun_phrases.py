@@ -4,6 +4,7 @@ A thing that is handed in, or made, is "a" thing; one that is there is "the" thi
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
@@ -59,7 +60,35 @@ def is_known(word: str) -> bool:
     bare = word.rstrip("0123456789")
     is_long = len(bare) > 2 or bare in _TWO_LETTERS
     has_vowel = any(letter in "aeiouy" for letter in bare)
-    return word.isascii() and is_long and has_vowel and (bare in _known_words() or singular(bare) in _known_words())
+    return word.isascii() and is_long and has_vowel and (is_listed(bare) or _looks_like_word(bare))
+
+
+def is_listed(word: str) -> bool:
+    """Whether a word is in the list of words of source code at large, or is spelled in another way than written."""
+    bare = word.rstrip("0123456789")
+    return word_in_full(word) != word or word in _MASS or bare in _known_words() or singular(bare) in _known_words()
+
+
+_MIN_LOOKING = 5
+# So many listed words have to have the same three letters in a row.
+_MIN_SHARED = 4
+
+
+@lru_cache(maxsize=1)
+def _usual_letters() -> frozenset[str]:
+    """Three letters in a row that several listed words have, with the edges of a word as blanks."""
+    counts = Counter(part for word in _known_words() if len(word) >= _MIN_LOOKING for part in set(_letters(word)))
+    return frozenset(part for part, count in counts.items() if count >= _MIN_SHARED)
+
+
+def _letters(word: str) -> list[str]:
+    edged = f" {word} "
+    return [edged[place : place + 3] for place in range(len(edged) - 2)]
+
+
+def _looks_like_word(word: str) -> bool:
+    """Whether an unlisted word is built as words are: a name of a field that source code at large does not have."""
+    return len(word) >= _MIN_LOOKING and word.isalpha() and _usual_letters().issuperset(_letters(word))
 
 
 @lru_cache(maxsize=65536)
@@ -82,8 +111,11 @@ def pluralize(word: str) -> str:
     """The plural of a word; what is not counted, and a plural, stays."""
     if word in _MASS or is_plural(word):
         return word
-    if word_in_full(word).isupper():
+    spoken = word_in_full(word)
+    if spoken.isupper():
         return f"{word}s"
+    if spoken.endswith("s") and spoken[:-1].isupper():
+        return word
     if word in ("index", "vertex", "matrix"):
         return f"{word[:-2]}ices"
     if word == "child":
@@ -119,6 +151,11 @@ def noun_phrase(words: Sequence[str], *, given: Collection[str] = (), article: s
         return spoken
     is_given = head in given
     return f"the {spoken}" if article == "the" and not is_given else with_a(spoken)
+
+
+def starts_determined(words: Sequence[str]) -> bool:
+    """Whether the first word says which of several is meant."""
+    return words[0] in _DETERMINERS
 
 
 def is_phrase(words: Sequence[str]) -> bool:

@@ -6,11 +6,13 @@ that comes back, each only for the verbs of a closed list.
 
 from collections.abc import Sequence
 
+from codesum_pipeline.texts.summaries.extractive.clause_additions import addition
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_adjective,
     is_phrase,
+    is_plural,
     noun_phrase,
     pluralize,
     with_a,
@@ -34,6 +36,11 @@ _BRING_IN = grammar_words("bring_in")
 _OF_OWNER = grammar_words("of_owner")
 _OF_PARAMETER = grammar_words("of_parameter")
 MANNERS = grammar_words("manners")
+_OF_AGENTS = grammar_words("of_agents")
+_OF_THING = grammar_words("of_thing")
+EVENTS = grammar_words("event_words")
+_TIMES = frozenset(("after", "before", "between"))
+_SINGLE_ACTIONS = frozenset(("set", "add", "remove", "delete", "enable", "disable", "update"))
 _ADVERBS = grammar_words("adverbs")
 _CALLED = grammar_words("called")
 _ACTING_ON_CALLED = grammar_words("acting_on_called")
@@ -74,13 +81,20 @@ def _lead(verb: Verb, words: Sequence[str], evidence: NameEvidence, *, is_base: 
 def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool:
     """Whether the first word is a verb, and no noun or modifier of one."""
     rest = words[verb.length :]
+    if verb.base in ("list", "count"):
+        head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
+        return is_plural(head) and bool(evidence.facts.calls or evidence.parameters)
+    if evidence.is_stored_answer:
+        return False
     is_maker = verb.base == "initialize" and evidence.makes_owner
     if is_maker or _names_a_function(verb, rest, evidence) or (evidence.only_reads and verb.base != "get"):
         return False
     if verb.length > 1 or words[0] != verb.base:
         return True
-    if tuple(words[:2]) in evidence.given_pairs and verb.base in ALSO_NOUNS | MODIFIERS:
+    if tuple(words[:2]) in evidence.given_pairs and verb.base in (ALSO_NOUNS | MODIFIERS) - _HARDLY_MODIFIERS:
         return False
+    if verb.base in _SINGLE_ACTIONS and evidence.parameters:
+        return True
     if verb.base in ALSO_NOUNS:
         head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
         is_confirmed = evidence.returns_nothing or not evidence.given.isdisjoint(rest)
@@ -103,13 +117,17 @@ def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
         return _object_of_bare(verb, evidence)
     cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
     named, parts = rest[:cut], prepositional_parts(rest[cut:], evidence)
-    if parts is None:
+    if parts is None or (verb.base in _SINGLE_ACTIONS and rest[-1] in _TIMES):
         return ""
-    if verb.particle and verb.particle in PREPOSITIONS and evidence.given.isdisjoint(rest):
+    is_sure = verb.base in ("subscribe", "unsubscribe") or not evidence.given.isdisjoint(rest)
+    if verb.particle and verb.particle in PREPOSITIONS and not is_sure:
         return ""
     if named:
         what = object_phrase(verb, named, evidence)
-        return f"{what}{_into_owner(verb, evidence, parts)} {parts}".strip() if what else ""
+        added = "" if parts else _into_owner(verb, evidence, parts) or addition(verb, named, evidence)
+        if what and added.startswith(" of ") and not what.startswith("the "):
+            what = f"the {what.removeprefix('a ').removeprefix('an ')}"
+        return f"{what}{added} {parts}".strip() if what else ""
     if rest[0] in _WITHOUT_OBJECT.get(verb.base, ()):
         return parts
     what = _found(verb, evidence)
@@ -118,10 +136,18 @@ def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
 
 def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
     """The words right after a verb as its object."""
+    if verb.base == "handle" and (done := verb_at(words)) and done.base not in ALSO_NOUNS:
+        inner = words[done.length : -1 if words[done.length + 1 :] and words[-1] in EVENTS else None]
+        phrase = noun_phrase(inner) if inner else ""
+        return f"{done.ing} {phrase}".strip() if phrase or not inner else ""
     if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
         if not evidence.returns_nothing and verb.base == "make":
             return ""
-        return {"set": f"whether it is {words[0]}", "make": f"it {words[0]}", "mark": f"it as {words[0]}"}[verb.base]
+        named = evidence.first_parameter if evidence.takes_one and verb.base != "set" else ()
+        it = noun_phrase(named, given=named) if named and not _says_how(verb, named) else "it"
+        return {"set": f"whether it is {words[0]}", "make": f"{it} {words[0]}", "mark": f"{it} as {words[0]}"}[
+            verb.base
+        ]
     if verb.base in ("encode", "serialize", "marshal") and len(words) == 1 and words[0] in _ENCODINGS:
         return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
@@ -178,7 +204,13 @@ def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     if verb.base in _OF_PARAMETER and not is_manner:
         return noun_phrase(named, given=named)
     is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
-    return evidence.owner_in_words if verb.base in _OF_OWNER and is_alone and evidence.is_method else ""
+    is_of_thing = verb.base in _OF_THING and evidence.takes_settings
+    is_about = evidence.is_thing and (verb.base in _OF_OWNER or is_of_thing)
+    if not (is_about or (verb.base in _OF_OWNER and verb.base in _OF_AGENTS)) or not is_alone:
+        return ""
+    # Who does it is not what it is done to: `Resetter.reset`.
+    is_doer = bool(evidence.owner) and evidence.owner[-1].startswith(verb.base.rstrip("e"))
+    return evidence.owner_in_words if evidence.is_method and not is_doer else ""
 
 
 def _says_how(verb: Verb, words: Sequence[str]) -> bool:
@@ -199,6 +231,12 @@ def _found(verb: Verb, evidence: NameEvidence) -> str:
     words, is_many = evidence.result
     if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
         words = evidence.owner[:-1]
+    elif (
+        not words
+        and evidence.is_thing
+        and not {"static", "classmethod", "staticmethod"}.isdisjoint(evidence.function.modifiers)
+    ):
+        words = evidence.owner
     if not words or (verb.base not in _BRING_IN | _BRINGING):
         return ""
     return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")

@@ -110,3 +110,4 @@ def _doubles(verb: str) -> bool:
 
 THIRD_PERSONS = frozenset(third_person(verb) for verb in VERBS - ALSO_NOUNS)
 BASE_OF_THIRD = {third_person(verb): verb for verb in VERBS}
+GERUNDS = frozenset(map(gerund, VERBS))

@@ -198,7 +198,7 @@ def functions_in(path: str) -> dict[str, FunctionInput]:
 SUMMARIES = {
     ("store.go", "Find"): "Returns the rows of a user. Changes its state.",
     ("store.go", "BenchmarkParseRows"): "Benchmark parse rows.",
-    ("store.go", "TestFindSkipsDeleted"): "Tests that find skips deleted.",
+    ("store.go", "TestFindSkipsDeleted"): "Tests that finding skips deleted.",
     ("rows.ts", "readRows"): "Reads the rows of a file. Raises a range error: no path.",
     ("Queue.java", "take"): "Takes the next job.",
     ("Queue.java", "Queue"): "Creates a queue with a size.",
@@ -213,7 +213,7 @@ SUMMARIES = {
     ("mail.rb", "deliver"): "Logs and changes its state; raises an argument error: no … given.",
     ("loop.c", "uv__loop_close"): "Closes the loop. Changes its argument loop.",
     ("config.lua", "read_config"): (
-        "Reads the config. Opens a file for reading; raises an error: cannot open the config."
+        "Reads the config from a path. Opens a file for reading; raises an error: cannot open the config."
     ),
     ("mail.ex", "deliver"): "Raises an argument error: no one to send to.",
     ("Queue.kt", "take"): "Take.",
@@ -277,7 +277,10 @@ def test_a_comment_that_opens_the_body_is_the_headline_where_the_author_says_no_
     ("source", "summary"),
     [
         ("def size(a):\n    if a is None:\n        return -1\n    return g(a)\n", "Returns -1 when a is None."),
-        ("class A:\n    def area(self):\n        return self.width * self.height\n", "Computes width * height."),
+        (
+            "class A:\n    def area(self):\n        return self.width * self.height\n",
+            "Returns the area. Computes width * height.",
+        ),
         ("def both(a, b):\n    return a.x == b.x\n", "True when a.x == b.x."),
         ("def size(a):\n    if other_code.is_odd(a):\n        return -1\n    return g(a)\n", "Size."),
         ("def size(a):\n    return [x for x in a]\n", "Size."),
@@ -286,6 +289,13 @@ def test_a_comment_that_opens_the_body_is_the_headline_where_the_author_says_no_
 )
 def test_a_result_is_said_where_neither_signature_nor_name_says_it(source, summary):
     assert summary_of(source, "A.area" if "area" in source else "") == summary
+
+
+@pytest.mark.parametrize(("owner", "summary"), [("X", "Constructor."), ("Q1", "Constructor of q1.")])
+def test_a_constructor_is_said_to_be_of_its_class_only_where_that_has_a_name(owner, summary):
+    source = f"class {owner}:\n    def __init__(self, a):\n        self.a = a\n"
+
+    assert summary_of(source, f"{owner}.__init__").startswith(summary)
 
 
 def test_names_lose_the_prefix_of_their_library_and_verbs_that_many_share_stay():

@@ -2,7 +2,12 @@
 
 import pytest
 
-from codesum_pipeline_tests.texts.summaries.extractive.written_names import ANSWERS, GIVES, Written
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFacts
+from codesum_pipeline_tests.texts.summaries.extractive.written_names import ANSWERS, GIVES, READS, Written
+
+MARKUP = SymbolFacts(returned=(Fact("<h1>{title}</h1>", 2),))
+MIGRATES = SymbolFacts(calls=(Fact("add_index(a)", 2, ("add_index",), Form.CALL),))
+ITSELF = SymbolFacts(returned=(Fact("$this", 2, ("$this",), Form.NAME),))
 
 
 def case(clause: str, name: str, *, rule: str, **written: object) -> object:
@@ -227,6 +232,113 @@ SAID = [
         rule="a test of an action",
     ),
     case("Tests expired token", "test_expired_token", rule="a test of a thing"),
+    case(
+        "Reports whether the pair equals another", "__eq__", takes="other", owner="Pair", rule="a name of the language"
+    ),
+    case("Runs the program", "main", language="go", rule="where a program begins"),
+    case("Sets up each test of the player", "setUp", owner="PlayerTest", rule="what runs before tests"),
+    case(
+        "Lists users",
+        "index",
+        takes="conn, params",
+        owner="App.UserController",
+        language="elixir",
+        rule="an action of a controller",
+    ),
+    case("Shows the form for a new user", "new", owner="UsersController", language="ruby", rule="a form for a thing"),
+    case(
+        "Stores a value in the cache",
+        "put",
+        takes="key, value",
+        owner="Cache",
+        language="java",
+        gives="void",
+        rule="what a container does with a value",
+    ),
+    case(
+        "Returns the size of the document",
+        "size",
+        owner="Document",
+        language="java",
+        gives="int",
+        rule="a noun is what comes back",
+    ),
+    case(
+        "Returns the path of an account",
+        "account_path",
+        takes="account",
+        body=GIVES,
+        rule="a noun of a parameter",
+    ),
+    case(
+        "Returns the unit price for an order",
+        "unit_price",
+        takes="order",
+        body=GIVES,
+        rule="a noun for what is handed in",
+    ),
+    case("Provides the output path", "output_path", modifiers=("fixture",), body=READS, rule="a fixture"),
+    case("Renders the page header", "PageHeader", takes="props", language="tsx", body=MARKUP, rule="a component"),
+    case(
+        "Sets the title of the page",
+        "title",
+        takes="value",
+        owner="Page",
+        language="php",
+        body=ITSELF,
+        rule="a setter that gives its object back",
+    ),
+    case("Returns the name of the user", "get_name", owner="User", body=GIVES, rule="a getter is about its class"),
+    case(
+        "Sets the name of the user",
+        "setName",
+        takes="name",
+        owner="User",
+        language="java",
+        gives="void",
+        rule="a setter is about its class",
+    ),
+    case("Deletes a user by ID", "delete_user", takes="user_id", rule="by the key that is handed in"),
+    case("Loads the config from a file", "load_config", takes="file", body=GIVES, rule="from where"),
+    case("Converts a row to a user", "convert_row", takes="row", gives="User", body=GIVES, rule="to what comes back"),
+    case("Lists user webhooks", "ListUserWebhooks", takes="ctx", language="go", rule="list is a verb before many"),
+    case(
+        "Handles deleting the webhook",
+        "handleDeleteWebhook",
+        language="typescript",
+        rule="an action is handled",
+    ),
+    case("Fetches playlists", "fetch_playlists", rule="a word that is built as words are"),
+    case("Converts a speed to a string", "speed2string", takes="speed", body=GIVES, rule="two is written for to"),
+    case("Creates a session", "__init__", owner="Session", rule="a constructor that takes nothing"),
+    case(
+        "Tests that it lists all entries on index",
+        "lists all entries on index",
+        modifiers=("test",),
+        language="elixir",
+        rule="a verb that may be a noun in the plural",
+    ),
+    case("Tests that it works", "it works", language="javascript", rule="a sentence of two words"),
+    case("Tests what happens when it fails", "test_when_it_fails", rule="a test of a condition"),
+    case("Tests the case without a token", "test_without_a_token", rule="a test of a case"),
+    case("Tests that rendering list keeps order", "test_render_list_keeps_order", rule="what is done is the subject"),
+    case(
+        "Tests parse: empty text, returns null",
+        "Parse_EmptyText_ReturnsNull",
+        modifiers=("test",),
+        language="c-sharp",
+        rule="a name of three parts",
+    ),
+    case("Sets up the test", "test_setup", language="bash", rule="what runs before a test"),
+    case(
+        "Adds an index to posts",
+        "change",
+        owner="AddIndexToPosts",
+        language="ruby",
+        body=MIGRATES,
+        rule="a migration by its class",
+    ),
+    case("Returns the error message", "error_message", language="ruby", body=GIVES, rule="an error before a noun"),
 ]
 
 

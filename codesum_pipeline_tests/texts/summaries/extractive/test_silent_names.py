@@ -5,22 +5,44 @@ import pytest
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFacts
 from codesum_pipeline_tests.texts.summaries.extractive.written_names import ACTS, ANSWERS, GIVES, READS, Written
 
+MAKES = SymbolFacts(returned=(Fact("Expression(a, b)", 2, ("Expression",), Form.CALL),))
+OFFSET = SymbolFacts(returned=(Fact("size.Offset(a)", 2, ("size", "Offset"), Form.CALL),))
+STORED = SymbolFacts(
+    returned=(Fact("prefs.getBoolean(UPLOAD)", 2, ("prefs", "getBoolean"), Form.CALL),),
+    calls=(Fact("prefs.getBoolean(UPLOAD)", 2, ("prefs", "getBoolean"), Form.CALL),),
+)
+
 
 def silent(name: str, *, rule: str, **written: object) -> object:
     return pytest.param(Written(name, **written), id=rule)
 
 
 SILENT = [
-    silent("area", body=GIVES, rule="a noun"),
-    silent("config_path", body=GIVES, rule="a noun phrase"),
-    silent("file_name", body=GIVES, rule="file is no verb before name"),
-    silent("index_path", body=GIVES, rule="index is no verb before path"),
+    silent("area", body=GIVES, rule="a noun that the code does not confirm"),
+    silent("condense", takes="items", language="javascript", body=GIVES, rule="a word that may be a verb"),
+    silent("offset", takes="size", gives="Size", language="c-sharp", body=OFFSET, rule="a call of the same name"),
+    silent("restore", takes="id", owner="Deletion", rule="by a key, another is meant"),
+    silent("staticUser", gives="http.HandlerFunc", language="go", rule="a function comes back"),
+    silent("globalFile", takes="content", gives="Setup", owner="Setup", language="rust", body=GIVES, rule="a builder"),
+    silent("unfollow_story", takes="story", body=GIVES, language="ruby", rule="a verb that undoes one of the list"),
+    silent("index", owner="LoginController", language="ruby", body=GIVES, rule="a page of which there is one"),
+    silent("sub", takes="a, b", gives="int", language="java", rule="a clipped verb"),
+    silent("ensureAbsolute", takes="base", gives="URL", language="swift", body=GIVES, rule="a verb of no list"),
+    silent("savingChanges", gives="int", language="c-sharp", body=GIVES, rule="a doing of many"),
+    silent("onError", body=GIVES, language="javascript", takes="callback", rule="what registers a handler"),
+    silent("requestHandler", body=GIVES, language="javascript", rule="a noun that says what the function is"),
+    silent("statusToCode", takes="status", gives="int", language="go", body=GIVES, rule="a conversion to no format"),
+    silent("users", owner="UserController", body=GIVES, language="php", rule="a page of a controller"),
+    silent("enabled", gives="bool", language="go", rule="an answer about nothing"),
+    silent("__eq__", takes="other", owner="Column", body=MAKES, rule="an expression is no answer"),
+    silent("reset", owner="TableResetter", rule="who does it is not what it is done to"),
+    silent("disable", owner="ExportManager", rule="who does something is not disabled"),
+    silent("uploadPhotos", gives="boolean", language="java", body=STORED, rule="a setting that says yes or no"),
     silent("map_key", body=GIVES, rule="map is no verb before key"),
     silent("format_string", body=GIVES, rule="format is no verb before string"),
     silent("log_level", body=GIVES, rule="log is no verb before level"),
     silent("hash_code", body=GIVES, rule="hash is no verb before code"),
     silent("group_size", body=GIVES, rule="group is no verb before size"),
-    silent("order_total", body=GIVES, rule="order is no verb before total"),
     silent("record_count", body=GIVES, rule="record is no verb before count"),
     silent("read_timeout", body=GIVES, rule="a timeout of reading"),
     silent("start_time", body=GIVES, rule="the time of a start"),
@@ -29,7 +51,6 @@ SILENT = [
     silent("read_callback", body=ACTS, rule="a callback of reading"),
     silent("disconnect_callback", rule="a callback of disconnecting"),
     silent("retryStrategy", language="javascript", rule="a strategy of retrying"),
-    silent("start_link", takes="args", language="elixir", body=GIVES, rule="a platform's name"),
     silent("make_unique", takes="args", language="cpp", body=GIVES, rule="another platform's name"),
     silent("open_simulator_and_sleep", rule="a second verb after the object"),
     silent(
@@ -48,10 +69,7 @@ SILENT = [
     silent("freeSemicolon", takes="token", language="javascript", body=GIVES, rule="free is an adjective as well"),
     silent("containElement", takes="matcher", body=GIVES, rule="a matcher's state is no action"),
     silent("fail_now", rule="an adverb alone"),
-    silent("open_files", body=READS, rule="a list that is given back"),
     silent("use_color", body=READS, rule="a flag that is given back"),
-    silent("load_factor", modifiers=("property",), body=GIVES, rule="a property"),
-    silent("deployVersion", language="kotlin", modifiers=("getter",), body=GIVES, rule="a property of Kotlin"),
     silent("tag_set_size", takes="tag_set", body=GIVES, rule="a compound that is handed in"),
     silent("close", rule="a verb alone without a class"),
     silent("close", takes="x", owner="Utils", rule="a class that names no thing"),
@@ -93,13 +111,9 @@ SILENT = [
     silent("from_date", owner="Report", body=READS, rule="from within a noun"),
     silent("on_click", takes="handler", rule="a registration of a handler"),
     silent("onError", takes="f: (Error) -> Unit", language="kotlin", rule="a registration by its type"),
-    silent("__init__", owner="Session", rule="a constructor that takes nothing"),
-    silent("__init__", takes="a, b", owner="Session", rule="a constructor whose parameters say nothing"),
     silent("MemTable", takes="other: MemTable", owner="MemTable", language="cpp", rule="a copy"),
     silent("operator=", takes="other", owner="Handle", language="cpp", rule="an operator"),
-    silent("operator==", takes="other", owner="Handle", language="cpp", rule="a longer operator"),
     silent("~Handle", owner="Handle", language="cpp", rule="a destructor"),
-    silent("__getattr__", takes="name", owner="Proxy", rule="a special method"),
     silent(
         "initFd",
         takes="fd",

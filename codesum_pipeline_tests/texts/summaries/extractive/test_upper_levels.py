@@ -44,7 +44,18 @@ OPENINGS = {
         "python",
         "Lists the possible colours: red, green.",
     ),
-    "a struct of Go": ({"name": "Row", "fields": ("Key string", "Cells []Cell")}, "go", "Holds key, cells."),
+    "a struct of Go": ({"name": "Row", "fields": ("Key string", "Cells []Cell")}, "go",
+                       "Holds the key and the cells of a row."),
+    "settings are listed": (
+        {"name": "ServerConfig", "fields": ("host: str", "port: int")},
+        "python",
+        "Holds the settings of the server: host, port.",
+    ),
+    "values besides the first": (
+        {"name": "Page", "fields": ("title: str", "author: str", "fmt: str")},
+        "python",
+        "Holds the title, the author and more of a page. Also holds fmt.",
+    ),
     "a trait of Rust": ({"name": "Sink"}, "rust", "Trait sink."),
     "methods that only spell their names": (
         {"name": "Sheet", "children": (child("rows", "Rows."), child("cell_at", "Cell at."))},

@@ -1,5 +1,6 @@
 """Functions and classes as a name's reader sees them, from a few words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codesum_pipeline.foundation.data_model.document import Level
@@ -46,11 +47,20 @@ class Written:
 
 
 def class_clause(
-    name: str, *, bases: str = "", members: str = "", head: str = "class", language: str = "python"
+    name: str,
+    *,
+    bases: str = "",
+    members: str = "",
+    head: str = "class",
+    language: str = "python",
+    fields: Sequence[str] = (),
 ) -> str:
     children = tuple(
         ChildText(f"a::{name}::{one}", f"{name}::{one}", Level.FUNCTION, "", False) for one in members.split()
     )
+    signature = head if "=" in head else f"{head} {name}"
     return clause_of_class(
-        ClassInput(f"a::{name}", name, name, language, f"{head} {name}", None, tuple(bases.split()), (), (), children)
+        ClassInput(
+            f"a::{name}", name, name, language, signature, None, tuple(bases.split()), (), tuple(fields), children
+        )
     )
