@@ -1,8 +1,13 @@
-"""What the arguments of a call say where they are written out on the line of the call."""
+"""What the arguments and the receiver of a call say where they are written out on the line of the call."""
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from codesum_pipeline.foundation.data_model.symbol import Fact
+from codesum_pipeline.texts.summaries.extractive.known_calls import field_words, separator_words
+from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS
+from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words
 
 _NAME = re.compile(r"[A-Za-z][\w.:-]{0,39}")
 _MODE = re.compile(r"""[,(]\s*(?:mode\s*[=:]\s*)?['"]([rwaxbtU+em]{1,4})['"]\s*[,)]""")
@@ -11,6 +16,13 @@ _ONLY_ENCODED = re.compile(r"[^,]*(?:,\s*(?:encoding|errors|newline)\s*=[^,]*)*"
 _MAX_CHARS = 300
 _MOST_CALLS = 20
 _QUOTES = ("'", '"', "`")
+_LITERAL = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\]){0,20})\1""")
+# What stands before an argument: a bracket, a comma, the name of a parameter, the letter of a kind of text.
+_BEFORE_ARGUMENT = re.compile(r"(?:^|[(,\s])\s*(?:\w+\s*[:=]\s*)?[bru]?\Z")
+_AFTER_ARGUMENT = re.compile(r"\s*(?:[,)}\]|;]|\Z)|\s+\w")
+_FIRST_NAME = re.compile(r"\(\s*[&*$@]*((?:\w{1,40}(?:\.|->|::))*+\w{1,60})\s*[,)]")
+_NO_SEPARATOR = "nothing between them"
+_MAX_NOUN_WORDS, _MIN_NOUN_CHARS = 3, 4
 
 
 def first_texts(call: Fact, lines: list[str]) -> list[str]:
@@ -46,3 +58,60 @@ def _after_name(call: Fact, line: str) -> str:
     """A line from behind the name of a call on; "" of a line without it."""
     _, _, rest = line.partition(call.text)
     return "" if rest[:1].isalnum() or rest[:1] == "_" else rest
+
+
+def separators_in(call: Fact, name: str, lines: Sequence[str], *, is_joint: bool) -> list[str]:
+    """The separator, in words, of each call of a name from this one on; "" where it is none that has a name.
+
+    It is the receiver, or the first argument that is a whole text."""
+    called = _call_pattern(name)
+    found = [_separator(match, line) for line in lines[call.line - 1 :] for match in called.finditer(line)]
+    return ["" if said == _NO_SEPARATOR and not is_joint else said for said in found[:_MOST_CALLS]] or [""]
+
+
+@lru_cache(maxsize=512)
+def _call_pattern(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def _separator(called: re.Match[str], line: str) -> str:
+    before = line[max(0, called.start() - _MAX_CHARS) : called.start()]
+    of_receiver = re.search(r"""(["'])((?:\\.|(?!\1)[^\\]){0,20})\1\.\Z""", before)
+    texts = [of_receiver[2]] if of_receiver else _whole_texts(line[called.end() : called.end() + _MAX_CHARS])
+    return next((separator_words().get(text, "") for text in texts), "")
+
+
+def _whole_texts(arguments: str) -> Iterator[str]:
+    """The texts that are arguments of their own, up to the end of the call."""
+    depth = 0
+    base = 1 if arguments.lstrip(" !")[:1] == "(" else 0
+    position = 0
+    while position < len(arguments):
+        sign = arguments[position]
+        literal = _LITERAL.match(arguments, position) if sign in _QUOTES else None
+        depth += (sign in "([{") - (sign in ")]}")
+        if literal and depth == base:
+            is_begun = _BEFORE_ARGUMENT.search(arguments[max(0, position - 40) : position])
+            if is_begun and _AFTER_ARGUMENT.match(arguments, literal.end()):
+                yield literal[2]
+        if depth < base and position > 0 and (base == 0 or sign in ")]}"):
+            return
+        position = literal.end() if literal else position + 1
+
+
+def values_named(chain: Sequence[str], line: str, *, is_function: bool) -> str:
+    """What a call works on, where it is named by a noun in the plural: a function's first argument, or the receiver."""
+    if is_function:
+        first = _FIRST_NAME.match(line.partition(chain[-1])[2].lstrip("!"))
+        return _plural(re.split(r"\.|->|::", first[1])[-1]) if first else ""
+    receivers = [name for name in chain[:-1] if name not in field_words("passed_on")]
+    return _plural(receivers[-1]) if receivers else ""
+
+
+def _plural(name: str) -> str:
+    """A name in words if it is a noun in the plural."""
+    words = name_words(name)
+    last = words[-1] if words else ""
+    is_plural = len(last) >= _MIN_NOUN_CHARS and last[-1] == "s" and last[-2] not in "sui"
+    is_noun = is_plural and len(words) <= _MAX_NOUN_WORDS and words[0] not in VERBS and name[:1].islower()
+    return name_in_words(name) if is_noun and last not in field_words("no_plurals") else ""

@@ -1,16 +1,19 @@
-"""What a function does to the world besides returning: files, databases, network, processes, errors, its arguments.
+"""What a function does to the world besides returning, and what it computes.
 
-Only what is certain is said: calls and words by the tables of `known_calls`, errors as they are raised, and assignments
+Files, databases, network, processes, errors and arguments are its effects; what it sorts, splits, parses or rounds are
+its operations. Only what is certain is said: calls and words by the tables of `known_calls`, errors as they are raised, and assignments
 to what a caller holds.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text
-from codesum_pipeline.texts.summaries.extractive.call_arguments import first_texts, opening_mode
+from codesum_pipeline.texts.summaries.extractive.call_arguments import first_texts, opening_mode, separators_in, values_named
 from codesum_pipeline.texts.summaries.extractive.changed_state import (
     assigned_names,
     changed_arguments,
@@ -24,16 +27,20 @@ from codesum_pipeline.texts.summaries.extractive.known_calls import (
     Effect,
     EffectKind,
     KnownCalls,
+    NamedBy,
+    chain_of,
     effect_kinds,
     known_calls,
 )
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, fold_word, split_identifier
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
-__all__ = ["Effect", "effects_in_prose", "effects_of"]
+__all__ = ["Effect", "effects_in_prose", "effects_of", "operations_of"]
 
 # The effects from this one on say less than an error that is raised.
 _FIRST_MINOR = "await_tasks"
+_COMPUTES = "computes"
+_MAX_OPERATIONS = 3
 _MAX_FAILURES, _MAX_NAMED, _MAX_MESSAGES, _MAX_MESSAGE_CHARS = 3, 3, 2, 90
 _MIN_MESSAGE_WORDS = 3
 _LOGS = ("log", "log_warning", "log_error")
@@ -56,12 +63,24 @@ class _Evidence(Struct, frozen=True):
 
 def effects_of(code: CodeFacts) -> list[Effect]:
     """What the function does, the most telling first, each effect once."""
-    outward = list(_outward_effects(code.function))
+    outward = list(_outward_effects(code))
     telling = [effect for is_minor, effect in outward if not is_minor]
     minor = [effect for is_minor, effect in outward if is_minor]
     failures = failures_of(code)[:_MAX_FAILURES]
     effects = [*telling, *failures, *changed_arguments(code.function), *minor, *changed_fields(code)]
     return list({effect.text: effect for effect in effects}.values())[:MAX_SIDE_EFFECTS]
+
+
+def operations_of(code: CodeFacts) -> list[Effect]:
+    """What the function computes: its most telling operations, each once, in the order of its lines."""
+    found = _evidence_by_effect(code)
+    known = (
+        _effect(kind, found[name])
+        for name, kind in effect_kinds().items()
+        if kind.kind == _COMPUTES and name in found and found.keys().isdisjoint(kind.unless.split())
+    )
+    telling = list({effect.text: effect for effect in known if effect.text}.values())[:_MAX_OPERATIONS]
+    return sorted(telling, key=lambda effect: effect.line)
 
 
 def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str = "") -> str:
@@ -84,50 +103,71 @@ def _folded(text: str) -> frozenset[str]:
     return frozenset(word for word in words if word not in _SMALL_WORDS)
 
 
-def _outward_effects(function: FunctionInput) -> Iterator[tuple[bool, Effect]]:
+def _outward_effects(code: CodeFacts) -> Iterator[tuple[bool, Effect]]:
     """The effects of calls and words by the tables, in their order; whether each is a minor one."""
-    known = known_calls(function.language)
-    found = _evidence_by_effect(function, known) if known else {}
+    found = _evidence_by_effect(code)
     is_minor = False
     for name, kind in effect_kinds().items() if found else ():
         is_minor = is_minor or name == _FIRST_MINOR
-        if name in found and found.keys().isdisjoint(kind.unless.split()):
+        if kind.kind != _COMPUTES and name in found and found.keys().isdisjoint(kind.unless.split()):
             yield is_minor, _effect(kind, found[name])
 
 
 def _effect(kind: EffectKind, found: Sequence[_Evidence]) -> Effect:
     """One effect of one or several places: with the names that all of them say, or with the first messages."""
+    found = found if kind.one else [one for one in found if one.name] or found[:1]
     brief = kind.many if kind.many and len(found) > 1 else kind.one
     names = list(dict.fromkeys(one.name for one in found))
-    if kind.named and all(names) and len(names) <= _MAX_NAMED:
-        brief = kind.named.format(in_a_row(names))
+    if kind.named and all(names) and (len(names) <= _MAX_NAMED or not brief):
+        brief = kind.named.format(in_a_row(names[:_MAX_NAMED]))
     messages = dict.fromkeys(one.message for one in found if len(one.message.split()) >= _MIN_MESSAGE_WORDS)
     shown = [clip_text(message, _MAX_MESSAGE_CHARS) for message in [*messages][:_MAX_MESSAGES]]
     text = f"{brief}: {'; '.join(shown)}" if shown else brief
     return Effect(kind.kind, clip_text(text, MAX_ITEM), found[0].line, brief)
 
 
-def _evidence_by_effect(function: FunctionInput, known: KnownCalls) -> dict[str, list[_Evidence]]:
-    """Where the function has which effect."""
+@lru_cache(maxsize=1)
+def _evidence_by_effect(code: CodeFacts) -> dict[str, list[_Evidence]]:
+    """Where the function has which effect or operation; kept for the one that is asked for both."""
+    function = code.function
+    known = known_calls(function.language)
+    return dict(_evidence(function, known)) if known else {}
+
+
+def _evidence(function: FunctionInput, known: KnownCalls) -> dict[str, list[_Evidence]]:
     found: dict[str, list[_Evidence]] = defaultdict(list)
     source = function.canonical_source[:_MAX_SOURCE_CHARS]
     lines = source.split("\n")
     first, documented = function.facts.signature_line, function.facts.docstring_line
     body = range(first if documented <= first else documented + 1, len(lines) + 1)
+    own = _own_names(function)
     for call in function.facts.calls:
         if name := known.effect_of(call):
-            if known.is_whole_chain(call) and call.names[:1] and call.names[0] in _own_names(function):
+            if known.is_whole_chain(call) and call.names[:1] and call.names[0] in own:
                 continue
             name = _BY_MODE.get(opening_mode(call, lines), name) if name == "open_file" else name
-            names = [call.text] if known.are_commands else first_texts(call, lines)
             message = message_in_words(call.said) if name in _LOGS else ""
-            found[name] += [_Evidence(call.line, said, message) for said in names]
+            found[name] += [_Evidence(call.line, said, message) for said in _names(name, call, known, lines)]
     for name, pattern in known.words:
         for match in pattern.finditer(source):
             line = source.count("\n", 0, match.start()) + 1
             if line in body and not _is_quoted(source, match.start()):
                 found[name].append(_Evidence(line, match[1] if pattern.groups else ""))
     return found
+
+
+def _names(effect: str, call: Fact, known: KnownCalls, lines: list[str]) -> list[str]:
+    """What a call says of its effect by its arguments or its receiver, for each place where it is made."""
+    if known.are_commands:
+        return [call.text]
+    named_by = effect_kinds()[effect].named_by
+    if named_by is NamedBy.TEXT:
+        return first_texts(call, lines)
+    chain = chain_of(call)
+    if named_by is NamedBy.VALUES:
+        line = lines[call.line - 1] if call.line <= len(lines) else ""
+        return [values_named(chain, line, is_function=known.is_whole_chain(call))]
+    return separators_in(call, chain[-1], lines, is_joint=named_by is NamedBy.JOINT)
 
 
 def _own_names(function: FunctionInput) -> frozenset[str]:

@@ -55,7 +55,7 @@ def test_a_table_names_known_effects_alone(language):
 
     named = {*known.chains.values(), *known.methods.values(), *known.of_receivers.values(), *dict(known.words)}
     assert named <= {*effect_kinds()}
-    assert {kind.kind for kind in effect_kinds().values()} <= {"reads", "writes", "emits", "mutates"}
+    assert {kind.kind for kind in effect_kinds().values()} <= {"reads", "writes", "emits", "mutates", "computes"}
     assert {other for kind in effect_kinds().values() for other in kind.unless.split()} <= {*effect_kinds()}
 
 
