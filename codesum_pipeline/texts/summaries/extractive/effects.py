@@ -7,7 +7,7 @@ to what a caller holds.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -39,6 +39,8 @@ __all__ = ["Effect", "effects_in_prose", "effects_of", "operations_of"]
 
 # The effects from this one on say less than an error that is raised.
 _FIRST_MINOR = "await_tasks"
+# The operations from this one on are told beside others alone, or with what they work on.
+_FIRST_PLAIN = "compose_text"
 _COMPUTES = "computes"
 _MAX_OPERATIONS = 3
 _MAX_FAILURES, _MAX_NAMED, _MAX_MESSAGES, _MAX_MESSAGE_CHARS = 3, 3, 2, 90
@@ -80,7 +82,16 @@ def operations_of(code: CodeFacts) -> list[Effect]:
         if kind.kind == _COMPUTES and name in found and found.keys().isdisjoint(kind.unless.split())
     )
     telling = list({effect.text: effect for effect in known if effect.text}.values())[:_MAX_OPERATIONS]
-    return sorted(telling, key=lambda effect: effect.line)
+    are_plain = all(effect.text in _plain_phrases() for effect in telling)
+    return [] if are_plain else sorted(telling, key=lambda effect: effect.line)
+
+
+@cache
+def _plain_phrases() -> frozenset[str]:
+    """The operations that say nothing alone."""
+    kinds = effect_kinds()
+    names = [*kinds]
+    return frozenset(kinds[name].one for name in names[names.index(_FIRST_PLAIN) :])
 
 
 def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str = "") -> str:
@@ -118,7 +129,8 @@ def _effect(kind: EffectKind, found: Sequence[_Evidence]) -> Effect:
     found = found if kind.one else [one for one in found if one.name] or found[:1]
     brief = kind.many if kind.many and len(found) > 1 else kind.one
     names = list(dict.fromkeys(one.name for one in found))
-    if kind.named and all(names) and (len(names) <= _MAX_NAMED or not brief):
+    most = 1 if kind.named_by is NamedBy.VALUES else _MAX_NAMED
+    if kind.named and all(names) and (len(names) <= most or not brief):
         brief = kind.named.format(in_a_row(names[:_MAX_NAMED]))
     messages = dict.fromkeys(one.message for one in found if len(one.message.split()) >= _MIN_MESSAGE_WORDS)
     shown = [clip_text(message, _MAX_MESSAGE_CHARS) for message in [*messages][:_MAX_MESSAGES]]
