@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.texts.summaries.extractive.known_calls import field_words, separator_words
@@ -20,7 +21,7 @@ _LITERAL = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\]){0,20})\1""")
 # What stands before an argument: a bracket, a comma, the name of a parameter, the letter of a kind of text.
 _BEFORE_ARGUMENT = re.compile(r"(?:^|[(,\s])\s*(?:\w+\s*[:=]\s*)?[bru]?\Z")
 _AFTER_ARGUMENT = re.compile(r"\s*(?:[,)}\]|;]|\Z)|\s+\w")
-_FIRST_NAME = re.compile(r"\(\s*[&*$@]*((?:\w{1,40}(?:\.|->|::))*+\w{1,60})\s*[,)]")
+_FIRST_NAME = re.compile(r"!?\(\s*[&*$@]*((?:\w{1,40}(?:\.|->|::))*+\w{1,60})\s*[,)]")
 _NO_SEPARATOR = "nothing between them"
 _MAX_NOUN_WORDS, _MIN_NOUN_CHARS = 3, 4
 
@@ -64,9 +65,15 @@ def separators_in(call: Fact, name: str, lines: Sequence[str], *, is_joint: bool
     """The separator, in words, of each call of a name from this one on; "" where it is none that has a name.
 
     It is the receiver, or the first argument that is a whole text."""
+    found = [_separator(match, line) for match, line in _calls_of(name, call, lines)]
+    return ["" if said == _NO_SEPARATOR and not is_joint else said for said in found] or [""]
+
+
+def _calls_of(name: str, call: Fact, lines: Sequence[str]) -> Iterator[tuple[re.Match[str], str]]:
+    """The first places from a call on where a name stands, each with its line."""
     called = _call_pattern(name)
-    found = [_separator(match, line) for line in lines[call.line - 1 :] for match in called.finditer(line)]
-    return ["" if said == _NO_SEPARATOR and not is_joint else said for said in found[:_MOST_CALLS]] or [""]
+    places = ((match, line) for line in lines[call.line - 1 :] for match in called.finditer(line))
+    return islice(places, _MOST_CALLS)
 
 
 @lru_cache(maxsize=512)
@@ -99,16 +106,17 @@ def _whole_texts(arguments: str) -> Iterator[str]:
         position = literal.end() if literal else position + 1
 
 
-def values_named(chain: Sequence[str], line: str, *, is_function: bool) -> str:
-    """What a call works on, where it is named by a noun in the plural: a function's first argument, or the receiver."""
-    if is_function:
-        first = _FIRST_NAME.match(line.partition(chain[-1])[2].lstrip("!"))
-        return _plural(re.split(r"\.|->|::", first[1])[-1]) if first else ""
-    receivers = [name for name in chain[:-1] if name not in field_words("passed_on")]
-    return _plural(receivers[-1]) if receivers else ""
+def values_named(call: Fact, chain: Sequence[str], lines: Sequence[str], *, is_function: bool) -> list[str]:
+    """What calls written alike work on, where it is named by a noun in the plural: a function's first argument, or the
+    receiver; "" where it is not."""
+    if not is_function:
+        receivers = [name for name in chain[:-1] if name not in field_words("passed_on")]
+        return [plural_words(receivers[-1]) if receivers else ""]
+    firsts = [_FIRST_NAME.match(line, match.end()) for match, line in _calls_of(chain[-1], call, lines)]
+    return [plural_words(re.split(r"\.|->|::", first[1])[-1]) if first else "" for first in firsts] or [""]
 
 
-def _plural(name: str) -> str:
+def plural_words(name: str) -> str:
     """A name in words if it is a noun in the plural."""
     words = name_words(name)
     last = words[-1] if words else ""

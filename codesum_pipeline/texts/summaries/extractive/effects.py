@@ -1,8 +1,8 @@
 """What a function does to the world besides returning, and what it computes.
 
 Files, databases, network, processes, errors and arguments are its effects; what it sorts, splits, parses or rounds are
-its operations. Only what is certain is said: calls and words by the tables of `known_calls`, errors as they are raised, and assignments
-to what a caller holds.
+its operations. Only what is certain is said: calls and words by the tables of `known_calls`, errors as they are raised,
+and assignments to what a caller holds.
 """
 
 from collections import defaultdict
@@ -13,7 +13,13 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text
-from codesum_pipeline.texts.summaries.extractive.call_arguments import first_texts, opening_mode, separators_in, values_named
+from codesum_pipeline.texts.summaries.extractive.call_arguments import (
+    first_texts,
+    opening_mode,
+    plural_words,
+    separators_in,
+    values_named,
+)
 from codesum_pipeline.texts.summaries.extractive.changed_state import (
     assigned_names,
     changed_arguments,
@@ -53,6 +59,8 @@ _MAX_PROSE_CHARS = 240
 # What says nothing without a message or a condition.
 _UNTELLING = ("fails", "raises an error", "throws an error", "returns an error", "panics")
 _SMALL_WORDS = frozenset(["a", "an", "the", "of", "for", "to", "and", "or", "in", "over", "from", "by", "its"])
+# What an operation works on where its code does not name it.
+_ANY_VALUES = frozenset(map(fold_word, ["values", "text", "parts", "sequences"]))
 
 
 class _Evidence(Struct, frozen=True):
@@ -98,7 +106,7 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     """One sentence of the first effects and the first error: `Writes a file, encodes JSON and logs; raises a key error
     when the key is missing.` What the headline says already is left out; "" if nothing remains."""
     said = _folded(headline)
-    new = [one for one in effects if not _folded(one.brief) <= said]
+    new = [one for one in effects if not _telling_words(one) <= said]
     done = [one.brief for one in new if one.kind != "raises"][:limit]
     done = [] if done == ["logs"] else done
     failures = [one.brief for one in new if one.kind == "raises" and one.brief not in _UNTELLING][:1]
@@ -107,6 +115,12 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     if len(text) > _MAX_PROSE_CHARS:
         text = parts[0] if parts and len(parts[0]) <= _MAX_PROSE_CHARS else clip_text(text, _MAX_PROSE_CHARS)
     return f"{capitalize(text)}{'' if text.endswith(('.', '…', '!', '?')) else '.'}" if text else ""
+
+
+def _telling_words(effect: Effect) -> frozenset[str]:
+    """The words of an effect without those that an operation has for whatever it works on."""
+    words = _folded(effect.brief)
+    return words - _ANY_VALUES if effect.kind == _COMPUTES else words
 
 
 def _folded(text: str) -> frozenset[str]:
@@ -164,7 +178,9 @@ def _evidence(function: FunctionInput, known: KnownCalls) -> dict[str, list[_Evi
         for match in pattern.finditer(source):
             line = source.count("\n", 0, match.start()) + 1
             if line in body and not _is_quoted(source, match.start()):
-                found[name].append(_Evidence(line, match[1] if pattern.groups else ""))
+                said = (match[1] or "") if pattern.groups else ""
+                is_noun = effect_kinds()[name].named_by is NamedBy.VALUES
+                found[name].append(_Evidence(line, plural_words(said) if is_noun else said))
     return found
 
 
@@ -177,8 +193,7 @@ def _names(effect: str, call: Fact, known: KnownCalls, lines: list[str]) -> list
         return first_texts(call, lines)
     chain = chain_of(call)
     if named_by is NamedBy.VALUES:
-        line = lines[call.line - 1] if call.line <= len(lines) else ""
-        return [values_named(chain, line, is_function=known.is_whole_chain(call))]
+        return values_named(call, chain, lines, is_function=known.is_whole_chain(call))
     return separators_in(call, chain[-1], lines, is_joint=named_by is NamedBy.JOINT)
 
 

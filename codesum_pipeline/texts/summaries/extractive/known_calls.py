@@ -132,7 +132,7 @@ def chain_of(call: Fact, *, are_commands: bool = False) -> Chain:
 
 @lru_cache(maxsize=16384)
 def _split(text: str) -> Chain:
-    return tuple([part for name in _JOINT.split(text) if (part := name.strip(_SIGNS).rstrip("?"))])
+    return tuple([part for name in _JOINT.split(text) if (part := (name.strip(_SIGNS) or name).rstrip("?"))])
 
 
 @cache
