@@ -22,6 +22,22 @@ _LITERAL = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\]){0,20})\1""")
 _BEFORE_ARGUMENT = re.compile(r"(?:^|[(,\s])\s*(?:\w+\s*[:=]\s*)?[bru]?\Z")
 _AFTER_ARGUMENT = re.compile(r"\s*(?:[,)}\]|;]|\Z)|\s+\w")
 _FIRST_NAME = re.compile(r"!?\(\s*[&*$@]*((?:\w{1,40}(?:\.|->|::))*+\w{1,60})\s*[,)]")
+# The field by which values are sorted or grouped: `{ it.day }`, `(&:day)`, `key=lambda row: row.day`, `(Row::getDay)`,
+# `(a, b) => a.day - b.day`, `func(i, j int) bool { return rows[i].Day < rows[j].Day }`.
+_KEY = re.compile(
+    r"""(?:\ ?\{|\((?:[^()\n]{0,60}?(?:\bkey=|,\ ?))?)\s*(?:
+    (?:
+      (?:it|_|&\ ?&1|\$0)\. | &: | [A-Z]\w{0,40}::
+      | lambda\ (\w{1,20}):\ ?\1\. | \(?(\w{1,20})\)?\ ?(?:=>|->)\s?\2\. | \|\ ?(\w{1,20})\ ?\|\s?\3\.
+    ) (?P<key>\w{1,40})(?:\(\))?\s*[)}]
+    | \(?(\w{1,20}),\ ?\w{1,20}\)?\ ?(?:=>|->)\ ?\5\.(?P<pair>\w{1,40})(?:\(\))?
+      (?:\.(?:localeCompare|compareTo)\(|\ ?[-<>])
+    | \$0\.(?P<first>\w{1,40})\ ?[<>]
+    | func\((\w),\ ?\w\ int\)\ bool\ \{\s*return\ \w{1,40}\[\8\]\.(?P<less>\w{1,40})\ ?[<>]
+    )""",
+    re.X,
+)
+_MAX_KEY_LINES = 3
 _NO_SEPARATOR = "nothing between them"
 _MAX_NOUN_WORDS, _MIN_NOUN_CHARS = 3, 4
 
@@ -114,6 +130,19 @@ def values_named(call: Fact, chain: Sequence[str], lines: Sequence[str], *, is_f
         return [plural_words(receivers[-1]) if receivers else ""]
     firsts = [_FIRST_NAME.match(line, match.end()) for match, line in _calls_of(chain[-1], call, lines)]
     return [plural_words(re.split(r"\.|->|::", first[1])[-1]) if first else "" for first in firsts] or [""]
+
+
+def key_named(call: Fact, name: str, lines: Sequence[str]) -> str:
+    """The field by which a call sorts or groups, in words; "" where it is not plain."""
+    place = next(_calls_of(name, call, lines), None)
+    if place is None:
+        return ""
+    match, line = place
+    rest = "\n".join([line[match.end() :], *lines[lines.index(line) + 1 :][: _MAX_KEY_LINES - 1]])[:_MAX_CHARS]
+    key = _KEY.match(rest)
+    words = name_words(key["key"] or key["pair"] or key["first"] or key["less"]) if key else ()
+    words = words[1:] if words[:1] == ("get",) else words
+    return " ".join(words) if words and words[0] not in field_words("no_keys") and len(words[-1]) > 1 else ""
 
 
 def plural_words(name: str) -> str:

@@ -15,6 +15,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text
 from codesum_pipeline.texts.summaries.extractive.call_arguments import (
     first_texts,
+    key_named,
     opening_mode,
     plural_words,
     separators_in,
@@ -64,11 +65,12 @@ _ANY_VALUES = frozenset(map(fold_word, ["values", "text", "parts", "sequences"])
 
 
 class _Evidence(Struct, frozen=True):
-    """Where code has an effect, with the name and the message that it says there, if any."""
+    """Where code has an effect, with the name, the message and the key that it says there, if any."""
 
     line: int
     name: str = ""
     message: str = ""
+    key: str = ""
 
 
 def effects_of(code: CodeFacts) -> list[Effect]:
@@ -146,6 +148,8 @@ def _effect(kind: EffectKind, found: Sequence[_Evidence]) -> Effect:
     most = 1 if kind.named_by is NamedBy.VALUES else _MAX_NAMED
     if kind.named and all(names) and (len(names) <= most or not brief):
         brief = kind.named.format(in_a_row(names[:_MAX_NAMED]))
+    keys = {one.key for one in found}
+    brief = f"{brief} by {keys.pop()}" if len(keys) == 1 and all(keys) else brief
     messages = dict.fromkeys(one.message for one in found if len(one.message.split()) >= _MIN_MESSAGE_WORDS)
     shown = [clip_text(message, _MAX_MESSAGE_CHARS) for message in [*messages][:_MAX_MESSAGES]]
     text = f"{brief}: {'; '.join(shown)}" if shown else brief
@@ -173,7 +177,8 @@ def _evidence(function: FunctionInput, known: KnownCalls) -> dict[str, list[_Evi
                 continue
             name = _BY_MODE.get(opening_mode(call, lines), name) if name == "open_file" else name
             message = message_in_words(call.said) if name in _LOGS else ""
-            found[name] += [_Evidence(call.line, said, message) for said in _names(name, call, known, lines)]
+            key = key_named(call, chain_of(call)[-1], lines) if effect_kinds()[name].keyed else ""
+            found[name] += [_Evidence(call.line, said, message, key) for said in _names(name, call, known, lines)]
     for name, pattern in known.words:
         for match in pattern.finditer(source):
             line = source.count("\n", 0, match.start()) + 1

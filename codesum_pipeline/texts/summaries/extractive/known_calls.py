@@ -59,14 +59,15 @@ class Effect(Struct, frozen=True):
 
 class EffectKind(Struct, frozen=True):
     """One effect: what it does (reads, writes, emits, mutates or computes), as a phrase for one call, for several, and
-    with what `named_by` says of its call; it goes unsaid beside those in `unless`. Without a phrase for one call it is
-    said only with a name."""
+    with what `named_by` says of its call, followed by the field that a `keyed` one goes by. It goes unsaid beside those
+    in `unless`, and without a phrase for one call where nothing is named."""
 
     kind: str
     one: str = ""
     many: str = ""
     named: str = ""
     named_by: NamedBy = NamedBy.TEXT
+    keyed: bool = False
     unless: str = ""
 
 

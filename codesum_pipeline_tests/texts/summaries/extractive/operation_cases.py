@@ -83,7 +83,7 @@ OPERATIONS = {
         "System.arraycopy(a, 0, b, 0, 1)": "copies a part of an array",
     },
     "kotlin": {
-        "val x = a.orders.groupBy { it.day }": "groups orders",
+        "val x = a.orders.groupBy { it.day }": "groups orders by day",
         'val x = a.joinToString(", ")': "joins values into a text with commas",
         "val x = a.sortedByDescending { it.b }": "sorts values in descending order",
         "val x = a.firstOrNull { it.b }": "finds the first value that meets a condition",
@@ -137,7 +137,7 @@ OPERATIONS = {
     "ruby": {
         'x = a.split(",")': "splits text at commas",
         'x = [a, "b"].join(" ")': "joins texts with blanks",
-        "x = @orders.group_by(&:day)": "groups orders",
+        "x = @orders.group_by(&:day)": "groups orders by day",
         "x = users.select { |y| y.ok }": "filters users",
         "x = a.sort_by { |y| y.b }": "sorts values",
         "x = a.gsub(/b/, 'c')": "replaces what a regular expression matches",

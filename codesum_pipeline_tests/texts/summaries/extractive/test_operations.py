@@ -81,6 +81,35 @@ def test_several_kinds_of_values_are_told_as_values():
     assert operations_of_python("def f(a):\n    return sorted(a.users), sorted(a.orders)\n") == ["sorts values"]
 
 
+@pytest.mark.parametrize(
+    "language, statement",
+    [
+        ("python", "x = sorted(users, key=lambda u: u.name)"),
+        ("javascript", "users.sort((p, q) => p.name.localeCompare(q.name))"),
+        ("typescript", "const x = _.sortBy(users, u => u.name)"),
+        ("go", "sort.Slice(users, func(i, j int) bool { return users[i].Name < users[j].Name })"),
+        ("rust", "self.users.sort_by_key(|u| u.name)"),
+        ("kotlin", "val x = users.sortedBy { it.name }"),
+        ("scala", "val x = users.sortBy(_.name)"),
+        ("swift", "let x = users.sorted { $0.name < $1.name }"),
+        ("c-sharp", "var x = users.OrderBy(u => u.Name)"),
+        ("ruby", "x = users.sort_by(&:name)"),
+        ("ruby", "x = users.sort_by { |u| u.name }"),
+        ("elixir", "Enum.sort_by(users, & &1.name)"),
+    ],
+)
+def test_values_are_sorted_by_a_field(language, statement):
+    assert operations_in(language, statement)[0] == "sorts users by name"
+
+
+def test_what_is_no_field_is_no_key():
+    assert operations_in("kotlin", "val x = users.sortedBy { g(it) }") == ["sorts users"]
+    assert operations_in("c-sharp", "var x = users.OrderBy(u => a.Rank)") == ["sorts users"]
+    assert operations_in("kotlin", "val x = users.sumOf { it.size }") == ["adds up values"]
+    source = "def f(a):\n    return sorted(a.users, key=lambda u: u.name.lower())\n"
+    assert operations_of_python(source) == ["sorts users", "converts text to lower case"]
+
+
 def test_a_separator_without_a_name_is_not_told():
     assert operations_of_python("def f(a):\n    return a.split('~~>'), 'x1'.join(a)\n") == []
 
