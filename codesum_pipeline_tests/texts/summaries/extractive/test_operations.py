@@ -8,7 +8,7 @@ from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM
 from codesum_pipeline.texts.summaries.extractive.effects import effects_in_prose, effects_of, operations_of
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
-from codesum_pipeline.texts.summaries.extractive.known_calls import NamedBy, effect_kinds
+from codesum_pipeline.texts.summaries.extractive.known_calls import NamedBy, effect_kinds, known_calls
 from codesum_pipeline_tests.texts.summaries.extractive.effect_cases import FUNCTIONS, function_with
 from codesum_pipeline_tests.texts.summaries.extractive.operation_cases import NO_OPERATIONS, OPERATIONS
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in
@@ -128,6 +128,14 @@ def test_prose_repeats_no_operation_of_the_headline():
     assert effects_in_prose(operations, headline="Sorts values") == ""
     assert effects_in_prose(operations, headline="Sorts the users of a team") == ""
     assert effects_in_prose(operations, headline="Lists the users of a team") == "Sorts values."
+
+
+def test_each_operation_stands_in_a_table():
+    tables = [known for language in PARSERS if (known := known_calls(language))]
+    told = {name for one in tables for part in (one.chains, one.methods, one.of_receivers) for name in part.values()}
+    told |= {name for one in tables for name, _ in one.words}
+
+    assert {name for name, kind in effect_kinds().items() if kind.kind == "computes"} <= told
 
 
 def test_only_operations_are_named_by_separators_and_values():
