@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 
 from codesum_pipeline.foundation.data_model.symbol import Fact
@@ -81,26 +80,30 @@ def separators_in(call: Fact, name: str, lines: Sequence[str], *, is_joint: bool
     """The separator, in words, of each call of a name from this one on; "" where it is none that has a name.
 
     It is the receiver, or the first argument that is a whole text."""
-    found = [_separator(match, line) for match, line in _calls_of(name, call, lines)]
+    found = [_separator(*place) for place in _calls_of(name, call, lines)]
     return ["" if said == _NO_SEPARATOR and not is_joint else said for said in found] or [""]
 
 
-def _calls_of(name: str, call: Fact, lines: Sequence[str]) -> Iterator[tuple[re.Match[str], str]]:
-    """The first places from a call on where a name stands, each with its line."""
-    called = _call_pattern(name)
-    places = ((match, line) for line in lines[call.line - 1 :] for match in called.finditer(line))
+def _calls_of(name: str, call: Fact, lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """The first places from a call on where a name stands: the line, where it begins and where it ends."""
+    places = ((line, begin, begin + len(name)) for line in lines[call.line - 1 :] for begin in _places(name, line))
     return islice(places, _MOST_CALLS)
 
 
-@lru_cache(maxsize=512)
-def _call_pattern(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+def _places(name: str, line: str) -> Iterator[int]:
+    """Where a name stands in a line as a whole word."""
+    begin = line.find(name)
+    while begin >= 0:
+        around = line[max(0, begin - 1) : begin] + line[begin + len(name) : begin + len(name) + 1]
+        if not any(char.isalnum() or char == "_" for char in around):
+            yield begin
+        begin = line.find(name, begin + len(name))
 
 
-def _separator(called: re.Match[str], line: str) -> str:
-    before = line[max(0, called.start() - _MAX_CHARS) : called.start()]
+def _separator(line: str, begin: int, end: int) -> str:
+    before = line[max(0, begin - _MAX_CHARS) : begin]
     of_receiver = re.search(r"""(["'])((?:\\.|(?!\1)[^\\]){0,20})\1\.\Z""", before)
-    texts = [of_receiver[2]] if of_receiver else _whole_texts(line[called.end() : called.end() + _MAX_CHARS])
+    texts = [of_receiver[2]] if of_receiver else _whole_texts(line[end : end + _MAX_CHARS])
     return next((separator_words().get(text, "") for text in texts), "")
 
 
@@ -128,7 +131,7 @@ def values_named(call: Fact, chain: Sequence[str], lines: Sequence[str], *, is_f
     if not is_function:
         receivers = [name for name in chain[:-1] if name not in field_words("passed_on")]
         return [plural_words(receivers[-1]) if receivers else ""]
-    firsts = [_FIRST_NAME.match(line, match.end()) for match, line in _calls_of(chain[-1], call, lines)]
+    firsts = [_FIRST_NAME.match(line, end) for line, _, end in _calls_of(chain[-1], call, lines)]
     return [plural_words(re.split(r"\.|->|::", first[1])[-1]) if first else "" for first in firsts] or [""]
 
 
@@ -137,8 +140,8 @@ def key_named(call: Fact, name: str, lines: Sequence[str]) -> str:
     place = next(_calls_of(name, call, lines), None)
     if place is None:
         return ""
-    match, line = place
-    rest = "\n".join([line[match.end() :], *lines[lines.index(line) + 1 :][: _MAX_KEY_LINES - 1]])[:_MAX_CHARS]
+    line, _, end = place
+    rest = "\n".join([line[end:], *lines[lines.index(line) + 1 :][: _MAX_KEY_LINES - 1]])[:_MAX_CHARS]
     key = _KEY.match(rest)
     words = name_words(key["key"] or key["pair"] or key["first"] or key["less"]) if key else ()
     words = words[1:] if words[:1] == ("get",) else words

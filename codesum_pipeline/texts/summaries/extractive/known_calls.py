@@ -20,8 +20,9 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.texts.summaries.extractive.words import name_words
