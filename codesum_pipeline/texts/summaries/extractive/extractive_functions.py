@@ -28,7 +28,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     own_names,
     part_of,
 )
-from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of
+from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of, operations_of
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
@@ -54,6 +54,7 @@ _MAX_DEFAULT_CHARS = 40
 _MAX_NAME_CHARS = 100
 # A sentence with fewer words beyond the name is taken for its echo.
 _TOLD_WORDS = 2
+_MAX_STATEMENTS = 4
 
 
 class Headline(Struct, frozen=True):
@@ -78,12 +79,13 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
     if not _is_told(headline, function.name):
+        statements.append(effects_in_prose(operations_of(code), headline=" ".join(statements)))
         if not headline.text.startswith("Reports whether "):
             statements.append(results_in_prose(code, own))
         statements.append(steps_in_prose(code, " ".join(statements), own))
     return compose_text(
         function,
-        [*statements, "" if any(statements) else _fallback(code, literals)],
+        [*list(filter(None, statements))[:_MAX_STATEMENTS], "" if any(statements) else _fallback(code, literals)],
         name=_name_of(code, around),
         part=part_of(_place(around, path, holder), holder),
         source=headline.source,

@@ -14,6 +14,7 @@ may begin with, `ambiguous` the calls that only a mark of the global scope makes
 import re
 import tomllib
 from collections.abc import Iterator
+from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import product
@@ -21,6 +22,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.symbol import Fact
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.texts.summaries.extractive.words import name_words
@@ -29,14 +31,26 @@ Chain = tuple[str, ...]
 
 _JOINT = re.compile(r"::|->|\?\.|!\.|&\.|[.:\\]")
 _PLAIN = re.compile(r"[\w.:?!&>$@\\-]+")
+# The method of what is no name: `", ".join`, `[a, b].join`.
+_METHOD = re.compile(r"""[\]})"'`/]\s*(?:\?|&|!)?\.(\w{1,60}[?!]?)\Z""")
 _SIGNS = "@$?&*"
 # Longer chains are no calls of a library.
 _MAX_CHARS = 120
 
 
+class NamedBy(StrEnum):
+    """What of a call fills in the phrase that has a place for a name."""
+
+    TEXT = "text"
+    SEPARATOR = "separator"
+    JOINT = "joint"
+    VALUES = "values"
+
+
 class Effect(Struct, frozen=True):
-    """What a function does besides returning: one of reads, writes, emits, raises or mutates, a phrase in the third
-    person, and the canonical line that shows it. `brief` is the phrase for prose, which has no room for all of it."""
+    """What a function does besides returning (one of reads, writes, emits, raises or mutates) or what it computes, a
+    phrase in the third person, and the canonical line that shows it. `brief` is the phrase for prose, which has no room
+    for all of it."""
 
     kind: str
     text: str
@@ -45,13 +59,16 @@ class Effect(Struct, frozen=True):
 
 
 class EffectKind(Struct, frozen=True):
-    """One effect: what it does (reads, writes, emits or mutates), as a phrase for one call, for several, and with a
-    name that its call says; it goes unsaid beside those in `unless`."""
+    """One effect: what it does (reads, writes, emits, mutates or computes), as a phrase for one call, for several, and
+    with what `named_by` says of its call, followed by the field that a `keyed` one goes by. It goes unsaid beside those
+    in `unless`, and without a phrase for one call where nothing is named."""
 
     kind: str
-    one: str
+    one: str = ""
     many: str = ""
     named: str = ""
+    named_by: NamedBy = NamedBy.TEXT
+    keyed: bool = False
     unless: str = ""
 
 
@@ -109,19 +126,27 @@ def chain_of(call: Fact, *, are_commands: bool = False) -> Chain:
     text = call.text.removeprefix("new ")
     if are_commands:
         return (text,) if _PLAIN.fullmatch(text) else ()
-    is_plain = len(text) <= _MAX_CHARS and _PLAIN.fullmatch(text) is not None
-    return _split(text) if is_plain else tuple(call.names)
+    if len(text) <= _MAX_CHARS and _PLAIN.fullmatch(text):
+        return _split(text)
+    method = _METHOD.search(text) if len(call.names) < 2 else None
+    return ("", method[1]) if method else tuple(call.names)
 
 
 @lru_cache(maxsize=16384)
 def _split(text: str) -> Chain:
-    return tuple([part for name in _JOINT.split(text) if (part := name.strip(_SIGNS).rstrip("?"))])
+    return tuple([part for name in _JOINT.split(text) if (part := (name.strip(_SIGNS) or name).rstrip("?"))])
 
 
 @cache
 def effect_kinds() -> dict[str, EffectKind]:
     """All effects by their names, the most telling first."""
-    return {name: EffectKind(**fields) for name, fields in _read("effects").items()}
+    return {name: convert(fields, EffectKind) for name, fields in _read("effects").items()}
+
+
+@cache
+def separator_words() -> dict[str, str]:
+    """What separators are called, as code writes them: commas, line breaks."""
+    return {text: words for words, texts in _read("separators")["separators"].items() for text in texts}
 
 
 @cache

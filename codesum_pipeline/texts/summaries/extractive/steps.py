@@ -156,12 +156,12 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[Step]:
             yield step
 
 
-def _made_things(code: CodeFacts, known: Collection[str]) -> Iterator[Step]:
+def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[Step]:
     """The objects that it creates, as one step."""
     if code.is_constructor():
         return
     raised = {one.line for one in code.facts.raises}
-    made = {}
+    made: dict[str, int] = {}
     for call in code.facts.calls[:_MOST_CALLS]:
         words = name_words(code.class_made(call))
         is_telling = words and words[-1] not in _NO_MADE and not telling_stems(" ".join(words)) <= known

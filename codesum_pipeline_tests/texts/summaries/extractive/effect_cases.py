@@ -1,5 +1,10 @@
 """Statements of each language with the effect that they have, and statements that only look as if they had one."""
 
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.texts.summaries.inputs import FunctionInput
+from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_of
+
 # What stands around a statement: a function `f` with a parameter `a`.
 FUNCTIONS = {
     "python": ("a.py", "def f(a, b=None):\n    {}\n"),
@@ -23,6 +28,14 @@ FUNCTIONS = {
     "bash": ("a.sh", "f() {{\n  {}\n}}\n"),
     "zig": ("a.zig", "fn f(a: *T, b: T) !void {{\n    {};\n}}\n"),
 }
+
+
+def function_with(language: str, statement: str) -> FunctionInput:
+    """The function of a language's frame with one statement in its body."""
+    path, around = FUNCTIONS[language]
+    symbols = PARSERS[language].parse(around.format(statement).encode(), path).symbols
+    return function_of(next(one for one in symbols if one.type is SymbolType.FUNCTION and one.name in ("f", "F")))
+
 
 EFFECTS = {
     "python": {

@@ -5,21 +5,14 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS
 from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of
 from codesum_pipeline.texts.summaries.extractive.known_calls import effect_kinds, known_calls
-from codesum_pipeline.texts.summaries.inputs import FunctionInput
-from codesum_pipeline_tests.texts.summaries.extractive.effect_cases import EFFECTS, FUNCTIONS, NO_EFFECTS
-from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in, function_of
-
-
-def function_with(language: str, statement: str) -> FunctionInput:
-    path, around = FUNCTIONS[language]
-    symbols = PARSERS[language].parse(around.format(statement).encode(), path).symbols
-    return function_of(next(one for one in symbols if one.type is SymbolType.FUNCTION and one.name in ("f", "F")))
+from codesum_pipeline_tests.texts.summaries.extractive.effect_cases import EFFECTS, FUNCTIONS, NO_EFFECTS, function_with
+from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in
 
 
 def effects_in(language: str, statement: str) -> list[str]:
@@ -55,7 +48,7 @@ def test_a_table_names_known_effects_alone(language):
 
     named = {*known.chains.values(), *known.methods.values(), *known.of_receivers.values(), *dict(known.words)}
     assert named <= {*effect_kinds()}
-    assert {kind.kind for kind in effect_kinds().values()} <= {"reads", "writes", "emits", "mutates"}
+    assert {kind.kind for kind in effect_kinds().values()} <= {"reads", "writes", "emits", "mutates", "computes"}
     assert {other for kind in effect_kinds().values() for other in kind.unless.split()} <= {*effect_kinds()}
 
 
