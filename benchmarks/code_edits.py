@@ -334,10 +334,10 @@ def other_quotes(code: Code) -> Iterator[Edit]:
 
 
 def broken_calls(code: Code) -> Iterator[Edit]:
-    """Arguments of calls on lines of their own."""
+    """Arguments of calls on lines of their own. No formatter breaks what stands inside a text."""
     if code.habits.breaks is None:
         return
-    for node in (place.node for place in code.places):
+    for node in (place.node for place in code.places if not any(_TEXT.search(one.type) for one in place.above)):
         text = code.text(node)
         is_list = "argument" in node.type and text[:1] == b"(" and text[-1:] == b")"
         if not is_list or node.named_child_count < 2 or b"\n" in text or any(map(code.is_comment, node.children)):

@@ -84,6 +84,12 @@ def test_the_comment_that_opens_a_body_and_documentation_are_left_alone() -> Non
     assert [*COSMETIC["comment added"](code)] == []
 
 
+def test_a_call_inside_a_text_is_not_broken_over_lines() -> None:
+    source = 'func f() { g(a, b)\n h("\\(k(c, d))") }'
+
+    assert changed_lines("swift", source, "broken call") == [("func f() { g(a, b)", "func f() { g(")]
+
+
 def test_nothing_is_edited_where_the_code_does_not_parse() -> None:
     code = Code.of("python", b"def a(:\n    if b == c:\n        d()\n")
 

@@ -98,7 +98,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "is_public": "Whether the language's rules make it visible outside.",
         "canonical_source": "The source without comments, formatted in one fixed way.",
         "line_map": "For each canonical line, its line in the file, counted from 1.",
-        "facts": "What the code shows: what it takes, returns, raises, writes and calls, on which line and when.",
+        "facts": "What the code shows: what it takes, returns, raises, writes, calls and asks, on which line and when.",
         "has_syntax_errors": "Whether the definition does not parse as a whole.",
         "is_test": "Whether the code itself says that it is a test.",
         "opening_comment": "What the comment says that opens its body; null where none speaks of all of the body.",

@@ -28,7 +28,7 @@ less. Names of node types are those of the tree-sitter grammar: look at the tree
    `DefinitionHead.body` is the first child behind the head: there the signature ends.
 3. **The facts**: `calls`, `fields` and `globals` in the module; `returns`, `raises`, `assignments`, `closures` in
    `[declaration]` of the table; and `[conditions]`, the fields of `ConditionSyntax` (`condition_syntax.py`): what
-   decides which of these are run.
+   decides which of these are run, and what is asked for that.
 4. **The edges**: `imports`, `typed`, `package`; and a subclass of `Rules` (`rules.py`), without which there are none.
 5. **What does not parse**: `definition_lines` in `[declaration]`, patterns of lines that look like a definition.
 6. **Tests of its own**: `[tests]`, the fields of `FrameworkRules` (`framework_rules.py`).

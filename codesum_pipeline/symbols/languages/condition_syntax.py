@@ -2,7 +2,8 @@
 
 A node is described by what its direct children are, in parts with ` : ` between them. A part names children by their
 field, their type or their spelling; together they reach from the first that has one of the names to the last. `a<b` is
-all that lies between the tokens `a` and `b`, and `<b` all before `b` but for a word that the node begins with.
+all that lies between the tokens `a` and `b`, `a<` all behind `a`, and `<b` all before `b` but for a word that the node
+begins with.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,6 +51,8 @@ class ConditionSyntax(Struct, frozen=True, kw_only=True):
     switches: Mapping[str, str] = field(default_factory=dict)
     # What is run where an error was caught, and the part that says of which class. PHP: "type".
     catches: Mapping[str, str] = field(default_factory=dict)
+    # What else asks a condition: loops, filters, guards of patterns. C: "condition", for `while (a)`.
+    checks: Mapping[str, str] = field(default_factory=dict)
     # Operations whose right side is run by what the left side gives. C: "binary_expression", for `a && b()`.
     shortcuts: Names = frozenset()
     # Whether a pattern that is one name in lower case matches everything. Rust: true.
@@ -61,9 +64,11 @@ class ConditionSyntax(Struct, frozen=True, kw_only=True):
     words: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        split_keys(self, "choices", "modifiers", "switches", "catches", "branches")
+        split_keys(self, "choices", "modifiers", "switches", "catches", "checks", "branches")
 
     @property
     def marked(self) -> Names:
         """All node types that decide."""
-        return self.shortcuts.union(self.choices, self.modifiers, self.switches, self.catches, self.branches)
+        return self.shortcuts.union(
+            self.choices, self.modifiers, self.switches, self.catches, self.checks, self.branches
+        )

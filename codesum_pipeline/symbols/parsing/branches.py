@@ -4,7 +4,7 @@ The branches of one node lie beside each other, those of a node in a branch with
 says under which condition that is run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -23,6 +23,7 @@ _MOST_CONDITIONS = 3
 # A child, and its field in its parent.
 _Row = Sequence[tuple[Node, str | None]]
 _Names = tuple[str, ...]
+_ASKING = frozenset((Sense.HOLDS, Sense.FAILS))
 
 
 def branches_of(kind: str, node: Node, syntax: ConditionSyntax) -> Iterator[Branch]:
@@ -39,6 +40,17 @@ def branches_of(kind: str, node: Node, syntax: ConditionSyntax) -> Iterator[Bran
         yield from _shortcut(node)
     if kind in syntax.branches:
         yield from syntax.branches[kind](node)
+
+
+def conditions_of(kind: str, node: Node, syntax: ConditionSyntax, branches: Iterable[Branch]) -> Iterator[Span]:
+    """The bytes of each condition that a node of a kind in `ConditionSyntax.marked` asks, whose branches are given. A
+    pattern is none, nor is the left side of an operation."""
+    if kind in syntax.checks and (asked := _span(_row(node), _parts(syntax.checks[kind], 1)[0])) is not None:
+        yield asked
+    if kind not in syntax.shortcuts:
+        for one in branches:
+            if one.sense in _ASKING or (one.sense is Sense.MATCHES and one.subject is None):
+                yield from one.of
 
 
 @lru_cache(maxsize=512)
@@ -156,18 +168,19 @@ def _span(row: _Row, names: _Names) -> Span | None:
     """The bytes from the first of the children that have one of some names to the last."""
     for name in names:
         before, mark, after = name.partition("<")
-        if mark and after:
-            return _between(row, before, after)
+        if mark and (between := _between(row, before, after)) is not None:
+            return between
     found = [one[0] for one in row if one[0].is_named and _has_name(one, names)]
     return (found[0].start_byte, found[-1].end_byte) if found else None
 
 
 def _between(row: _Row, before: str, after: str) -> Span | None:
     types = [child.type for child, _ in row]
-    if after not in types or (before and before not in types):
+    if (after and after not in types) or (before and before not in types):
         return None
     is_word = bool(types) and types[0].isalpha() and not row[0][0].is_named
-    first, end = types.index(before) + 1 if before else int(is_word), types.index(after)
+    first = types.index(before) + 1 if before else int(is_word)
+    end = types.index(after) if after else len(types)
     return (row[first][0].start_byte, row[end - 1][0].end_byte) if first < end else None
 
 

@@ -4,7 +4,7 @@ They are a function of the canonical source: they contain no path, no neighbour 
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -14,10 +14,10 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFact
 from codesum_pipeline.symbols.languages.condition_syntax import Branch
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Text
-from codesum_pipeline.symbols.languages.spec import Mark
-from codesum_pipeline.symbols.parsing.branches import branches_of
+from codesum_pipeline.symbols.languages.spec import Mark, Span
+from codesum_pipeline.symbols.parsing.branches import branches_of, conditions_of
 from codesum_pipeline.symbols.parsing.canonical import Canonical
-from codesum_pipeline.symbols.parsing.condition_texts import Conditions
+from codesum_pipeline.symbols.parsing.condition_texts import Conditions, without_brackets
 from codesum_pipeline.symbols.parsing.expressions import (
     FileTexts,
     expression_at,
@@ -81,8 +81,6 @@ class FactReader:
         """The facts of one definition with these modifiers, without what is nested in it; its signature starts at the
         first token from `signature_start` on."""
         declaration, found = self._declaration, _DefinitionFacts()
-        branches: list[Branch] = []
-        decides = declaration.conditions.marked
         is_class, is_one = definition.type is SymbolType.CLASS, len(definition.nodes) == 1
         for node, body in zip(definition.nodes, definition.bodies, strict=True):
             marks = definition.marks
@@ -90,11 +88,8 @@ class FactReader:
                 first = bisect_left(marks, node.start_byte, key=_START)
                 marks = marks[first : bisect_left(marks, node.end_byte, first, key=_START)]
             self._read_node(marks, node, body, found, is_class=is_class)
-            deciding = [(kind, at) for kind, _, at in marks if kind in decides]
-            # A guard in its head decides for a whole definition.
-            deciding += [(node.type, node)] if node.type in decides else []
-            branches += [one for kind, at in deciding for one in branches_of(kind, at, declaration.conditions)]
-        conditions = Conditions(branches, self._tokens, declaration.conditions)
+            self._read_conditions(marks, node, found)
+        conditions = Conditions(found.branches, self._tokens, declaration.conditions)
 
         def facts(texts: Found, *, is_run: bool = True) -> tuple[Fact, ...]:
             """Each text with its line, the structure of what lies between its bytes, and when that is run."""
@@ -123,6 +118,8 @@ class FactReader:
             fields=facts(found.fields, is_run=False),
             literals=() if is_class else self._texts.literals_in(start, end),
             attributes=() if is_class else self._texts.attributes_in(start, end, parameters),
+            conditions=() if is_class else self._conditions(found.asked),
+            call_count=found.call_count,
             signature_line=self._canonical.line_at(signature_start) - first_line + 1,
             docstring_line=self._canonical.lines_between(0, docstring_end)[1] - first_line if docstring_end else 1,
             is_generator=found.is_generator and not is_class,
@@ -159,13 +156,26 @@ class FactReader:
                 self._assignment(left, mark if is_class and kind in rules.members else None, found)
             if (callee := rules.callees.get(kind)) and (called := callee(mark)) is not None:
                 _add(found.calls, self._short(offset, called.end_byte), offset, mark.end_byte)
+                found.call_count += 1
             if kind in rules.calls and (call := self._calls.read(kind, mark)) is not None:
                 self._call(mark, call, found)
         if body is not None and not is_class and (result := rules.result(body)) is not None:
             self._add(found.returned, result.start_byte, result.end_byte)
 
+    def _read_conditions(self, marks: Sequence[Mark], node: Node, found: "_DefinitionFacts") -> None:
+        syntax = self._declaration.conditions
+        decides = syntax.marked
+        deciding = [(kind, at) for kind, _, at in marks if kind in decides]
+        # A guard in its head decides for a whole definition.
+        deciding += [(node.type, node)] if node.type in decides else []
+        for kind, at in deciding:
+            branches = [*branches_of(kind, at, syntax)]
+            found.branches += branches
+            found.asked.update(conditions_of(kind, at, syntax, branches))
+
     def _call(self, node: Node, called: CallSyntax, found: "_DefinitionFacts") -> None:
         start, end = node.start_byte, node.end_byte
+        found.call_count += 1
         if not called.receiver and called.name in self._declaration.raising_calls:
             found.names[self._add(found.raises, start, end)] = called.name
         elif not called.receiver and called.name in self._declaration.returning_calls:
@@ -209,6 +219,13 @@ class FactReader:
         names = read_expression([*first_argument(pieces_between(self._tokens, *found.raises[fact.text]))]).names
         return replace(fact, names=names if names and names[-1][:1].isupper() else (name,), form=Form.CALL)
 
+    def _conditions(self, asked: Iterable[Span]) -> tuple[str, ...]:
+        """What is asked in some bytes, as distinct texts in source order."""
+        texts: Found = {}
+        for start, end in sorted(asked):
+            _add(texts, without_brackets(self._short(start, end).removesuffix(";").strip()), start, end)
+        return tuple(texts)
+
     def _short(self, start: int, end: int) -> str:
         return self._tokens.text(start, end, max_tokens=MAX_TEXT + 1) if start < end else ""
 
@@ -247,3 +264,7 @@ class _DefinitionFacts:
         # Names that are not the function's own.
         self.outer: set[str] = set()
         self.is_generator = False
+        self.call_count = 0
+        self.branches: list[Branch] = []
+        # The bytes of its conditions.
+        self.asked: set[Span] = set()

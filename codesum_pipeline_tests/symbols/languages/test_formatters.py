@@ -14,6 +14,7 @@ SAME = {
     "typescript: quotes": ("typescript", "import a from 'b';", 'import a from "b";'),
     "lua: quotes and trailing commas": ("lua", "x = {'a', b,}", 'x = {"a", b}'),
     "rust": ("rust", "fn f(a: A, b: B,) { g(a, b,); }", "fn f(a: A, b: B) { g(a, b); }"),
+    "zig: trailing commas": ("zig", "const a = @as(u8, f(b, c,),);", "const a = @as(u8, f(b, c));"),
     "go": ("go", "package p\nfunc f() { g(a, b,) }", "package p\nfunc f() { g(a, b) }"),
     "java": ("java", "class A { int[] x = {1, 2,}; }", "class A { int[] x = {1, 2}; }"),
     "kotlin": ("kotlin", "fun f(a: A,) { g(a,) }", "fun f(a: A) { g(a) }"),

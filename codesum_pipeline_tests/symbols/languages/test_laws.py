@@ -136,7 +136,8 @@ def _unknown_words(declaration: Declaration) -> set[str]:
     grammar, table = Language(declaration.spec.grammar()), declaration.conditions
     known = {grammar.node_kind_for_id(number) for number in range(grammar.node_kind_count)}
     known |= {grammar.field_name_for_id(number) for number in range(1, grammar.field_count + 1)}
-    parts = (*table.choices.values(), *table.modifiers.values(), *table.switches.values(), *table.catches.values())
+    tables = (table.choices, table.modifiers, table.switches, table.catches, table.checks)
+    parts = [part for each in tables for part in each.values()]
     words = {word for part in parts for name in part.split() for word in name.split("<")}
     return words - known - {"", ":", "!"}
 
