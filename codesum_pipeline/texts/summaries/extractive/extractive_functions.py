@@ -32,7 +32,7 @@ from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
-from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
+from codesum_pipeline.texts.summaries.extractive.results import results_in_prose, said_as_written
 from codesum_pipeline.texts.summaries.extractive.steps import steps_in_prose
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
@@ -76,7 +76,7 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     taken = [one for one in function.facts.parameters if one.kind != "receiver"]
     words = [(function.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
-    own = own_names(function)
+    own = own_names(function).union(said_as_written(code))
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
     if not _is_told(headline, function.name):
         statements.append(effects_in_prose(operations_of(code), headline=" ".join(statements)))

@@ -24,6 +24,11 @@ _VALUES = (Form.TRUTH, Form.NOTHING, Form.NUMBER, Form.TEXT, Form.NAME)
 _MAX_SOURCE_CHARS = 20_000
 _MAX_CHAIN = 3
 _EVERYDAY = word_set("everyday_calls")
+_EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
+# A condition that only says whether the call before it failed.
+_OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
+# Names of calls that name no thing that comes back.
+_NO_ANSWERS = frozenset(("post", "put", "patch", "head", "all", "one", "of", "build", "invoke", "delay"))
 # A name of a value: it begins with a small letter, and is not called.
 _VARIABLE = re.compile(r"(?<![\w.])[a-z_]\w{0,60}\b(?!\s?\()")
 _COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
@@ -35,7 +40,6 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     certain or not be plain."""
     if code.is_test() or code.is_constructor():
         return ""
-    own = {*own, *_variables(code)}
     returned = code.facts.returned
     ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
     if ways:
@@ -56,7 +60,7 @@ def _constant(one: Fact) -> str:
     )
 
 
-def _variables(code: CodeFacts) -> Iterator[str]:
+def said_as_written(code: CodeFacts) -> Iterator[str]:
     """The names that a sentence may say: of variables, and of what every program of a language calls."""
     yield from (name.lower() for name in _EVERYDAY)
     for match in _VARIABLE.finditer(code.function.canonical_source[:_MAX_SOURCE_CHARS]):
@@ -83,7 +87,7 @@ def _asked(code: CodeFacts, one: Fact) -> str:
 
 def _phrase_of_answer(words: Sequence[str]) -> str:
     """A called name that says what comes back, as "the badge for the episode"; "" of names with a verb."""
-    if not words or words[0] in VERBS or words[-1] in VERBS:
+    if not words or words[0] in VERBS or words[-1] in VERBS or words[-1] in _NO_ANSWERS:
         return ""
     at = next((place for place, word in enumerate(words) if word in PREPOSITIONS), len(words))
     named, rest = noun_phrase(words[:at]), words[at + 1 :]
@@ -111,7 +115,8 @@ def _made(code: CodeFacts, one: Fact) -> str:
 def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[tuple[str, str]]:
     for one in returned:
         value, condition = shown_code(one.text, own, _MAX_VALUE_CHARS), shown_code(one.when, own, _MAX_CONDITION_CHARS)
-        if one.form in _VALUES and value and condition:
+        is_telling = one.form is not Form.NAME or value.lower() not in _EMPTY_NAMES
+        if one.form in _VALUES and is_telling and value and condition and not _OF_ERRORS.fullmatch(condition):
             yield value, condition
 
 

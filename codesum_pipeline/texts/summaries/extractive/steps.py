@@ -49,6 +49,19 @@ _ARGUMENTS = re.compile(r"\s?\(([^()]{0,60})\)")
 _ARGUMENT = re.compile(r"(?:[&*$@]|this\.|self\.|mut |ref |out )*([A-Za-z_]\w*)")
 
 
+# What opens a block that is run where it stands, and what runs a function at once that is handed to it.
+_CONTROL = re.compile(
+    r"[})\s]*(?:if|else|elif|elsif|unless|for|foreach|while|until|loop|do|try|catch|except|rescue|ensure|finally|with|using"
+    r"|switch|case|when|match|default|select|begin|unsafe|synchronized|lock|guard|defer|go|repeat|then|async)\b"
+)
+_AT_ONCE = re.compile(
+    r"\b(?:map|filter|for_?each|each\w*|let|also|apply|run\w*|with\w*|use|launch|transaction|synchronized|then|subscribe"
+    r"|times|tap|reduce|collect|Task|open|inject|fold|cond|case|match|switch|if)\b",
+    re.I,
+)
+_OPENED = ("{", "=>", "->", "do", "|", "in", "(")
+
+
 class Step(Struct, frozen=True):
     """One clause in the third person, the canonical line of the call, and the condition it stands under."""
 
@@ -135,6 +148,9 @@ def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
             chosen.append(step)
             known |= words
     ordered = sorted(chosen, key=steps.index)
+    if len({one.when for one in ordered}) == 1:
+        clauses, when = [one.clause for one in ordered], ordered[0].when
+        return make_sentence(f"{in_a_row(clauses)}{f' when {when}' if when else ''}")
     clauses = [f"{one.clause} when {one.when}" if one.when else one.clause for one in ordered]
     return make_sentence(in_a_row(clauses)) if clauses else ""
 
@@ -146,6 +162,8 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[Step]:
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
             continue
+        if code.class_made(call) or _is_put_off(lines, call.line):
+            continue
         when = shown_code(call.when, own, _MAX_CONDITION_CHARS) if call.when else ""
         if call.when and not when:
             continue
@@ -154,6 +172,23 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[Step]:
         if step and step.clause not in found:
             found.add(step.clause)
             yield step
+
+
+def _is_put_off(lines: Sequence[str], number: int) -> bool:
+    """Whether a line is in a function without a name that may be called later, or never."""
+    depth = _indent(lines[number - 1]) if number <= len(lines) else 0
+    for line in reversed(lines[1 : number - 1]):
+        if _indent(line) < depth and line.strip():
+            depth = _indent(line)
+            opening = line.strip()
+            is_block = _CONTROL.match(opening) or not opening.endswith(_OPENED)
+            if not is_block and not _AT_ONCE.search(opening):
+                return True
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[Step]:
