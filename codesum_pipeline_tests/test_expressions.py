@@ -5,11 +5,13 @@ import json
 import re
 from fnmatch import translate
 from functools import cache
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.patterns import read_patterns
+from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.masking import secrets
 from codesum_pipeline.symbols.languages import rust_macros
@@ -19,9 +21,13 @@ from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.plain_lines import definition_lines
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python.python_recovery import LINES
+from codesum_pipeline.symbols.parsing.condition_texts import Conditions
+from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
+from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
 from codesum_pipeline_tests.support.expressions import Expression, expressions_of_package
 
+NO_TOKENS: Any = ()
 # What functions make of what they are given, if no call below makes one: the call, and an expression like that.
 MADE_OF_ARGUMENTS = {
     "builds/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
@@ -40,6 +46,10 @@ MADE_OF_ARGUMENTS = {
     ),
     "builds/maintenance/stored_secrets.py: '|'.join(map(_as_written, longest_first))": (
         r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2"
+    ),
+    "texts/summaries/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
+    "texts/summaries/extractive/changed_state.py: f'[\\\\w>\\\\]*&?]\\\\s+[*&]?{name}\\\\b'": (
+        r"[\w>\]*&?]\s+[*&]?row\b"
     ),
     "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
@@ -71,8 +81,12 @@ def make_expressions() -> None:
     for declaration in declarations():
         for line in declaration.definition_lines:
             list(definition_lines("x", (line,)))
+        Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
     for line in LINES:
         list(definition_lines("x", (line,)))
+    for language in profiles():
+        known_calls(language)
+        remove_markup("`a` [b](c)", language)
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}

@@ -20,8 +20,9 @@ _MOST_CHARACTERS = 2000
 _DOCS = re.compile(r"\s*+(?:///[^\n]*+|//![^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)")
 _OPENING = re.compile(r"\s*+(?:@|#?\[|,)\s*+([A-Za-z_][\w.:]*+)")
 _CLOSING = re.compile(r"\s*+\]")
-_PIECE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|[()]|[^()\"']++|[\"']")
-_TEXT = re.compile(r"(?:(\w+)\s*+[=:]\s*+[\[{(]?\s*+)?(?:\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)')")
+# A text that does not end takes all that is left: nothing is read twice.
+_PIECE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"?|'(?:[^'\\]|\\.)*+'?|[()]|[^()\"']++", re.S)
+_TEXT = re.compile(r"(?:(\w+)\s*+[=:]\s*+[\[{(]?\s*+)?(?:\"((?:[^\"\\]|\\.)*+)\"?|'((?:[^'\\]|\\.)*+)'?)", re.S)
 _METHODS = re.compile(r"\bmethods?\s*+[=:]\s*+([^=]{0,120})")
 _METHOD = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\b")
 _PATH_ARGUMENTS = ("", "path", "value", "rule", "template")

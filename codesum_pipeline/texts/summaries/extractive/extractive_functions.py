@@ -29,6 +29,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     part_of,
 )
 from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of, operations_of
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
@@ -76,10 +77,12 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     taken = [one for one in function.facts.parameters if one.kind != "receiver"]
     words = [(function.name, NAME), *((name, PARAMETER) for name in (*(one.name for one in taken), around))]
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
-    own = own_names(function).union(said_as_written(code))
+    own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
     if not _is_told(headline, function.name):
         statements.append(effects_in_prose(operations_of(code), headline=" ".join(statements)))
+        statements = [without_foreign_names(one, own) for one in statements]
+        own = own.union(said_as_written(code))
         if not headline.text.startswith("Reports whether "):
             statements.append(results_in_prose(code, own))
         statements.append(steps_in_prose(code, " ".join(statements), own))

@@ -29,6 +29,8 @@ _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
 # Names of calls that name no thing that comes back.
 _NO_ANSWERS = frozenset(("post", "put", "patch", "head", "all", "one", "of", "build", "invoke", "delay"))
+# Numbers that say no more than how it went.
+_STATUSES = frozenset(("0", "1", "-1"))
 # A name of a value: it begins with a small letter, and is not called.
 _VARIABLE = re.compile(r"(?<![\w.])[a-z_]\w{0,60}\b(?!\s?\()")
 _COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
@@ -55,9 +57,8 @@ def _constant(one: Fact) -> str:
     """`Returns "attempt".`, of what always gives the same."""
     if one.form is Form.TEXT and 0 < len(one.said) <= _MAX_VALUE_CHARS and one.text[1:-1] == one.said:
         return make_sentence(f'Returns "{make_printable(one.said)}"')
-    return (
-        make_sentence(f"Returns {make_printable(one.text)}") if one.form is Form.NUMBER and len(one.text) < 12 else ""
-    )
+    is_telling = one.form is Form.NUMBER and one.text not in _STATUSES and len(one.text) <= _MAX_NUMBER_CHARS
+    return make_sentence(f"Returns {make_printable(one.text)}") if is_telling else ""
 
 
 def said_as_written(code: CodeFacts) -> Iterator[str]:
@@ -70,7 +71,9 @@ def said_as_written(code: CodeFacts) -> Iterator[str]:
 def _asked(code: CodeFacts, one: Fact) -> str:
     """`Returns the active users of its repository.`, of `self.repository.active_users()`."""
     words = name_words(one.names[-1]) if one.form is Form.CALL and 0 < len(one.names) <= _MAX_CHAIN else ()
-    phrase = _phrase_of_answer(words)
+    phrase = "" if one.names[-1:] and one.names[-1] in _EVERYDAY else _phrase_of_answer(words)
+    if len(words) == 1 == len(one.names) or any(not word.isalpha() for word in words):
+        return ""
     if not phrase or telling_stems(phrase) <= telling_stems(code.function.name):
         return ""
     *_, holder = ("", *one.names[:-1])

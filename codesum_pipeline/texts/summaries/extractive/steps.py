@@ -40,6 +40,8 @@ _EVERYDAY = word_set("everyday_calls")
 # What says little as a step, and what says what comes back where its result is taken.
 _DULL = grammar_words("dull_steps")
 _ASKING = grammar_words("asking_steps")
+# What names no thing where it stands last: `removeFirst`.
+_NO_OBJECTS = frozenset(("first", "last", "next", "all", "default", "range", "current", "previous"))
 # Verbs that are about what is asked: `podcast.save()`.
 _TO_RECEIVER = grammar_words("of_receiver")
 # What is made everywhere, and errors.
@@ -62,7 +64,7 @@ _AT_ONCE = re.compile(
 _OPENED = ("{", "=>", "->", "do", "|", "in", "(")
 
 
-class Step(Struct, frozen=True):
+class CalledStep(Struct, frozen=True):
     """One clause in the third person, the canonical line of the call, and the condition it stands under."""
 
     clause: str
@@ -139,7 +141,7 @@ def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
     """One sentence of at most three steps that `said` does not say; "" without any."""
     if code.is_test():
         return ""
-    known, chosen = telling_stems(said), list[Step]()
+    known, chosen = telling_stems(said), list[CalledStep]()
     steps = [*steps_of(code, own), *_made_things(code, known)]
     steps.sort(key=lambda step: step.line)
     for step in sorted(steps, key=lambda step: (step.is_minor, bool(step.when), not step.is_statement)):
@@ -155,12 +157,12 @@ def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
     return make_sentence(in_a_row(clauses)) if clauses else ""
 
 
-def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[Step]:
+def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     """The steps in the order of the calls, each clause once."""
     lines, found = code.function.canonical_source.split("\n"), set[str]()
     known = known_calls(code.function.language)
     for call in code.facts.calls[:_MOST_CALLS]:
-        if not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
+        if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
             continue
         if code.class_made(call) or _is_put_off(lines, call.line):
             continue
@@ -191,7 +193,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[Step]:
+def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[CalledStep]:
     """The objects that it creates, as one step."""
     if code.is_constructor():
         return
@@ -203,10 +205,10 @@ def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[Step]:
         if is_telling and call.line not in raised and is_phrase(words):
             made.setdefault(noun_phrase(words, article="a"), call.line)
     if made:
-        yield Step(f"creates {in_a_row([*made][:_MOST_STEPS])}", min(made.values()), False, is_minor=True)
+        yield CalledStep(f"creates {in_a_row([*made][:_MOST_STEPS])}", min(made.values()), False, is_minor=True)
 
 
-def _step(code: CodeFacts, call: Fact, line: str, when: str) -> Step | None:
+def _step(code: CodeFacts, call: Fact, line: str, when: str) -> CalledStep | None:
     words = words_of_name(call.names[-1].rstrip("!?"), code.prefix)
     verb = verb_at(words)
     before, _, after = line.partition(call.text)
@@ -217,11 +219,11 @@ def _step(code: CodeFacts, call: Fact, line: str, when: str) -> Step | None:
     if not is_statement and not is_certain:
         return None
     evidence = _CallEvidence(code.function, call, _arguments(after), is_statement=is_statement)
-    clause = verb_clause(words, evidence)
+    clause = verb_clause(words, evidence) if words[-1] not in _NO_OBJECTS else ""
     is_done_to = verb.base in _TO_RECEIVER and len(words) == verb.length and evidence.owner
     if not clause and is_done_to and call.names[-2] not in RECEIVERS and not evidence.parameters:
         clause = f"{verb.third} {noun_phrase(evidence.owner)}"
-    return Step(clause, call.line, is_statement, when) if 0 < len(clause) <= _MAX_CLAUSE_CHARS else None
+    return CalledStep(clause, call.line, is_statement, when) if 0 < len(clause) <= _MAX_CLAUSE_CHARS else None
 
 
 def _is_verb_in_call(verb: Verb, words: Sequence[str]) -> bool:
@@ -232,13 +234,13 @@ def _is_verb_in_call(verb: Verb, words: Sequence[str]) -> bool:
     return verb.base not in MODIFIERS or (bool(rest) and (is_plural(rest[-1]) or not PREPOSITIONS.isdisjoint(rest[1:])))
 
 
-def _source_of(words: Sequence[str], call: Fact, when: str) -> Step | None:
+def _source_of(words: Sequence[str], call: Fact, when: str) -> CalledStep | None:
     """`event.getClickedBlock()`: what it gets, and from where; None of what its own object gives."""
     holder = name_words(call.names[-2].strip("_*&$@")) if len(call.names) == 2 else ()
     if call.names[0] in RECEIVERS or not is_phrase(holder) or not is_phrase(words[1:]) or set(words[1:]) <= {*holder}:
         return None
     clause = f"gets {noun_phrase(words[1:])} from {noun_phrase(holder)}"
-    return Step(clause, call.line, False, when, is_minor=True) if len(clause) <= _MAX_CLAUSE_CHARS else None
+    return CalledStep(clause, call.line, False, when, is_minor=True) if len(clause) <= _MAX_CLAUSE_CHARS else None
 
 
 def _arguments(after: str) -> list[str] | None:

@@ -197,7 +197,7 @@ def functions_in(path: str) -> dict[str, FunctionInput]:
 
 SUMMARIES = {
     ("store.go", "Find"): "Returns the rows of a user. Changes its state.",
-    ("store.go", "BenchmarkParseRows"): "Benchmark parse rows.",
+    ("store.go", "BenchmarkParseRows"): "Parses rows.",
     ("store.go", "TestFindSkipsDeleted"): "Tests that finding skips deleted.",
     ("rows.ts", "readRows"): "Reads the rows of a file. Raises a range error: no path.",
     ("Queue.java", "take"): "Takes the next job.",
@@ -206,7 +206,9 @@ SUMMARIES = {
     ("send.swift", "send"): "Sends a request.",
     ("row.rs", "parse_row"): "Parses a Row of text.",
     ("session.py", "__init__"): "Creates a session with a base URL and a timeout.",
-    ("session.py", "fetch"): ("Sends an HTTP request and sets its last path; raises a value error: no path for …"),
+    ("session.py", "fetch"): (
+        "Sends an HTTP request and sets its last path; raises a value error: no path for … Creates an answer."
+    ),
     ("session.py", "ages"): "Yield ages. Oldest first.",
     ("session.py", "is_open"): "Reports whether a gate is open.",
     ("session.py", "by_name"): "By name.",
@@ -216,7 +218,7 @@ SUMMARIES = {
         "Reads the config from a path. Opens a file for reading; raises an error: cannot open the config."
     ),
     ("mail.ex", "deliver"): "Raises an argument error: no one to send to.",
-    ("Queue.kt", "take"): "Take.",
+    ("Queue.kt", "take"): "Sets its state.",
 }
 
 
@@ -339,7 +341,7 @@ def test_names_of_other_code_stand_in_words():
         'def f(a):\n    raise NoSuchUser("x")\n    a.load_rows()\n    Kept_Row()\n    return os.dup2(a)\n'
     )
 
-    assert summary == "Raises a no such user error."
+    assert summary == "Raises a no such user error. Loads rows and creates a kept row."
 
 
 def test_the_id_adds_the_place_and_nothing_else():
