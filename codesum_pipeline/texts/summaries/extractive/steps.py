@@ -61,6 +61,7 @@ _AT_ONCE = re.compile(
     r"|times|tap|reduce|collect|Task|open|inject|fold|cond|case|match|switch|if)\b",
     re.I,
 )
+_NAMELESS = re.compile(r"=>|->|\blambda\b|\bfunc(?:tion)?\s*\(|\{\s*\|")
 _OPENED = ("{", "=>", "->", "do", "|", "in", "(")
 
 
@@ -164,7 +165,7 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
             continue
-        if code.class_made(call) or _is_put_off(lines, call.line):
+        if code.class_made(call) or (not call.when and _is_put_off(lines, call)):
             continue
         when = shown_code(call.when, own, _MAX_CONDITION_CHARS) if call.when else ""
         if call.when and not when:
@@ -176,10 +177,13 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
             yield step
 
 
-def _is_put_off(lines: Sequence[str], number: int) -> bool:
-    """Whether a line is in a function without a name that may be called later, or never."""
-    depth = _indent(lines[number - 1]) if number <= len(lines) else 0
-    for line in reversed(lines[1 : number - 1]):
+def _is_put_off(lines: Sequence[str], call: Fact) -> bool:
+    """Whether a call is in a function without a name that may be called later, or never."""
+    own = lines[call.line - 1] if call.line <= len(lines) else ""
+    depth, before = _indent(own), own.partition(call.text)[0]
+    if call.line > 1 and _NAMELESS.search(before) and not _AT_ONCE.search(before):
+        return True
+    for line in reversed(lines[1 : call.line - 1]):
         if _indent(line) < depth and line.strip():
             depth = _indent(line)
             opening = line.strip()
