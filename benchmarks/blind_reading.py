@@ -96,7 +96,10 @@ def draw_ids(before: Mapping[str, Row], after: Mapping[str, Row], *, seed: str) 
 
 def documents_of(home: Path, folder: Path) -> dict[str, Row]:
     """The documents of an indexed folder by id."""
-    return {str(row["id"]): row for row in rows_of(home, folder.name, "documents").values()}
+    found = {str(row["id"]): row for row in rows_of(home, folder.name, "documents").values()}
+    if not found:
+        raise SystemExit(f"{home} has no documents of {folder.name!r}: name the folder as its repository's key")
+    return found
 
 
 def shown_source(row: Row, folder: Path, rows: Mapping[str, Row]) -> list[str]:
