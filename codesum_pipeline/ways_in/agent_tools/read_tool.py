@@ -12,6 +12,7 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
+from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_result
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
@@ -207,11 +208,10 @@ def _text_of(item: ReadItem) -> str:
 
 def facts_of(document: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """What a document says besides its summary and signature, by the words that people and agents see."""
-    returns = document["returns"]
     return {
         "intent": document["business_intent"],
-        "inputs": [f"{each['name']}: {each['type']} - {each['description']}" for each in document["inputs"]],
-        "returns": f"{returns['type']}: {returns['type_summary']} {returns['details']}" if returns else "",
+        "inputs": told_inputs(document["inputs"]),
+        "returns": told_result(document["returns"], document["signature"] or ""),
         "side effects": document["side_effects"],
         "invariants": document["invariants"],
         "responsible for": document["responsibilities"],

@@ -1,6 +1,7 @@
 """What the text of a function states, in each family of languages: one headline, then effects of its code."""
 
 import pytest
+from msgspec import to_builtins
 
 from codesum_pipeline.foundation.data_model.document import PurposeSource, WrittenText
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -9,6 +10,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import language_o
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
+from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_result
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_in, function_of, summary_of
 
 PYTHON = '''
@@ -454,3 +456,21 @@ def test_a_name_alone_has_its_place_in_its_purpose():
     text = write_function(function_in("class Row:\n    def later(self):\n        g(1)\n", "Row.later")).text
 
     assert (text.summary, text.business_intent) == ("Later.", "Part of row in auth/login.")
+
+
+def test_of_fields_that_the_signature_shows_nothing_is_told():
+    source = (
+        'def find(rows: list, limit=5, *, key):\n    """Find.\n\n    :param key: by what rows are ordered\n    """\n'
+    )
+    untyped, typed = source + "    return [rows]\n", source.replace("key):", "key) -> list:") + "    return [rows]\n"
+    documented = 'def find(rows):\n    """Find rows.\n\n    :returns: the rows that match\n    """\n    return [rows]\n'
+    texts = [to_builtins(write_function(function_in(each)).text) for each in (untyped, typed, documented)]
+
+    assert told_inputs(texts[0]["inputs"]) == ["key:  - By what rows are ordered."]
+    assert [told_result(each["returns"], "def find(rows: list) -> list") for each in texts] == [
+        "",
+        "",
+        "list: The rows that match.",
+    ]
+    assert told_result(texts[0]["returns"], "def find(rows, limit=5, *, key)") == "list"
+    assert told_result(None, "def find()") == ""
