@@ -223,7 +223,7 @@ def write_module(folder: ModuleInput) -> ExtractiveText:
     is_root = folder.id in ("", ROOT_MODULE)
     return compose_text(
         folder,
-        [opening or theme or make_sentence(f"{listed}, such as {some}" if some else listed)],
+        [opening or theme or make_sentence(_holding(listed, some, len(folder.children)))],
         name=f"Folder {list_plain_names([folder.name], 1)}.",
         part="The repository's root folder." if is_root else f"Part of {folder_of(folder.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN,
@@ -231,6 +231,12 @@ def write_module(folder: ModuleInput) -> ExtractiveText:
         prose=prose.sentences,
         own=own_names(folder),
     )
+
+
+def _holding(listed: str, some: str, parts: int) -> str:
+    if listed and some:
+        return f"Holds {some} alone" if parts == 1 else f"{listed}, such as {some}"
+    return listed
 
 
 def _of(folder: ModuleInput, level: Level) -> list[ChildText]:

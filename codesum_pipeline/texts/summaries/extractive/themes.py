@@ -33,8 +33,12 @@ _DETAILS = (
     "Defines ", "Re-exports ", "Runs with ", "Holds ", "File that names ", "Top-level keys", "Lines of text",
     "Mentions ", "Changes its ", "Sets its ", "Raises ", "Returns ", "Prints", "Sleeps", "Reads the clock",
     "Draws random", "True when ", "Computes ", "Yields ", "Constructor of ", "Destructor of ", "Operator ",
-    "Is one of", "Tests: ",
+    "Is one of", "Tests: ", "Reads its ",
 )  # fmt: skip
+# What is true of many: said after what is more of its own.
+_COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Gets ", "Lists the ", "Describes ")
+# What such a text names are its words.
+_OF_WORDS = " that names "
 _MAX_HEADLINES = 3
 # A longer lead before a colon is no name.
 _NAME_WORDS = 4
@@ -54,10 +58,14 @@ def headline_of(child: ChildText) -> str:
         first = capitalize(rest) if rest and is_told and name.count(" ") < _NAME_WORDS else first
     said, name_said = split_identifier(first), split_identifier(_name_of(child))
     is_bare = " " not in first or said == name_said or not set(said) - {*name_said, *_KINDS_SAID}
-    return "" if is_bare or first.startswith(_DETAILS) else clip_text(first, _MAX_CHARS)
+    is_detail = first.startswith(_DETAILS) or _OF_WORDS in first or first == "Style sheet"
+    return "" if is_bare or is_detail else clip_text(first, _MAX_CHARS)
 
 
-_KINDS_SAID = ("file", "folder", "class", "the", "of")
+_KINDS_SAID = (
+    "file", "folder", "class", "module", "trait", "interface", "struct", "enum", "object", "type", "protocol", "union",
+    "record", "namespace", "the", "of",
+)  # fmt: skip
 
 
 def theme_of(children: Sequence[ChildText], *levels: Level, own_name: str) -> str:
@@ -68,6 +76,7 @@ def theme_of(children: Sequence[ChildText], *levels: Level, own_name: str) -> st
     ]
     found = [pair for pair in found if not _is_constructor(pair[0], own_name)]
     found = [pair for pair in found if is_public(pair[0])] or found
+    found.sort(key=lambda pair: pair[0].level is Level.FUNCTION and pair[1].startswith(_COMMON))
     if len(children) == 1 and children[0].level is Level.MODULE:
         # A folder that only holds another one is about the same.
         return make_sentence(next(iter(split_sentences(make_printable(children[0].summary), limit=1)), ""))
