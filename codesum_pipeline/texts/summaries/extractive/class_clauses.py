@@ -30,6 +30,8 @@ _TEST_BASES = frozenset(("test", "tests", "case", "suite", "spec"))
 _TESTS_BY_NAME = frozenset(("java", "kotlin", "c-sharp"))
 # In the others an enumeration's values may hold further data.
 _PLAIN_ENUMS = frozenset(("java", "kotlin", "c", "cpp", "c-sharp", "python", "typescript", "php"))
+# How methods of a stand-in begin, which is no test.
+_ACCESSORS = (("get",), ("set",), ("is",))
 _ENUM_BASES = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 # A type of TypeScript that is one of some texts.
 _NAMED_VALUES = re.compile(r"(export )?type \w+ = \|? ?[\"']")
@@ -63,7 +65,7 @@ def holds_tests(class_: ClassInput, words: Sequence[str]) -> bool:
     extends_tests = any(_last_word(base) in _TEST_BASES for base in class_.bases)
     if words[0] in ("test", "tests"):
         return (has_tests or extends_tests) and class_.language != "elixir"
-    is_usual = bool(own) and class_.language in _TESTS_BY_NAME
+    is_usual = class_.language in _TESTS_BY_NAME and any(name_words(name)[:1] not in _ACCESSORS for name in own)
     return words[-1] in ("test", "tests", "spec") and (has_tests or extends_tests or is_usual)
 
 
@@ -74,7 +76,8 @@ def is_error(class_: ClassInput, words: Sequence[str]) -> bool:
 
 def is_enumeration(class_: ClassInput) -> bool:
     head = [*class_.modifiers, *class_.signature.replace("(", " ").replace("{", " ").split()[:_HEAD_WORDS]]
-    return "enum" in head or any(base.rpartition(".")[2] in _ENUM_BASES for base in class_.bases)
+    extends_one = class_.language == "python" and any(base.rpartition(".")[2] in _ENUM_BASES for base in class_.bases)
+    return "enum" in head or extends_one
 
 
 def _last_word(base: str) -> str:

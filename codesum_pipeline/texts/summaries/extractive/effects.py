@@ -42,7 +42,7 @@ from codesum_pipeline.texts.summaries.extractive.known_calls import (
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, fold_word, telling_stems
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
-__all__ = ["Effect", "effects_in_prose", "effects_of", "operations_of"]
+__all__ = ["Effect", "effects_in_prose", "effects_of", "operations_in_prose", "operations_of"]
 
 # The effects from this one on say less than an error that is raised.
 _FIRST_MINOR = "await_tasks"
@@ -59,6 +59,15 @@ _MAX_SOURCE_CHARS = 100_000
 _MAX_PROSE_CHARS = 240
 # What says nothing without a message or a condition.
 _UNTELLING = ("fails", "raises an error", "throws an error", "returns an error", "panics")
+# What many functions do on the way: alone it says nothing of one.
+_VAGUE = frozenset(
+    (
+        "checks whether any value meets a condition", "checks whether all values meet a condition", "adds up values",
+        "finds the first value that meets a condition", "takes the last part of a path", "joins parts of a path",
+        "checks for a prefix", "checks for a suffix", "compares texts", "trims text", "filters values",
+        "takes the largest value", "takes the smallest value", "copies text",
+    )
+)  # fmt: skip
 # What an operation works on where its code does not name it.
 _ANY_VALUES = frozenset(map(fold_word, ["values", "text", "parts", "sequences"]))
 
@@ -116,6 +125,12 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     if len(text) > _MAX_PROSE_CHARS:
         text = parts[0] if parts and len(parts[0]) <= _MAX_PROSE_CHARS else clip_text(text, _MAX_PROSE_CHARS)
     return f"{capitalize(text)}{'' if text.endswith(('.', '…', '!', '?')) else '.'}" if text else ""
+
+
+def operations_in_prose(code: CodeFacts, headline: str) -> str:
+    """One sentence of what the function computes, if any of it says what this function is about."""
+    operations = operations_of(code)
+    return "" if all(one.brief in _VAGUE for one in operations) else effects_in_prose(operations, headline=headline)
 
 
 def _telling_words(effect: Effect) -> frozenset[str]:

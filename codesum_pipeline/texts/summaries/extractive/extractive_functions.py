@@ -28,13 +28,18 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     own_names,
     part_of,
 )
-from codesum_pipeline.texts.summaries.extractive.effects import Effect, effects_in_prose, effects_of, operations_of
+from codesum_pipeline.texts.summaries.extractive.effects import (
+    Effect,
+    effects_in_prose,
+    effects_of,
+    operations_in_prose,
+)
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose, said_as_written
-from codesum_pipeline.texts.summaries.extractive.steps import steps_in_prose
+from codesum_pipeline.texts.summaries.extractive.steps import delegation_in_prose, steps_in_prose
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -80,15 +85,17 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
     if not _is_told(headline, function.name):
-        statements.append(effects_in_prose(operations_of(code), headline=" ".join(statements)))
+        statements.append(operations_in_prose(code, " ".join(statements)))
         statements = [without_foreign_names(one, own) for one in statements]
         own = own.union(said_as_written(code))
-        if not headline.text.startswith("Reports whether "):
-            statements.append(results_in_prose(code, own))
+        result = results_in_prose(code, own)
+        is_answer = headline.text.startswith("Reports whether ")
+        statements.append("" if is_answer and result.startswith("Returns ") else result)
         statements.append(steps_in_prose(code, " ".join(statements), own))
+    said, is_by_name = list(filter(None, statements))[:_MAX_STATEMENTS], headline.source is PurposeSource.NAME
     return compose_text(
         function,
-        [*list(filter(None, statements))[:_MAX_STATEMENTS], "" if any(statements) else _fallback(code, literals)],
+        [*said, _fallback(code, literals, is_bare=not said) if len(said) <= is_by_name else ""],
         name=_name_of(code, around),
         part=part_of(_place(around, path, holder), holder),
         source=headline.source,
@@ -124,11 +131,13 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
     return Headline(clause, source, (facts.signature_line, facts.signature_line))
 
 
-def _fallback(code: CodeFacts, literals: Sequence[str]) -> str:
-    """What a text without any sentence says: texts in the code, else what it reads of its object."""
+def _fallback(code: CodeFacts, literals: Sequence[str], *, is_bare: bool) -> str:
+    """What a text that is a name alone says: texts in the code, else of whom it asks all, or what it reads."""
     if literals:
         return make_fact("Mentions", literals)
-    if code.is_constructor():
+    if delegation := delegation_in_prose(code):
+        return delegation
+    if code.is_constructor() or not is_bare:
         return ""
     fields = [name_in_words(field_name(one)) for one in code.facts.attributes if is_phrase(name_words(field_name(one)))]
     telling = [one for one in dict.fromkeys(fields) if not telling_stems(one) <= telling_stems(code.function.name)]

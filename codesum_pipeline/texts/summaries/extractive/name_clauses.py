@@ -194,7 +194,12 @@ def _new(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 def _on(rest: Sequence[str], evidence: NameEvidence) -> str:
     """A handler, or what registers one: then a function is handed in."""
-    if evidence.takes_function or not PREPOSITIONS.isdisjoint(rest) or not all(map(is_known, rest)):
+    if (
+        evidence.takes_function
+        or "test" in name_words(evidence.around)
+        or not PREPOSITIONS.isdisjoint(rest)
+        or not all(map(is_known, rest))
+    ):
         return ""
     spoken = " ".join(map(word_in_full, rest))
     if rest[-1] in EVENTS:

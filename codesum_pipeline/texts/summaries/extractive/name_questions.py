@@ -145,6 +145,9 @@ def marked_question(words: Sequence[str], evidence: NameEvidence) -> str:
         return question_clause(words, evidence)
     if not evidence.may_be_boolean and evidence.facts.returned:
         return ""
+    if evidence.owner[-1:] == ("policy",):
+        # `new?` of a policy is whether somebody may.
+        return ""
     if words[-1] in ("exist", "exists"):
         phrase = noun_phrase(words[:-1]) if len(words) > 1 else subject_of(evidence)
         return f"reports whether {phrase} exists" if phrase else ""

@@ -38,6 +38,8 @@ _ADJECTIVE_GERUNDS = grammar_words("adjective_gerunds")
 # A noun before one of these is no thing that comes back: `status_to_code`, `info_with`.
 _NO_BINDING = frozenset(("to", "with", "without", "into", "by", "as", "on", "via", "until"))
 _MIN_PLAIN = 4
+# Annotations stand in so many characters of a function.
+_HEAD_CHARS = 400
 _USUAL = 6
 _VERB_ENDS = ("ify", "lize", "rize", "nize", "tize")
 _COMPONENTS = frozenset(("javascript", "tsx", "typescript"))
@@ -64,6 +66,8 @@ def noun_clause(words: Sequence[str], evidence: NameEvidence) -> str:
         return fluent
     cut = next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), len(words))
     named, parts = words[:cut], prepositional_parts(words[cut:], evidence)
+    if words[cut : cut + 1] == ("from",) or "@Composable" in evidence.function.canonical_source[:_HEAD_CHARS]:
+        return ""
     if parts is None or not is_phrase(named) or not _is_result(named, evidence):
         return ""
     if not _NO_BINDING.isdisjoint(words[cut:]) or not all(map(_is_plain, named)):
@@ -201,7 +205,8 @@ def _component(words: Sequence[str], evidence: NameEvidence) -> str:
     """A component of a user interface gives back markup, and its name begins with a capital."""
     function = evidence.function
     returned = [one.text.lstrip("( ") for one in evidence.facts.returned if one.form is not Form.NOTHING]
-    is_one = function.language in _COMPONENTS and function.name[:1].isupper() and bool(returned)
-    if not is_one or not any(one.startswith(_MARKUP) for one in returned) or not is_phrase(words):
+    is_one = function.language in _COMPONENTS and any(one.startswith(_MARKUP) for one in returned)
+    is_composable = function.language == "kotlin" and "@Composable" in function.canonical_source[:_HEAD_CHARS]
+    if not function.name[:1].isupper() or not (is_one or is_composable) or not is_phrase(words):
         return ""
     return f"renders {noun_phrase(words)}"

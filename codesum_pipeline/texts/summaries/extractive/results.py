@@ -71,6 +71,8 @@ def said_as_written(code: CodeFacts) -> Iterator[str]:
 def _asked(code: CodeFacts, one: Fact) -> str:
     """`Returns the active users of its repository.`, of `self.repository.active_users()`."""
     words = name_words(one.names[-1]) if one.form is Form.CALL and 0 < len(one.names) <= _MAX_CHAIN else ()
+    if answer := _answer(one):
+        return answer
     phrase = "" if one.names[-1:] and one.names[-1] in _EVERYDAY else _phrase_of_answer(words)
     if len(words) == 1 == len(one.names) or any(not word.isalpha() for word in words):
         return ""
@@ -86,6 +88,15 @@ def _asked(code: CodeFacts, one: Fact) -> str:
     if not is_phrase(of) or (len(one.names) == _MAX_CHAIN and not is_own):
         return ""
     return make_sentence(f"Returns {phrase} of {'its' if is_own else 'the'} {' '.join(map(word_in_full, of))}")
+
+
+def _answer(one: Fact) -> str:
+    """`True when it has an ingredient choice.`, of `hasIngredientChoice()`."""
+    words = name_words(one.names[-1].rstrip("?")) if one.form is Form.CALL and one.names else ()
+    is_own = len(one.names) == 1 or one.names[:-1] in (("self",), ("this",))
+    if not is_own or words[:1] not in (("has",), ("have",)) or not is_phrase(words[1:]):
+        return ""
+    return make_sentence(f"True when it has {noun_phrase(words[1:], article='a')}")
 
 
 def _phrase_of_answer(words: Sequence[str]) -> str:

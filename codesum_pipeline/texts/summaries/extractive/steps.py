@@ -29,7 +29,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     grammar_words,
     verb_at,
 )
-from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems
+from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words, telling_stems
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _MOST_STEPS = 3
@@ -42,6 +42,12 @@ _DULL = grammar_words("dull_steps")
 _ASKING = grammar_words("asking_steps")
 # What names no thing where it stands last: `removeFirst`.
 _NO_OBJECTS = frozenset(("first", "last", "next", "all", "default", "range", "current", "previous"))
+# Asking these is asking the class above.
+_NO_OTHERS = ("super", "base", "parent")
+# Of these a plural is the object: `filter_rows`; others may be nouns with one: `query_params`.
+_TAKING_MANY = frozenset(
+    ("filter", "group", "sort", "map", "merge", "index", "request", "export", "record", "report", "track")
+)
 # Verbs that are about what is asked: `podcast.save()`.
 _TO_RECEIVER = grammar_words("of_receiver")
 # What is made everywhere, and errors.
@@ -140,8 +146,6 @@ class _CallEvidence(NameEvidence):
 
 def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
     """One sentence of at most three steps that `said` does not say; "" without any."""
-    if code.is_test():
-        return ""
     known, chosen = telling_stems(said), list[CalledStep]()
     steps = [*steps_of(code, own), *_made_things(code, known)]
     steps.sort(key=lambda step: step.line)
@@ -158,6 +162,18 @@ def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
     return make_sentence(in_a_row(clauses)) if clauses else ""
 
 
+def delegation_in_prose(code: CodeFacts) -> str:
+    """`Delegates to the client's delete by ID.`, of a function that is one call of something else; "" of others."""
+    calls = [one for one in code.facts.calls if one.names and one.names[-1] not in _EVERYDAY]
+    is_one = len(calls) == 1 and code.function.complexity <= 1 and not code.facts.writes and not code.is_constructor()
+    is_one = is_one and bool(calls[0].text) and calls[0].names[0] not in _NO_OTHERS and not code.is_test()
+    names = [name for name in calls[0].names if name not in RECEIVERS] if is_one else []
+    words = " ".join(name_in_words(name.strip("_*&$@!?"), code.prefix) for name in names[-2:])
+    if " " not in words or code.class_made(calls[0]) or telling_stems(words) <= telling_stems(code.function.name):
+        return ""
+    return make_sentence(f"Delegates to {words}")
+
+
 def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     """The steps in the order of the calls, each clause once."""
     lines, found = code.function.canonical_source.split("\n"), set[str]()
@@ -165,7 +181,7 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
             continue
-        if code.class_made(call) or (not call.when and _is_put_off(lines, call)):
+        if code.class_made(call) or (not call.when and _is_put_off(code, lines, call)):
             continue
         when = shown_code(call.when, own, _MAX_CONDITION_CHARS) if call.when else ""
         if call.when and not when:
@@ -177,13 +193,13 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
             yield step
 
 
-def _is_put_off(lines: Sequence[str], call: Fact) -> bool:
+def _is_put_off(code: CodeFacts, lines: Sequence[str], call: Fact) -> bool:
     """Whether a call is in a function without a name that may be called later, or never."""
     own = lines[call.line - 1] if call.line <= len(lines) else ""
     depth, before = _indent(own), own.partition(call.text)[0]
-    if call.line > 1 and _NAMELESS.search(before) and not _AT_ONCE.search(before):
+    if call.line > code.facts.signature_line and _NAMELESS.search(before) and not _AT_ONCE.search(before):
         return True
-    for line in reversed(lines[1 : call.line - 1]):
+    for line in reversed(lines[code.facts.signature_line : call.line - 1]):
         if _indent(line) < depth and line.strip():
             depth = _indent(line)
             opening = line.strip()
@@ -234,16 +250,21 @@ def _is_verb_in_call(verb: Verb, words: Sequence[str]) -> bool:
     """Whether a called name, whose result is taken, can only begin with a verb."""
     rest = words[verb.length :]
     if verb.base in ALSO_NOUNS:
-        return not PREPOSITIONS.isdisjoint(rest[1:-1])
+        return not PREPOSITIONS.isdisjoint(rest[1:-1]) or (
+            verb.base in _TAKING_MANY and bool(rest) and is_plural(rest[-1])
+        )
     return verb.base not in MODIFIERS or (bool(rest) and (is_plural(rest[-1]) or not PREPOSITIONS.isdisjoint(rest[1:])))
 
 
 def _source_of(words: Sequence[str], call: Fact, when: str) -> CalledStep | None:
     """`event.getClickedBlock()`: what it gets, and from where; None of what its own object gives."""
     holder = name_words(call.names[-2].strip("_*&$@")) if len(call.names) == 2 else ()
-    if call.names[0] in RECEIVERS or not is_phrase(holder) or not is_phrase(words[1:]) or set(words[1:]) <= {*holder}:
+    is_own = len(call.names) == 1 or call.names[:-1] == ("self",) or call.names[:-1] == ("this",)
+    if not (is_own and len(words) > 2) and not (is_phrase(holder) and call.names[0] not in RECEIVERS):
         return None
-    clause = f"gets {noun_phrase(words[1:])} from {noun_phrase(holder)}"
+    if not is_phrase(words[1:]) or set(words[1:]) <= {*holder}:
+        return None
+    clause = f"gets {noun_phrase(words[1:])}{'' if is_own else f' from {noun_phrase(holder)}'}"
     return CalledStep(clause, call.line, False, when, is_minor=True) if len(clause) <= _MAX_CLAUSE_CHARS else None
 
 

@@ -26,7 +26,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     grammar_words,
     verb_at,
 )
-from codesum_pipeline.texts.summaries.extractive.words import word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _MODIFIED = grammar_words("modified")
 _HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
@@ -80,6 +80,9 @@ def _lead(verb: Verb, words: Sequence[str], evidence: NameEvidence, *, is_base: 
 
 def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool:
     """Whether the first word is a verb, and no noun or modifier of one."""
+    if len(words) > 1 and set(words) <= set(name_words(evidence.return_type)):
+        # `fetchRequest` gives an `NSFetchRequest`.
+        return False
     rest = words[verb.length :]
     if verb.base in ("list", "count"):
         head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")

@@ -459,9 +459,7 @@ def test_a_name_alone_has_its_place_in_its_purpose():
 
 
 def test_of_fields_that_the_signature_shows_nothing_is_told():
-    source = (
-        'def find(rows: list, limit=5, *, key):\n    """Find.\n\n    :param key: how rows are ordered\n    """\n'
-    )
+    source = 'def find(rows: list, limit=5, *, key):\n    """Find.\n\n    :param key: how rows are ordered\n    """\n'
     untyped, typed = source + "    return [rows]\n", source.replace("key):", "key) -> list:") + "    return [rows]\n"
     documented = 'def find(rows):\n    """Find rows.\n\n    :returns: the rows that match\n    """\n    return [rows]\n'
     texts = [to_builtins(write_function(function_in(each)).text) for each in (untyped, typed, documented)]

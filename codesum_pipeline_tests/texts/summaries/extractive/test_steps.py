@@ -110,8 +110,23 @@ def test_what_a_text_says_already_is_no_step():
     assert steps_in("app.py", source, "start", said="Loads settings of a user.") == "Opens the connection."
 
 
-def test_a_test_has_no_steps():
-    assert steps_in("test_app.py", "def test_start(app):\n    open_connection()\n", "test_start") == ""
+def test_a_test_says_what_it_does_without_its_checks():
+    source = "def test_start(app):\n    open_connection()\n    assert_started(app)\n"
+
+    assert steps_in("test_app.py", source, "test_start") == "Opens the connection."
+
+
+@pytest.mark.parametrize(
+    ("source", "summary"),
+    [
+        ("def later(self, path):\n    self.client.do_ahead(path)\n", "Delegates to client do ahead."),
+        ("def later(self, path):\n    return super().later(path)\n", "Later."),
+        ("def later(self, path):\n    return ahead(path)\n", "Later."),
+        ("def later(self, path):\n    if path:\n        client.do_ahead(path)\n", "Later."),
+    ],
+)
+def test_a_function_that_only_asks_another_says_whom(source, summary):
+    assert write_function(function_in(source)).text.summary == summary
 
 
 def test_an_author_who_says_more_than_the_name_is_not_interrupted():

@@ -50,7 +50,7 @@ OPENINGS = {
         ".github/workflows/test.yml",
         WORKFLOW,
         "yaml",
-        "Runs continuous integration on GitHub. Top-level keys: name, on, jobs.",
+        "Is a workflow of GitHub Actions. Top-level keys: name, on, jobs.",
     ),
     "pyproject": (
         "pyproject.toml",
