@@ -43,6 +43,10 @@ _LEGAL = re.compile(
 )
 
 
+# One line right above a value is about that.
+_ASSIGNMENT = re.compile(r"\n[ \t]*(?:export |local |readonly |declare )?[A-Za-z_]\w{0,80}[ \t]?=(?!=)")
+
+
 class Comments:
     """The comments of one file, found by where they end."""
 
@@ -94,7 +98,8 @@ class Comments:
         leading = [node for node in free if node.start_byte < first and not _DIRECTIVE.match(self._raw(node))]
         for run in self._runs(leading):
             comment = doc_text([self._raw(node) for node in run])
-            if comment and not _LEGAL.search(comment) and not self._raw(run[0]).startswith("#!"):
+            is_about_file = not _LEGAL.search(comment) and not self._raw(run[0]).startswith("#!")
+            if comment and is_about_file and not (len(run) == 1 and _ASSIGNMENT.match(self._text, self.end_of(run[0]))):
                 return tuple(run)
         return ()
 

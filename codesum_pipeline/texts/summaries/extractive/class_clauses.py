@@ -32,6 +32,7 @@ _TESTS_BY_NAME = frozenset(("java", "kotlin", "c-sharp"))
 _PLAIN_ENUMS = frozenset(("java", "kotlin", "c", "cpp", "c-sharp", "python", "typescript", "php"))
 # How methods of a stand-in begin, which is no test.
 _ACCESSORS = (("get",), ("set",), ("is",))
+_TOOLS = frozenset(("helper", "handler", "manager", "service", "controller", "listener", "api", "utils", "client"))
 _ENUM_BASES = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 # A type of TypeScript that is one of some texts.
 _NAMED_VALUES = re.compile(r"(export )?type \w+ = \|? ?[\"']")
@@ -88,7 +89,8 @@ def _last_word(base: str) -> str:
 def _tests(words: Sequence[str]) -> str:
     rest = words[1:] if words[0] in ("test", "tests") else words[:-1]
     rest = rest[:-1] if rest[-1:] in (("test",), ("tests",), ("case",)) else rest
-    phrase = noun_phrase(rest) or action_phrase(rest, form="ing")
+    is_thing = rest[-1:] and (rest[-1] in _AGENTS or rest[-1] in _TOOLS)
+    phrase = noun_phrase(rest) or ("" if is_thing else action_phrase(rest, form="ing"))
     return f"tests {phrase}" if phrase else ""
 
 

@@ -106,6 +106,8 @@ def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:
     own = {child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children}
     only_holds = own <= {class_.name, "constructor", "__init__", "init"}
     verb = verb_at(words)
+    if words[-1] in ("endpoint", "api", "http"):
+        return ""
     if head == "request" or (only_holds and head in _ASKING and class_.fields):
         asked = action_phrase(words, form="said")
         return f"asks to {asked}" if asked else ""

@@ -120,7 +120,8 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
     done = [one.brief for one in new if one.kind != "raises"][:limit]
     done = [] if done == ["logs"] else done
     failures = [one.brief for one in new if one.kind == "raises" and one.brief not in _UNTELLING][:1]
-    parts = [in_a_row(done)] if done else []
+    # "Prints and sets its rows" would print them.
+    parts = [in_a_row(sorted(done, key=lambda brief: " " not in brief))] if done else []
     text = "; ".join([*parts, *failures])
     if len(text) > _MAX_PROSE_CHARS:
         text = parts[0] if parts and len(parts[0]) <= _MAX_PROSE_CHARS else clip_text(text, _MAX_PROSE_CHARS)

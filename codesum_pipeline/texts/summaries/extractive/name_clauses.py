@@ -14,7 +14,7 @@ from codesum_pipeline.texts.summaries.extractive.conventional_names import conve
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
-from codesum_pipeline.texts.summaries.extractive.noun_names import noun_clause
+from codesum_pipeline.texts.summaries.extractive.noun_names import is_component, noun_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_known,
@@ -127,6 +127,8 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
     if name.endswith("=") or "setter" in function.modifiers or "set" in function.modifiers:
         phrase = noun_phrase(words)
         return f"sets {phrase}" if phrase else ""
+    if name[:1].isupper() and is_component(evidence):
+        return noun_clause(words, evidence)
     rules = (question_clause, _special_clause, verb_clause, _noun_first, noun_clause)[name.endswith("!") :]
     return next(filter(None, (rule(words, evidence) for rule in rules)), "")
 

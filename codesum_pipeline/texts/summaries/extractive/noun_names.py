@@ -201,12 +201,17 @@ def _what_of_owner(words: Sequence[str], evidence: NameEvidence) -> str:
     return f"the {spoken} of {evidence.owner_in_words}" if evidence.owner else noun_phrase(words)
 
 
-def _component(words: Sequence[str], evidence: NameEvidence) -> str:
-    """A component of a user interface gives back markup, and its name begins with a capital."""
+def is_component(evidence: NameEvidence) -> bool:
+    """Whether a function with a capital is a part of a user interface, named after what it shows."""
     function = evidence.function
     returned = [one.text.lstrip("( ") for one in evidence.facts.returned if one.form is not Form.NOTHING]
-    is_one = function.language in _COMPONENTS and any(one.startswith(_MARKUP) for one in returned)
+    is_markup = function.language in _COMPONENTS and any(one.startswith(_MARKUP) for one in returned)
     is_composable = function.language == "kotlin" and "@Composable" in function.canonical_source[:_HEAD_CHARS]
-    if not function.name[:1].isupper() or not (is_one or is_composable) or not is_phrase(words):
+    return function.name[:1].isupper() and (is_markup or is_composable)
+
+
+def _component(words: Sequence[str], evidence: NameEvidence) -> str:
+    """A component of a user interface gives back markup, and its name begins with a capital."""
+    if not is_component(evidence) or not is_phrase(words):
         return ""
     return f"renders {noun_phrase(words)}"

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.document import PurposeSource
@@ -154,6 +155,8 @@ _PEM = re.compile(r"\s*-----BEGIN ([A-Z0-9 ]{3,40})-----")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_-]*+")
 # Prose has no words as long as a line of encoded data.
 _ENCODED_CHARS, _ENCODED_RUN = 4000, 60
+_HEADING = re.compile(r"<(title|h[12])(?: [^<>]{0,200})?>\s{0,80}+([^<>]{3,80}?)\s{0,80}+</\1", re.I)
+_MOST_HEADINGS = 5
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,40}")
 
 
@@ -178,6 +181,8 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
 def is_prose(file: TextFileInput) -> bool:
     """Whether a text file is written for readers, as a README is."""
     language = file.language.lower()
+    if _ending(file) in _KINDS_OF_FILES:
+        return False
     return language in _PROSE_KINDS or (language in ("", "unknown") and _ending(file) in _PROSE_ENDINGS)
 
 
@@ -266,8 +271,21 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
     statements = [known, *comment[:2]]
     if not any(statements):
         kind = _KINDS_OF_FILES.get(_ending(file), "")
+        heading = _heading(file.text)
+        if kind and heading:
+            words = [(heading, PARAMETER), *((name, BODY) for name in names[:20])]
+            return _written(file, [f'{kind} "{heading}"'], words, [])
         statements = [make_fact(f"{kind or 'File'} that names", list_names(names, _MAX_SHOWN)) or kind]
     return _written(file, statements, [(name, BODY) for name in names[:20]], comment)
+
+
+def _heading(text: str) -> str:
+    """The title of a page or its first heading, if it is plain text."""
+    for match in islice(_HEADING.finditer(text[:_SCANNED_CHARS]), _MOST_HEADINGS):
+        heading = make_printable(match[2])
+        if sum(map(str.isalpha, heading)) > 2 and not any(mark in heading for mark in "{}<>%$"):
+            return heading
+    return ""
 
 
 def _rare_identifiers(text: str) -> list[str]:

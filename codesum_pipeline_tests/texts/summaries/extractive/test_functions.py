@@ -214,7 +214,7 @@ SUMMARIES = {
     ("session.py", "ages"): "Yield ages. Oldest first.",
     ("session.py", "is_open"): "Reports whether a gate is open.",
     ("session.py", "by_name"): "By name.",
-    ("mail.rb", "deliver"): "Logs and changes its state; raises an argument error: no … given.",
+    ("mail.rb", "deliver"): "Changes its state and logs; raises an argument error: no … given.",
     ("loop.c", "uv__loop_close"): "Closes the loop. Changes its argument loop.",
     ("config.lua", "read_config"): (
         "Reads the config from a path. Opens a file for reading; raises an error: cannot open the config."
