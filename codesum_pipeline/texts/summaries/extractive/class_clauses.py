@@ -62,7 +62,7 @@ def class_clause(class_: ClassInput, words: Sequence[str]) -> str:
 def holds_tests(class_: ClassInput, words: Sequence[str]) -> bool:
     """Whether a class holds tests: its name says so, and a test in it, its base or its language confirms it."""
     own = [child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children]
-    has_tests = any(name_words(name)[:1] == ("test",) for name in own)
+    has_tests = any(name_words(name)[:1] == ("test",) for name in own if name != class_.name)
     extends_tests = any(_last_word(base) in _TEST_BASES for base in class_.bases)
     if words[0] in ("test", "tests"):
         return (has_tests or extends_tests) and class_.language != "elixir"

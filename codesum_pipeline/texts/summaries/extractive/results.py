@@ -28,9 +28,28 @@ _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 # A condition that only says whether the call before it failed.
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
 # Names of calls that name no thing that comes back.
-_NO_ANSWERS = frozenset(("post", "put", "patch", "head", "all", "one", "of", "build", "invoke", "delay"))
+_NO_ANSWERS = frozenset(
+    (
+        "post",
+        "put",
+        "patch",
+        "head",
+        "all",
+        "one",
+        "of",
+        "build",
+        "invoke",
+        "delay",
+        "scope",
+        "block",
+        "transaction",
+        "lock",
+    )
+)
 # Numbers that say no more than how it went.
 _STATUSES = frozenset(("0", "1", "-1"))
+# `vector_to_rows` names what is done; `badge_for_episode` what comes back.
+_OF_RESULTS = ("of", "for", "by", "in")
 # A name of a value: it begins with a small letter, and is not called.
 _VARIABLE = re.compile(r"(?<![\w.])[a-z_]\w{0,60}\b(?!\s?\()")
 _COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
@@ -107,6 +126,8 @@ def _phrase_of_answer(words: Sequence[str]) -> str:
     named, rest = noun_phrase(words[:at]), words[at + 1 :]
     if at == len(words) or not named:
         return named
+    if words[at] not in _OF_RESULTS:
+        return ""
     return f"{named} {words[at]} {noun_phrase(rest)}" if is_phrase(rest) else ""
 
 

@@ -42,6 +42,8 @@ _DULL = grammar_words("dull_steps")
 _ASKING = grammar_words("asking_steps")
 # What names no thing where it stands last: `removeFirst`.
 _NO_OBJECTS = frozenset(("first", "last", "next", "all", "default", "range", "current", "previous"))
+# Shorter names say nothing.
+_SHORT_NAME = 2
 # Asking these is asking the class above.
 _NO_OTHERS = ("super", "base", "parent")
 # Of these a plural is the object: `filter_rows`; others may be nouns with one: `query_params`.
@@ -167,7 +169,9 @@ def delegation_in_prose(code: CodeFacts) -> str:
     calls = [one for one in code.facts.calls if one.names and one.names[-1] not in _EVERYDAY]
     is_one = len(calls) == 1 and code.function.complexity <= 1 and not code.facts.writes and not code.is_constructor()
     is_one = is_one and bool(calls[0].text) and calls[0].names[0] not in _NO_OTHERS and not code.is_test()
-    names = [name for name in calls[0].names if name not in RECEIVERS] if is_one else []
+    names = [name for name in calls[0].names if name not in RECEIVERS and len(name) > _SHORT_NAME] if is_one else []
+    if not names or names[-1] != calls[0].names[-1] or not PREPOSITIONS.isdisjoint(name_words(names[-1])[:1]):
+        return ""
     words = " ".join(name_in_words(name.strip("_*&$@!?"), code.prefix) for name in names[-2:])
     if " " not in words or code.class_made(calls[0]) or telling_stems(words) <= telling_stems(code.function.name):
         return ""
@@ -217,12 +221,12 @@ def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[CalledStep]
     """The objects that it creates, as one step."""
     if code.is_constructor():
         return
-    raised = {one.line for one in code.facts.raises}
+    raised, lines = {one.line for one in code.facts.raises}, code.function.canonical_source.split("\n")
     made: dict[str, int] = {}
     for call in code.facts.calls[:_MOST_CALLS]:
         words = name_words(code.class_made(call))
         is_telling = words and words[-1] not in _NO_MADE and not telling_stems(" ".join(words)) <= known
-        if is_telling and call.line not in raised and is_phrase(words):
+        if is_telling and call.line not in raised and is_phrase(words) and not _is_put_off(code, lines, call):
             made.setdefault(noun_phrase(words, article="a"), call.line)
     if made:
         yield CalledStep(f"creates {in_a_row([*made][:_MOST_STEPS])}", min(made.values()), False, is_minor=True)

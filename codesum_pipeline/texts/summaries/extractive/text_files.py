@@ -155,6 +155,9 @@ _PEM = re.compile(r"\s*-----BEGIN ([A-Z0-9 ]{3,40})-----")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_-]*+")
 # Prose has no words as long as a line of encoded data.
 _ENCODED_CHARS, _ENCODED_RUN = 4000, 60
+# A page of a manual in troff, and what it says that its subject is.
+_MANUAL = re.compile(r"[.']\\\"|\.(?:Dd|TH|Sh|SH) ")
+_MANUAL_NAME = re.compile(r"^\.Nd (.{3,120})$|^\.S[Hh] \"?NAME\"?\n.{1,80}?(?:\\-|--| - ) ?(.{3,120})$", re.M)
 _HEADING = re.compile(r"<(title|h[12])(?: [^<>]{0,200})?>\s{0,80}+([^<>]{3,80}?)\s{0,80}+</\1", re.I)
 _MOST_HEADINGS = 5
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,40}")
@@ -167,6 +170,9 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
         return _alike(file, known)
     if encoding := _encoding(file.text):
         return _written(file, [known or encoding], [(file.name, NAME)], [])
+    if manual := _MANUAL.match(file.text[:_SCANNED_CHARS]) and _MANUAL_NAME.search(file.text[:_SCANNED_CHARS]):
+        subject = (manual[1] or manual[2]).strip()
+        return _written(file, [f"Manual page: {subject}"], [(subject, PARAMETER)], [])
     if file.language == "csv":
         columns = list_first(_columns(file.text), _MAX_SHOWN)
         return _written(file, [known, make_fact("Table with the columns", columns)], [(columns, PARAMETER)], [])

@@ -37,6 +37,7 @@ _DETAILS = (
 )  # fmt: skip
 # What is true of many: said after what is more of its own.
 _COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Gets ", "Lists the ", "Describes ")
+_STYLES = (".css", ".scss", ".less", ".sass", ".svg")
 # What such a text names are its words.
 _OF_WORDS = " that names "
 _MAX_HEADLINES = 3
@@ -48,9 +49,13 @@ _MAX_CHARS = 120
 def headline_of(child: ChildText) -> str:
     """The first sentence of a child's text, without the mark at its end; "" where it only spells the name or says a
     detail. Of what is itself about several things it is the first."""
-    if child.is_placeholder:
+    if child.is_placeholder or child.name.endswith(_STYLES):
         return ""
-    first = next(iter(split_sentences(make_printable(child.summary), limit=1)), "").rstrip(".").partition("; ")[0]
+    whole = next(iter(split_sentences(make_printable(child.summary), limit=1)), "").rstrip(".")
+    first, several, _ = whole.partition("; ")
+    if several and child.level is Level.MODULE:
+        # One thing of many in a folder is not what that is about.
+        return ""
     if child.level in (Level.FILE, Level.MODULE) and first[:1].isupper():
         # `Router: matches a path` of a file: the name of the only class says no more.
         name, _, rest = first.partition(": ")

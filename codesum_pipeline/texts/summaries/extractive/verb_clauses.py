@@ -28,6 +28,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
 )
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
+_RAILS_PARAMETERS = ("params",)
 _MODIFIED = grammar_words("modified")
 _HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
 _HARDLY_MODIFIED = grammar_words("hardly_modified")
@@ -84,6 +85,9 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
         # `fetchRequest` gives an `NSFetchRequest`.
         return False
     rest = words[verb.length :]
+    if (verb.base in ALSO_NOUNS and rest[:1] and rest[0] in VERBS - ALSO_NOUNS) or rest == _RAILS_PARAMETERS:
+        # `cap_drop_root` is about capabilities, `estimate_params` are parameters.
+        return False
     if verb.base in ("list", "count"):
         head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
         return is_plural(head) and bool(evidence.facts.calls or evidence.parameters)
