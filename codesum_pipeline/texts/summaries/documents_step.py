@@ -30,7 +30,7 @@ from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers
 from codesum_pipeline.texts.summaries.text_history import append_history
 
 # Rises when a column of `documents` that comes from no text is filled in another way.
-DOCUMENTS_VERSION = "2"
+DOCUMENTS_VERSION = "3"
 
 Integers = npt.NDArray[np.integer[Any]]
 
@@ -168,10 +168,18 @@ def _contexts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
 
 
 def _signature_summaries(signatures: pa.ChunkedArray, returns: pa.ChunkedArray) -> pa.Array:
-    """The signature, and what comes back where the text says so; None without a signature."""
+    """The signature, and what comes back where the text says so and the signature does not; None without one."""
     returned = pc.struct_field(returns, "type_summary").to_pylist()
     pairs = zip(signatures.to_pylist(), returned, strict=True)
-    return pa.array([f"{one}: {two}" if one is not None and two else one for one, two in pairs], pa.string())
+    return pa.array(
+        [f"{one}: {two}" if one and two and not _shows(one, two) else one for one, two in pairs], pa.string()
+    )
+
+
+def _shows(signature: str, returned: str) -> bool:
+    """Whether a signature has the type that is said to come back: `returns str` of `def name() -> str`."""
+    kind = returned.removeprefix("returns ").removeprefix("yields ").partition(", as ")[0]
+    return kind != returned and kind in signature
 
 
 def _real_lines(citations: pa.ChunkedArray, line_maps: pa.ChunkedArray, places: Integers) -> pa.ListArray:
