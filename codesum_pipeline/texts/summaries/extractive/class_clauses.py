@@ -32,6 +32,7 @@ _TESTS_BY_NAME = frozenset(("java", "kotlin", "c-sharp"))
 _PLAIN_ENUMS = frozenset(("java", "kotlin", "c", "cpp", "c-sharp", "python", "typescript", "php"))
 # How methods of a stand-in begin, which is no test.
 _ACCESSORS = (("get",), ("set",), ("is",))
+_MAKING = (("create",), ("make",), ("build",), ("new",), ("of",), ("produce",))
 _TOOLS = frozenset(("helper", "handler", "manager", "service", "controller", "listener", "api", "utils", "client"))
 _ENUM_BASES = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 # A type of TypeScript that is one of some texts.
@@ -140,6 +141,8 @@ def _acts(class_: ClassInput, words: Sequence[str]) -> str:
     members = {word for name in names if name != class_.name for word in name_words(name)[-1:]}
     base = BASE_OF_THIRD.get(_AGENTS[words[-1]].partition(" ")[0], "")
     does_so = any(name_words(name)[:1] == (base,) for name in names)
+    if _AGENTS[words[-1]] == "creates" and not any(name_words(name)[:1] in _MAKING for name in names):
+        return ""
     is_confirmed = does_so or rest[-1] in _PLAIN_FORMATS or not members.isdisjoint((rest[-1], pluralize(rest[-1])))
     return f"{_AGENTS[words[-1]]} {_spoken_many(rest)}" if is_confirmed else ""
 

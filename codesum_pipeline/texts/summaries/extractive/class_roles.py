@@ -42,7 +42,7 @@ def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
     if head == "controller":
         return _controller(class_, rest)
     if head in _ACCESS and is_phrase(rest):
-        return f"gives access to stored {many(rest)}"
+        return f"gives access to {many(rest)}"
     return _role(class_, head, rest) if head in _ROLES else ""
 
 

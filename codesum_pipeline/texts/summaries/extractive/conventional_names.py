@@ -82,6 +82,9 @@ def _action(language: str, evidence: NameEvidence) -> str:
         return ""
     if language == "ruby" and not is_plural(words[-2]) and pluralize(words[-2]) != words[-2]:
         return ""
+    if evidence.facts.writes and not any(singular(words[-2]) in one.text.lower() for one in evidence.facts.writes):
+        # The action is about something else.
+        return ""
     thing = (*words[:-2], singular(words[-2]))
     one = noun_phrase(thing, article="a")
     if not one.startswith(("a ", "an ")):

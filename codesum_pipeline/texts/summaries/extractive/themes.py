@@ -41,6 +41,8 @@ _STYLES = (".css", ".scss", ".less", ".sass", ".svg")
 # What such a text names are its words.
 _OF_WORDS = " that names "
 _MAX_HEADLINES = 3
+# Of more functions than these so many must say what they do: one in four.
+_FEW, _LEAST_SHARE = 6, 4
 # A longer lead before a colon is no name.
 _NAME_WORDS = 4
 _MAX_CHARS = 120
@@ -80,6 +82,10 @@ def theme_of(children: Sequence[ChildText], *levels: Level, own_name: str) -> st
         (one, headline) for one in rank_children(children) if one.level in levels and (headline := headline_of(one))
     ]
     found = [pair for pair in found if not _is_constructor(pair[0], own_name)]
+    functions = sum(one.level is Level.FUNCTION for one in children)
+    if len(found) * _LEAST_SHARE < functions and functions > _FEW:
+        # A few of many are not what it is about.
+        return ""
     found = [pair for pair in found if is_public(pair[0])] or found
     found.sort(key=lambda pair: pair[0].level is Level.FUNCTION and pair[1].startswith(_COMMON))
     if len(children) == 1 and children[0].level is Level.MODULE:

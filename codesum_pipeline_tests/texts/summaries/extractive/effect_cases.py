@@ -69,7 +69,7 @@ EFFECTS = {
     "typescript": {
         "await fs.promises.mkdir(a)": "creates a folder",
         "crypto.createHash(b)": "computes a hash",
-        "process.exit(1)": "ends the process",
+        "process.exit(1)": "can end the process",
         'localStorage.setItem("a", b)': "changes the browser's storage",
         'console.error("cannot reach the server")': "logs an error: cannot reach the server",
         'document.createElement("p")': "changes the page",

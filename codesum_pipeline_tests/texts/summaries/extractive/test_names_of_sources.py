@@ -111,7 +111,7 @@ def test_functions_of_real_sources_are_read(language, path, source, clauses):
         pytest.param("Tells that an order was placed", "OrderPlacedEvent", {}, id="an event"),
         pytest.param("Answers requests about users", "UserController", {"language": "php"}, id="a web controller"),
         pytest.param("Controls the login view", "LoginViewController", {"language": "swift"}, id="a view controller"),
-        pytest.param("Gives access to stored orders", "OrderRepository", {}, id="a repository"),
+        pytest.param("Gives access to orders", "OrderRepository", {}, id="a repository"),
         pytest.param("Is a command that exports users", "ExportUsersCommand", {"members": "execute"}, id="a command"),
         pytest.param("Is a migration that adds an index to posts", "AddIndexToPosts", {"bases": "Migration"},
                      id="a migration"),
