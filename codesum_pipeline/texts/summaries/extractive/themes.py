@@ -3,6 +3,7 @@
 A headline is the first sentence of a text. One that only spells the name says nothing, and is left out.
 """
 
+import re
 from collections.abc import Sequence
 
 from codesum_pipeline.foundation.data_model.document import Level
@@ -102,8 +103,11 @@ def _is_constructor(child: ChildText, owner: str) -> bool:
     return child.level is Level.FUNCTION and (bare_name(child) == owner or not is_chosen_name(bare_name(child)))
 
 
+_LEAD = re.compile(r"this (?:method|function|class|module|file) (?:is (?:responsible|used) (?:for|to) )?", re.I)
+
+
 def _said(child: ChildText, headline: str, own_name: str) -> str:
-    text = lower_first(headline)
+    text = lower_first(_LEAD.sub("", headline, count=1) if _LEAD.match(headline) else headline)
     name = name_in_words(_name_of(child))
     lead, _, rest = text.partition(": ")
     is_named = bool(rest) and lead.count(" ") < _NAME_WORDS
