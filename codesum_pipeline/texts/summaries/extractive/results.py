@@ -24,6 +24,7 @@ _VALUES = (Form.TRUTH, Form.NOTHING, Form.NUMBER, Form.TEXT, Form.NAME)
 _MAX_SOURCE_CHARS = 20_000
 _MAX_CHAIN = 3
 _EVERYDAY = word_set("everyday_calls")
+_EVERYDAY_NAMES = frozenset(map(str.lower, _EVERYDAY))
 _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 # A condition that only says whether the call before it failed.
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
@@ -80,11 +81,10 @@ def _constant(one: Fact) -> str:
     return make_sentence(f"Returns {make_printable(one.text)}") if is_telling else ""
 
 
-def said_as_written(code: CodeFacts) -> Iterator[str]:
+def said_as_written(code: CodeFacts) -> frozenset[str]:
     """The names that a sentence may say: of variables, and of what every program of a language calls."""
-    yield from (name.lower() for name in _EVERYDAY)
-    for match in _VARIABLE.finditer(code.function.canonical_source[:_MAX_SOURCE_CHARS]):
-        yield match[0].lower()
+    source = code.function.canonical_source[:_MAX_SOURCE_CHARS]
+    return _EVERYDAY_NAMES.union(map(str.lower, _VARIABLE.findall(source)))
 
 
 def _asked(code: CodeFacts, one: Fact) -> str:
