@@ -12,7 +12,7 @@ _SHORTEST_RULE = 5
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 _TASK = re.compile(r"\W{0,10}(?:TODO|FIXME|HACK|XXX|BUG|WIP|TBD|DEPRECATED|todo|fixme|Todo|Fixme)\b")
-_SECTION = re.compile(r"\W{0,10}(?:MARK|PRAGMA|SECTION|region|endregion|mark)\b\s{0,5}[:-]?")
+_SECTION = re.compile(r"\W{0,10}(?:MARK|PRAGMA|SECTION|region|endregion|mark|Mark(?=\s{0,3}[:-]))\b\s{0,5}[:-]?")
 _RULED = re.compile(r"^\W{0,4}([-=*#~+_/—─])\1{2}|([-=*#~+_/—─])\2{2}\W{0,4}$")
 _LINK = re.compile(r"https?://\S+")
 # Notes to tools: `swift-format-ignore: …`, `@!parse`.

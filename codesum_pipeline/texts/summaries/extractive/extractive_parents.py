@@ -60,7 +60,9 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     doc = docstring_of(class_)
     opening, _ = opening_of(doc)
     kind = _kind(class_)
-    fields = list(filter(None, (_field_name(one, class_.language) for one in class_.fields)))
+    # What an enumeration holds beside its values is declared with a type.
+    values = [one for one in class_.fields if ": " not in one] if kind == "enum" else []
+    fields = list(filter(None, (_field_name(one, class_.language) for one in values or class_.fields)))
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
     are_all = len(class_.fields) < MAX_FACTS

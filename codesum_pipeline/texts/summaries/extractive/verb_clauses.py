@@ -28,6 +28,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
 )
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
+_ACTIONS = ("create", "destroy", "update", "show", "edit", "delete")
 _RAILS_PARAMETERS = ("params",)
 _MODIFIED = grammar_words("modified")
 _HARDLY_MODIFIERS = grammar_words("hardly_modifiers")
@@ -201,6 +202,16 @@ def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str
 
 def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     """The object of a verb that is a whole name."""
+    if evidence.owner[-1:] == ("controller",) and verb.base in (
+        "create",
+        "destroy",
+        "update",
+        "show",
+        "edit",
+        "delete",
+    ):
+        # An action is about what the controller is for.
+        return ""
     named = evidence.first_parameter
     if evidence.label:
         is_usual = evidence.label in _WITHOUT_OBJECT.get(verb.base, ())
