@@ -39,6 +39,11 @@ def test_a_class_without_its_authors_words_says_what_its_public_methods_do():
 
 OPENINGS = {
     "an author's words": ({"docstring": "Lets people in. By key."}, "python", "Lets people in. By key."),
+    "an enum with a field": (
+        {"name": "Colour", "modifiers": ("enum",), "fields": ("RED", "GREEN", "code: int")},
+        "python",
+        "Lists the possible colours: red, green.",
+    ),
     "an enum": (
         {"name": "Colour", "modifiers": ("enum",), "fields": ("RED", "GREEN")},
         "python",
