@@ -16,7 +16,9 @@ def docstrings(language: str, source: str) -> list[str | None]:
         pytest.param("javascript", "// ---- Helpers ----\nfunction add() {}\n", id="rules beside a title"),
         pytest.param("ruby", "#==========\n# Accessors\n#==========\ndef add\nend\n", id="rules around a title"),
         pytest.param("swift", "/// MARK: - Views of the list that is shown\nfunc add() {}\n", id="a mark of editors"),
-        pytest.param("swift", "/// Mark: views of the list that is shown\nfunc add() {}\n", id="a mark in small letters"),
+        pytest.param(
+            "swift", "/// Mark: views of the list that is shown\nfunc add() {}\n", id="a mark in small letters"
+        ),
         pytest.param("java", "class A {\n    /** Accessors */\n\n    int add() { return 1; }\n}\n", id="a blank line"),
         pytest.param("go", "package p\n\n// === Accessors ===\nfunc add() {}\n", id="signs of equality"),
         pytest.param("bash", "##########\n# Helpers\n##########\nadd() {\n    b\n}\n", id="a box of hashes"),

@@ -6,6 +6,7 @@ reference where values are copied, and never to a name that was given another va
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
@@ -19,6 +20,10 @@ _ASSIGNED = re.compile(
     r"((?:\w{1,80}, ?){0,4}\w{1,80})(?: ?: ?[^=\n]{1,60})? ?(?::=|=(?![=>~])|\bin\b|\bof\b)",
     re.M,
 )
+# A name that stands right behind another, as in a declaration.
+_DECLARED = re.compile(r"(?<=[\w>\]*&?])\s++[*&]?([A-Za-z_]\w{0,80})")
+# So many assignments of bare names are read.
+_MOST_ASSIGNMENTS = 200
 # A statement that assigns a bare name; and the languages in which that may be a field of the object.
 _BARE_ASSIGNED = re.compile(r"^[ \t]+([A-Za-z_]\w{2,80}) ?(?:[-+*/|&]?=(?![=>])|\+\+|--)", re.M)
 _BARE_FIELDS = frozenset(("java", "kotlin", "c-sharp", "scala", "cpp"))
@@ -77,12 +82,15 @@ def _bare_fields(function: FunctionInput) -> Iterator[tuple[str, int]]:
     if function.language not in _BARE_FIELDS or not owner[:1].isupper() or "static" in function.modifiers:
         return
     source = function.canonical_source[:_MAX_SOURCE_CHARS]
-    taken = {_bare(one.name) for one in function.facts.parameters}
-    for match in _BARE_ASSIGNED.finditer(source):
-        name, before = match[1], source[: match.start(1)]
-        is_statement = before.count("(") == before.count(")") and not before.rstrip(" \t\n").endswith((",", "="))
-        if is_statement and name not in taken and not re.search(rf"[\w>\]*&?]\s+[*&]?{name}\b", source):
-            yield name, before.count("\n") + 1
+    declared = {*_DECLARED.findall(source), *(_bare(one.name) for one in function.facts.parameters)}
+    open_brackets, line, done = 0, 1, 0
+    for match in islice(_BARE_ASSIGNED.finditer(source), _MOST_ASSIGNMENTS):
+        between = source[done : match.start(1)]
+        open_brackets += between.count("(") - between.count(")")
+        line += between.count("\n")
+        done = match.start(1)
+        if not open_brackets and match[1] not in declared and not between.rstrip(" \t\n").endswith((",", "=")):
+            yield match[1], line
 
 
 def field_name(name: str) -> str:

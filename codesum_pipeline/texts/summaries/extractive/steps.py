@@ -70,6 +70,8 @@ _AT_ONCE = re.compile(
     re.I,
 )
 _NAMELESS = re.compile(r"=>|->|\blambda\b|\bfunc(?:tion)?\s*\(|\{\s*\|")
+# So many lines before a call are looked at.
+_MOST_LINES_BACK = 2000
 _OPENED = ("{", "=>", "->", "do", "|", "in", "(")
 
 
@@ -203,14 +205,16 @@ def _is_put_off(code: CodeFacts, lines: Sequence[str], call: Fact) -> bool:
     depth, before = _indent(own), own.partition(call.text)[0]
     if call.line > code.facts.signature_line and _NAMELESS.search(before) and not _AT_ONCE.search(before):
         return True
-    for line in reversed(lines[code.facts.signature_line : call.line - 1]):
+    first = max(code.facts.signature_line, call.line - 1 - _MOST_LINES_BACK)
+    for line in reversed(lines[first : call.line - 1]):
         if _indent(line) < depth and line.strip():
             depth = _indent(line)
             opening = line.strip()
             is_block = _CONTROL.match(opening) or not opening.endswith(_OPENED)
             if not is_block and not _AT_ONCE.search(opening):
                 return True
-    return False
+    # What is too far from its head to be seen counts as put off.
+    return first > code.facts.signature_line
 
 
 def _indent(line: str) -> int:
@@ -254,9 +258,8 @@ def _is_verb_in_call(verb: Verb, words: Sequence[str]) -> bool:
     """Whether a called name, whose result is taken, can only begin with a verb."""
     rest = words[verb.length :]
     if verb.base in ALSO_NOUNS:
-        return not PREPOSITIONS.isdisjoint(rest[1:-1]) or (
-            verb.base in _TAKING_MANY and bool(rest) and is_plural(rest[-1])
-        )
+        takes_many = verb.base in _TAKING_MANY and bool(rest) and is_plural(rest[-1])
+        return takes_many or not PREPOSITIONS.isdisjoint(rest[1:-1])
     return verb.base not in MODIFIERS or (bool(rest) and (is_plural(rest[-1]) or not PREPOSITIONS.isdisjoint(rest[1:])))
 
 

@@ -149,3 +149,21 @@ def test_an_author_who_says_more_than_the_name_is_not_interrupted():
 )
 def test_what_comes_back_is_said_as_the_code_says_it(source, summary):
     assert summary in write_function(function_in(source)).text.summary
+
+
+@pytest.mark.parametrize(("before", "steps"), [(1999, "Loads settings."), (2001, "")])
+def test_a_call_too_far_from_its_head_is_no_step(before, steps):
+    source = PYTHON.format("\n    ".join([*(f"x = {number}" for number in range(before)), "load_settings()"]))
+
+    assert steps_in("app.py", source, "start") == steps
+
+
+@pytest.mark.parametrize(("locals_", "summary"), [(199, "Sets its rows."), (200, "Later.")])
+def test_of_many_assignments_the_first_are_read(locals_, summary):
+    body = "".join(f"local{number} = {number};\n" for number in range(locals_))
+    declared = "int " + ", int ".join(f"local{number}" for number in range(locals_))
+    source = f"class A {{ void later({declared}) {{\n{body}rows = 1;\n}} }}"
+    parsed = parse_file("A.java", "java", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+    (function,) = [function_of(one) for one in parsed.symbols if one.name == "later"]
+
+    assert write_function(function).text.summary == summary
