@@ -29,24 +29,10 @@ _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 # A condition that only says whether the call before it failed.
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
 # Names of calls that name no thing that comes back.
-_NO_ANSWERS = frozenset(
-    (
-        "post",
-        "put",
-        "patch",
-        "head",
-        "all",
-        "one",
-        "of",
-        "build",
-        "invoke",
-        "delay",
-        "scope",
-        "block",
-        "transaction",
-        "lock",
-    )
-)
+_NO_ANSWERS = frozenset((
+    "post", "put", "patch", "head", "all", "one", "of", "build", "invoke", "delay", "scope", "block", "transaction",
+    "lock",
+))  # fmt: skip
 # Numbers that say no more than how it went.
 _STATUSES = frozenset(("0", "1", "-1"))
 # `vector_to_rows` names what is done; `badge_for_episode` what comes back.
@@ -70,13 +56,20 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     (only,) = returned if len(returned) == 1 and not returned[0].when else (None,)
     if only is None or code.facts.is_generator:
         return ""
-    return _constant(only) or _part_of_object(only) or _made(code, only) or _expression(only, own) or _asked(code, only)
+    return (
+        _constant(only, own)
+        or _part_of_object(only)
+        or _made(code, only)
+        or _expression(only, own)
+        or _asked(code, only)
+    )
 
 
-def _constant(one: Fact) -> str:
+def _constant(one: Fact, own: Collection[str]) -> str:
     """`Returns "attempt".`, of what always gives the same."""
-    if one.form is Form.TEXT and 0 < len(one.said) <= _MAX_VALUE_CHARS and one.text[1:-1] == one.said:
-        return make_sentence(f'Returns "{make_printable(one.said)}"')
+    said = shown_code(one.said, own, _MAX_VALUE_CHARS) if one.form is Form.TEXT else ""
+    if said and one.text[1:-1] == one.said:
+        return make_sentence(f'Returns "{said}"')
     is_telling = one.form is Form.NUMBER and one.text not in _STATUSES and len(one.text) <= _MAX_NUMBER_CHARS
     return make_sentence(f"Returns {make_printable(one.text)}") if is_telling else ""
 

@@ -151,6 +151,14 @@ def test_what_comes_back_is_said_as_the_code_says_it(source, summary):
     assert summary in write_function(function_in(source)).text.summary
 
 
+@pytest.mark.parametrize(("text", "said"), [("rowsOfTable", True), ("RowsOfTable", False)])
+def test_a_text_that_comes_back_is_said_as_it_is_written_or_not_at_all(text, said):
+    summary = write_function(function_in(f'def kind(self):\n    return "{text}"\n')).text.summary
+
+    assert (f'Returns "{text}".' in summary) is said
+    assert "rows of table" not in summary.lower()
+
+
 @pytest.mark.parametrize(("before", "steps"), [(1999, "Loads settings."), (2001, "")])
 def test_a_call_too_far_from_its_head_is_no_step(before, steps):
     source = PYTHON.format("\n    ".join([*(f"x = {number}" for number in range(before)), "load_settings()"]))
