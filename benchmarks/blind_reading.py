@@ -6,7 +6,7 @@
 BEFORE and AFTER are checkouts of this project. `sheet` indexes each folder with both, draws documents that both have
 (of 30: 15 functions, 6 classes, 6 files, 3 folders; neither placeholders nor vendored ones), shuffles their texts and
 writes them in parts, each with its source beside it. The same seed and folders give the same documents. Which text is
-whose is in `key.json` alone.
+whose is in `key.json` alone. A version that shows a line of the graph beside a hit's text has it on the sheet, too.
 
 A reader writes a file `NAME.PART.tsv`: `number<TAB>verdict` on each line, and behind a second tab what to say about it.
 `score` prints the shares of each verdict by version and level, how two readers agree (Cohen's kappa: Cohen 1960), what
@@ -14,7 +14,9 @@ they judge differently, and the worst texts of AFTER.
 """
 
 import argparse
+import os
 import random
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,8 +43,8 @@ VERDICTS = ("helps", "restates", "false", "unreadable")
 SEVERITY = {"helps": 0, "restates": 1, "unreadable": 3, "false": 3}
 RULES = """# Texts about code
 
-Each entry is a text about a function, class, file or folder, and below it its source. Judge the text (`says` and
-`for`) as somebody who searches an unknown repository. Write one line for each entry into a file of your own:
+Each entry is a text about a function, class, file or folder, and below it its source. Judge the text (`says`, `beside`
+and `for`) as somebody who searches an unknown repository. Write one line for each entry into a file of your own:
 `number<TAB>verdict`, and behind a second tab the reason in some words.
 
 - `helps`: it tells a developer who searches something about purpose or effect that name and signature do not say at a
@@ -53,6 +55,23 @@ Each entry is a text about a function, class, file or folder, and below it its s
 - `unreadable`: broken grammar or leftover markup, so that it is not understood at first reading.
 
 The worse verdict wins: a text that helps and claims something false is false. Judge what is written, not what could be.
+"""
+
+# Prints the lines that a version shows beside its texts, by id; none of a version that shows none.
+BESIDE = """
+import json, sys
+from pathlib import Path
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+try:
+    from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
+except ImportError:
+    lines_beside = lambda call, documents: {}
+home, repository, *ids = json.load(sys.stdin)
+call = ToolContext(IndexCatalogue.of(load_settings({"home": home}, environ={})), Path("/"))
+found = lines_beside(call, [(repository, id_) for id_ in ids])
+print(json.dumps({id_: line for (_, id_), line in found.items()}))
 """
 
 Row = Mapping[str, Any]
@@ -68,6 +87,7 @@ class Drawn(Struct, frozen=True):
     level: str
     summary: str
     intent: str
+    beside: str = ""
 
 
 class Verdict(Struct, frozen=True):
@@ -132,14 +152,29 @@ def _held_names(row: Row, rows: Mapping[str, Row]) -> list[str]:
     return [f"holds {name}" for name in names[:NAMES_HELD]]
 
 
-def draw_folder(folder: Path, homes: Sequence[Path], seed: int) -> Iterator[tuple[Drawn, Sequence[str]]]:
+def draw_folder(
+    folder: Path, trees: Sequence[Path], homes: Sequence[Path], seed: int
+) -> Iterator[tuple[Drawn, Sequence[str]]]:
     """Each drawn document of a folder twice, numbered 0, with its source."""
     before, after = (documents_of(home, folder) for home in homes)
-    for id_ in draw_ids(before, after, seed=f"{seed} {folder.name}"):
+    ids = draw_ids(before, after, seed=f"{seed} {folder.name}")
+    beside = [shown_beside(tree, home, folder.name, ids) for tree, home in zip(trees, homes, strict=True)]
+    for id_ in ids:
         source = shown_source(after[id_], folder, after)
-        for version, rows in zip(VERSIONS, (before, after), strict=True):
+        for version, rows, lines in zip(VERSIONS, (before, after), beside, strict=True):
             row = rows[id_]
-            yield Drawn(0, version, folder.name, id_, row["type"], row["summary"], row["business_intent"]), source
+            text = row["summary"], row["business_intent"], lines.get(id_, "")
+            yield Drawn(0, version, folder.name, id_, row["type"], *text), source
+
+
+def shown_beside(tree: Path, home: Path, repository: str, ids: Sequence[str]) -> dict[str, str]:
+    """The lines that the version in `tree` shows beside its texts, by id."""
+    asked = msgspec_json.encode([str(home.resolve()), repository, *ids])
+    environment = {**os.environ, "PYTHONPATH": str(tree.resolve())}
+    done = subprocess.run(
+        [sys.executable, "-c", BESIDE], cwd=tree, env=environment, input=asked, check=True, stdout=subprocess.PIPE
+    )
+    return msgspec_json.decode(done.stdout, type=dict[str, str])
 
 
 def entry_text(drawn: Drawn, source: Sequence[str]) -> str:
@@ -147,9 +182,9 @@ def entry_text(drawn: Drawn, source: Sequence[str]) -> str:
     path, _, name = drawn.id.partition("::")
     what = f"{drawn.level} `{name or path}`" + (f" in {path}" if name else "")
     lines = "\n".join(f"    {line[:LINE_CHARS]}" for line in source)
-    return (
-        f"## {drawn.number}\n\n{drawn.repository}: {what}\n\nsays: {drawn.summary}\n\nfor: {drawn.intent}\n\n{lines}\n"
-    )
+    beside = f"\n\nbeside: {drawn.beside}" if drawn.beside else ""
+    text = f"says: {drawn.summary}{beside}\n\nfor: {drawn.intent}"
+    return f"## {drawn.number}\n\n{drawn.repository}: {what}\n\n{text}\n\n{lines}\n"
 
 
 def number_entries(entries: Sequence[tuple[Drawn, Sequence[str]]], seed: int) -> list[tuple[Drawn, Sequence[str]]]:
@@ -180,7 +215,7 @@ def make_sheet(arguments: argparse.Namespace) -> None:
             home.mkdir(parents=True, exist_ok=True)
             cost = cost_of(tree.resolve(), home.resolve(), "index", str(folder))
             print(f"{folder.name} {home.name}: {cost.clock_s:.0f} s", file=sys.stderr, flush=True)
-        entries += draw_folder(folder, homes, arguments.seed)
+        entries += draw_folder(folder, (arguments.before, arguments.after), homes, arguments.seed)
     write_sheet(number_entries(entries, arguments.seed), arguments.out)
 
 
@@ -265,7 +300,7 @@ def print_score(key: Mapping[int, Drawn], verdicts: Sequence[Verdict], worst: in
 def _judged_line(drawn: Drawn, verdicts: Mapping[str, Verdict]) -> str:
     said = "; ".join(f"{name}: {one.verdict} {one.reason}".strip() for name, one in sorted(verdicts.items()))
     head = f"{drawn.number} {drawn.version} {drawn.repository} {drawn.id}"
-    return f"{head}\n    {drawn.summary} | {drawn.intent}\n    {said}"
+    return f"{head}\n    {drawn.summary} | {drawn.beside} | {drawn.intent}\n    {said}"
 
 
 def main() -> None:

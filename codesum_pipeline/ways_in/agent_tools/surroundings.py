@@ -105,10 +105,19 @@ def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelation
 
 def called_names(documents: JoinedDocuments, number: int) -> list[str]:
     """The qualified names of what a function calls in the repository, as its document or the graph has them."""
+    return _names(documents, number, "calls", Relation.CALLEES)
+
+
+def names_of_callers(documents: JoinedDocuments, number: int) -> list[str]:
+    """The qualified names of the functions that call a function."""
+    return _names(documents, number, "called_by", Relation.CALLERS)
+
+
+def _names(documents: JoinedDocuments, number: int, part: str, relation: Relation) -> list[str]:
     if documents.is_one_index:
-        ids = documents[number].document()["context"]["calls"]
+        ids = documents[number].document()["context"][part]
     else:
-        ids = [documents[each.number].id for each in related_documents(documents, number, Relation.CALLEES)]
+        ids = [documents[each.number].id for each in related_documents(documents, number, relation)]
     names = (one_line(without_suffix(id_).partition(SEPARATOR)[2].replace(SEPARATOR, ".")) for id_ in ids)
     return list(dict.fromkeys(filter(None, names)))[:_MOST_NAMES]
 

@@ -22,7 +22,7 @@ from codesum_pipeline.ways_in.agent_tools.graph_tool import EXTERNAL, GraphPage
 from codesum_pipeline.ways_in.agent_tools.overview_tool import folder_tree, read_overview
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
 from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage
-from codesum_pipeline.ways_in.agent_tools.start_names import roles_in_lines
+from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.status_tool import StatusPage
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
@@ -204,10 +204,10 @@ class Pages(Struct, frozen=True):
         call = self._call()
         if not form.query:
             status = self._ask(call, "status", StatusPage, limit=200, changes=0)
-            return {"found": None, "status": status, "roles": {}}
+            return {"found": None, "status": status, "beside": {}}
         found = self._ask(call, "search", SearchPage, **form.arguments(), limit=_HITS, excerpt=_EXCERPT_LINES)
-        roles = roles_in_lines(call, ((hit.repo, hit.id) for hit in found.hits))
-        return {"found": found, "status": None, "roles": roles}
+        beside = lines_beside(call, ((hit.repo, hit.id) for hit in found.hits))
+        return {"found": found, "status": None, "beside": beside}
 
     def _overview(self, call: ToolContext, index: PublishedIndex) -> str | None:
         """The overview as safe HTML; None, with a note, before the first build."""

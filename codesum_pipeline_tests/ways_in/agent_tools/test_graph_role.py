@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
-from codesum_pipeline.ways_in.agent_tools.start_names import start_names
+from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside, start_names
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.homes import built_once, copy_built
@@ -477,3 +477,26 @@ def test_hits_and_documents_for_agents_have_one_line_of_what_is_called(once):
 
     assert "\n    calls: write_block" in found
     assert "\n    calls: flush_all, write_block\n" in read
+
+
+@pytest.fixture(scope="module")
+def beside(once) -> Callable[[str], str]:
+    call = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), Path("/"))
+    return lambda id_: lines_beside(call, [("shop", id_)])["shop", id_]
+
+
+@pytest.mark.parametrize(
+    ("id_", "line"),
+    [
+        ("store.py::Disk::save", "Overrides Storage.save: Stores a value for good"),
+        ("app.py::keep", "Serves route POST /orders"),
+        ("app.py::route_d", "Serves route GET /d"),
+        ("app.py::flush_all", ""),
+        ("tests/test_store.py::test_blocks", "Calls count_faraway_blocks"),
+        ("store.py::count_faraway_blocks", "Called by test_blocks"),
+        ("store.py", ""),
+        ("nowhere.py::nothing", ""),
+    ],
+)
+def test_a_text_has_beside_it_the_role_or_of_what_nobody_describes_its_calls_or_callers(beside, id_, line):
+    assert beside(id_) == line

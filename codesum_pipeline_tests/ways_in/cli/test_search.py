@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from codesum_pipeline_tests.support.homes import built_once
+
 FIELDS = [
     "id", "type", "repo", "file_path", "start_line", "end_line", "qualified_name", "score", "summary",
     "signature_summary", "why", "changed_since",
@@ -19,6 +21,15 @@ def test_people_get_rank_id_lines_signature_summary_and_why(codesum, shop):
     assert "money" in body[1]
     assert "symbol #1" in body[-1]
     assert result.exit_code == 0
+
+
+def test_people_see_whom_a_function_calls_that_nobody_describes(codesum, tmp_path):
+    code = "def crunch(n):\n    return chew(n)\n\n\ndef chew(n):\n    return n\n"
+    home = built_once(tmp_path, {"a.py": code}) / "home"
+
+    lines = codesum(home, "search", "crunch", "--top", "1").stdout.splitlines()
+
+    assert "   Calls chew" in lines
 
 
 def test_programs_get_one_object_with_fixed_fields(codesum, shop):

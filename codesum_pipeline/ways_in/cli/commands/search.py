@@ -1,7 +1,7 @@
 """`codesum search`: questions to the published indexes, with numpy alone."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,6 +32,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader,
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
+from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     HitHeading,
@@ -146,7 +147,7 @@ def search(
     elif found.hits:
         if found.fits_well is False:
             write_note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
-        show_parts(*found.blocks())
+        show_parts(*found.blocks(lines_beside(call, ((each.hit.repo, each.hit.id) for each in found.hits))))
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
         write_note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
@@ -209,8 +210,9 @@ class AnswerView(Struct, frozen=True):
             "hits": hits,
         }
 
-    def blocks(self) -> Iterator[RenderableType]:
-        """One block per hit: where it is, how it is called, what it does, why it was found."""
+    def blocks(self, beside: Mapping[tuple[str, str], str]) -> Iterator[RenderableType]:
+        """One block per hit: where it is, how it is called, what it does, the line `beside` its text by repository and
+        id, why it was found."""
         width = len(str(len(self.hits)))
         for rank, each in enumerate(self.hits, start=1):
             hit, signature = each.hit, one_line(each.hit.signature_summary or "")
@@ -226,6 +228,8 @@ class AnswerView(Struct, frozen=True):
             if signature:
                 yield indent_part(style_text(signature, "cyan"), width + 2)
             yield indent_part(Text(clean_text(hit.summary)), width + 2)
+            if line := beside[hit.repo, hit.id]:
+                yield indent_part(Text(line), width + 2)
             yield indent_part(style_text(one_line(hit.why), "dim"), width + 2)
             if excerpt := each.aids.get("excerpt"):
                 yield indent_part(number_excerpt(excerpt), width + 4)
