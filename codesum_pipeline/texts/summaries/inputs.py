@@ -66,7 +66,7 @@ class ChildText(Struct, frozen=True):
 class ClassInput(Struct, frozen=True):
     """A class: what its head says, and its methods' and nested classes' texts.
 
-    `own_source` is its canonical source without its methods' bodies, as `own_sources` reads it; a model is not shown it.
+    `own_source` is its canonical source without its methods' bodies (`own_sources`). A model is not shown it.
     """
 
     id: str

@@ -2,7 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_plural, pluralize
@@ -17,118 +19,138 @@ from codesum_pipeline.texts.summaries.extractive.type_phrases import (
 from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
-_MAX_FIELDS, _MAX_READ, _MAX_INNER = 5, 60, 3
-_OPTIONAL = re.compile(r"(?<!\w)(\w{1,60})\?\s?:")
+_MAX_FIELDS, _MAX_READ, _MAX_INNER, _MAX_INNER_CHARS = 5, 60, 3, 400
+_OPTIONAL_FIELD = re.compile(r"(?<!\w)(\w{1,60})\?\s?:")
 _INNER = re.compile(r"(?<!\w)(\w{1,60})\??:")
-_OMITTED = re.compile(r"(?:Omit|Exclude)<\s?(\w{1,80})\s?,\s?((?:[\"']\w{1,60}[\"'][ |]{0,3}){1,6})>")
-_PARTIAL = re.compile(r"= Partial<|= Pick<")
+_OMITTED = re.compile(r"\bOmit<\s?(\w{1,80})\s?,\s?((?:[\"']\w{1,60}[\"'][ |]{0,3}){1,6})>")
+_WORD = re.compile(r"\w+")
+_VALUE = re.compile(r"(?<!\w)(\w{1,60}) ?= ?(?:([\"'])|(-?\d[\d_.]*)|([Tt]rue|[Ff]alse)\b|new ([A-Z]\w{1,60})\()")
+_NO_FIELDS = ("def ", "fun ", "func ", "function ", "@", "return ", "public function", "if ", "for ")
 _ASKING = ("is ", "has ", "should ", "can ")
-_GROUPS = {TEXT: "text", NUMBER: "number", TRUTH: "flag"}
+_MARK = " (optional)"
+# What fields of a basic type are called together; "" of those that have none.
+_GROUPS = {NUMBER: "number", TEXT: "text", TRUTH: "flag", "": ""}
+
+_Types = dict[str, TypePhrase | str | None]
 
 
 def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     """`Holds a sync store, a list of scrobble items and the text service ID (optional)`; "" where no field has a type
-    that says more than its name. `fields` are the names of those that are told."""
-    typed = _typed(class_)
-    told = [name for name in dict.fromkeys(fields) if name in typed]
+    that can be told. `fields` are the names of those that may be said."""
+    types = _types_of(class_)
+    told = [name for name in dict.fromkeys(fields) if name in types]
+    told = [name for name in told if not name.isupper()] or told
     if not told or len(told) * 2 < len(fields):
         return ""
-    optional = set(_OPTIONAL.findall(class_.own_source)) if class_.own_source else set()
+    optional = set(_OPTIONAL_FIELD.findall(class_.own_source))
+    missing = [name for name in told if name in optional or getattr(types[name], "is_optional", False)]
+    are_all = len(missing) == len(told) > 1
     phrases: list[str] = []
-    groups: defaultdict[str, list[str]] = defaultdict(list)
+    # By its type the names of fields that are told together.
+    alike: defaultdict[TypePhrase, list[str]] = defaultdict(list)
+    basic: defaultdict[str, list[str]] = defaultdict(list)
     for name in told:
-        type_ = typed[name]
-        spoken = name_in_words(name).removeprefix("m ")
-        mark = " (optional)" if name in optional or (isinstance(type_, TypePhrase) and type_.is_optional) else ""
+        type_, spoken = types[name], name_in_words(name).removeprefix("m ")
+        mark = _MARK if name in missing and not are_all else ""
         if isinstance(type_, str):
             phrases.append(f"{spoken}{type_}")
-        elif type_ is None:
-            groups["flag" if spoken.startswith(_ASKING) else ""].append(f"{spoken}{mark}")
-        elif type_.is_basic:
-            groups[_GROUPS[type_.said]].append(f"{spoken}{mark}")
+        elif type_ is None or type_.is_basic:
+            kind = _GROUPS[type_.said] if type_ else "flag" if spoken.startswith(_ASKING) else ""
+            basic[kind].append(f"{spoken}{mark}")
+        elif phrase := _without_name(spoken, type_, mark):
+            phrases.append(phrase)
         else:
-            phrases.append(_phrase(spoken, type_, mark))
-    if not phrases and set(groups) <= {""}:
+            alike[replace(type_, is_optional=False)].append(f"{spoken}{mark}")
+    if not phrases and not alike and set(basic) <= {""}:
         return ""
-    return _joined(phrases, groups, len(told), class_)
+    phrases += [_of_type(type_, names) for type_, names in alike.items()]
+    listed = _listed(phrases, basic, sum(map(len, basic.values())), is_whole=len(class_.fields) < _MAX_READ)
+    return f"{_lead(class_)} {listed}{', all optional' if are_all else ''}"
 
 
-def _joined(phrases: Sequence[str], groups: dict[str, list[str]], count: int, class_: ClassInput) -> str:
-    """The phrases, then those that are grouped; of many fields the first."""
-    room = _MAX_FIELDS - len(phrases[:_MAX_FIELDS])
-    parts = [*phrases[:_MAX_FIELDS]]
-    for kind in ("number", "text", "flag", ""):
-        names = groups.get(kind, [])[: max(room, 0)]
+def _listed(phrases: Sequence[str], basic: Mapping[str, Sequence[str]], count: int, *, is_whole: bool) -> str:
+    """The phrases, then the names of basic fields by their types; of many the first, and how many more there are."""
+    parts = list(phrases[:_MAX_FIELDS])
+    room = _MAX_FIELDS - len(parts)
+    more = len(phrases) - len(parts) + count
+    for kind in _GROUPS.values():
+        names = list(basic.get(kind, ()))[:room]
         room -= len(names)
+        more -= len(names)
         if names:
-            lead = f"the {kind if len(names) == 1 else f'{kind}s'} " if kind else "the "
-            parts.append(f"{lead}{_and(names)}")
-    told = min(len(phrases), _MAX_FIELDS) + (_MAX_FIELDS - len(phrases[:_MAX_FIELDS]) - max(room, 0))
-    are_all = len(class_.fields) < _MAX_READ
-    if count > told:
-        parts.append(f"{count - told} more" if are_all else "more")
-    return f"{_lead(class_)} {_and(parts, ' and ' if not any(' and ' in part for part in parts) else ', and ')}"
+            noun = f"{kind}{'s' * (len(names) > 1)} " if kind else ""
+            parts.append(f"the {noun}{join_and(names)}")
+    if more:
+        parts.append(f"{more} more" if is_whole else "more")
+    return join_and(parts, ", and " if any(" and " in part for part in parts) else " and ")
 
 
 def _lead(class_: ClassInput) -> str:
-    """`Holds`, or what it is made from: `A storage values options V2 without streaming services, with`."""
-    if omitted := _OMITTED.search(class_.own_source[:400]):
-        names = _INNER_NAMES.findall(omitted[2])
-        return f"Is {one_of(name_in_words(omitted[1]))} without {_and([name_in_words(one) for one in names])}, with"
-    return "Holds"
+    """`Holds`, or what it is made from: `Is storage values options V2 without streaming services, with`."""
+    omitted = _OMITTED.search(class_.own_source[:_MAX_INNER_CHARS])
+    if not omitted:
+        return "Holds"
+    names = [name_in_words(one) for one in _WORD.findall(omitted[2])]
+    return f"Is {one_of(name_in_words(omitted[1]))} without {join_and(names)}, with"
 
 
-_INNER_NAMES = re.compile(r"\w+")
-
-
-def _and(parts: Sequence[str], last: str = " and ") -> str:
+def join_and(parts: Sequence[str], last: str = " and ") -> str:
+    """`a, b and c`."""
     return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def _typed(class_: ClassInput) -> dict[str, TypePhrase | str | None]:
-    """By name the types of fields; of a record that is written within, the names in it; what it holds is left out."""
+def _types_of(class_: ClassInput) -> _Types:
+    """By name the types of fields: the names in a record that is written within, None of what cannot be read. What such
+    a record holds is left out."""
     follows = has_trait(class_.language, Trait.TYPE_FOLLOWS_NAME)
-    found: dict[str, TypePhrase | str | None] = {}
+    found: _Types = {}
     within: set[str] = set()
+    values = _types_of_values(class_)
     for field in class_.fields[:_MAX_READ]:
         name, sign, written = field.partition(" " if follows else ":")
         name, written = name.strip().strip("@$*&"), written.strip()
-        if field in within or not sign:
+        if field in within or not (sign or name in values):
             continue
         if written.startswith("{"):
-            inner = [one for one in _INNER.findall(written[:400]) if one != name]
-            within.update(part.strip(" {};").replace("?:", ":") for part in re.split(r"[;{}]", written[:2000]))
-            names = list_first([name_in_words(one) for one in inner], _MAX_INNER)
-            found.setdefault(name, f" ({names})" if names else None)
+            written = written[: _MAX_INNER_CHARS * 4]
+            within.update(part.strip().replace("?:", ":") for part in re.split(r"[;{}]", written))
+            inner = list_first([name_in_words(one) for one in _INNER.findall(written)], _MAX_INNER)
+            found.setdefault(name, f" ({inner})" if inner else None)
         else:
-            found.setdefault(name, type_phrase(written))
+            found.setdefault(name, type_phrase(written) if sign else values[name])
     return found
 
 
-def _phrase(spoken: str, type_: TypePhrase, mark: str) -> str:
-    """`a sync store` of what is called store, `a list of scrobble items` of items, else both names."""
+def _types_of_values(class_: ClassInput) -> dict[str, TypePhrase]:
+    """The types of fields without written ones, by what they are set to."""
+    found: dict[str, TypePhrase] = {}
+    for line in class_.own_source.split("\n")[1:]:
+        value = None if line.lstrip().startswith(_NO_FIELDS) else _VALUE.search(line)
+        if value:
+            name, text, number, truth, made = value.groups()
+            read = TypePhrase(TEXT if text else NUMBER if number else TRUTH) if text or number or truth else None
+            if read := read or type_phrase(made):
+                found.setdefault(name, read)
+    return found
+
+
+def _without_name(spoken: str, type_: TypePhrase, mark: str) -> str:
+    """`a sync store` of what is called store, `a list of scrobble items` of items; "" where the name says more."""
     name, kind = spoken.lower().split(" "), type_.said.lower().split(" ")
-    if type_.shape == "callback":
-        return f"a callback ({spoken}{', optional' if mark else ''})"
     if type_.shape == "choice":
         return f"the {spoken} {type_.said}{mark}"
     if type_.shape == "list":
-        is_known = _ends_alike(kind, name)
-        return f"a list of {type_.said}{mark if is_known else _aside(spoken, mark)}"
-    if type_.shape == "map":
-        return f"a map from {type_.said}{_aside(spoken, mark)}"
-    if name == kind[-len(name) :] or set(name) <= set(kind):
-        return f"{one_of(type_.said)}{mark}"
-    if kind == name[-len(kind) :]:
-        return f"{one_of(spoken)}{mark}"
-    return f"{one_of(type_.said)}{_aside(spoken, mark)}"
+        many = [*name[:-1], name[-1] if is_plural(name[-1]) else pluralize(name[-1])]
+        return f"{type_.one()}{mark}" if kind[-len(many) :] == many else ""
+    if type_.shape:
+        return ""
+    if set(name) <= set(kind):
+        return f"{type_.one()}{mark}"
+    return f"{one_of(spoken)}{mark}" if kind == name[-len(kind) :] else ""
 
 
-def _aside(spoken: str, mark: str) -> str:
-    return f" ({spoken}{', optional' if mark else ''})"
-
-
-def _ends_alike(kind: Sequence[str], name: Sequence[str]) -> bool:
-    """Whether a list's name says nothing besides what is in it: items of scrobble items."""
-    many = [*name[:-1], name[-1] if is_plural(name[-1]) else pluralize(name[-1])]
-    return kind[-len(many) :] == many or (kind == many)
+def _of_type(type_: TypePhrase, names: Sequence[str]) -> str:
+    """`an ident (alias ID)`, `lists of texts (hosts and limitations)`: fields of one type by what they are called."""
+    if len(names) == 1:
+        return f"{type_.one()} ({names[0].replace(_MARK, ', optional')})"
+    return f"{type_.many()} ({join_and(names[:_MAX_FIELDS])})"
