@@ -261,7 +261,8 @@ def read_classes(workspace: Workspace) -> list[ClassInput]:
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
-    return [ClassInput(*row, own_source=source) for *row, source in zip(*columns, *lists, sources, strict=True)]
+    classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
+    return [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
 
 
 def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:

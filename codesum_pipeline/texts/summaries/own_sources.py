@@ -15,6 +15,8 @@ _STEPS = (
     "$table->",
 )  # fmt: skip
 _CALLED = re.compile(r" {4}(?:[^=(\n]{0,200}\s)?(\w{1,80})(?:<[^<>=\n]{0,80}>)?\s?\(")
+# A mark on a line of its own is about the member after it, and is shown after its first line.
+_MARK = re.compile(r" {4}@[\w.]{1,80}(?:\([^\n]{0,300}\))?")
 _CONSTANT_ENDS = (",", ";", "}", ")]")
 
 
@@ -22,11 +24,15 @@ def own_source(canonical: str) -> str:
     """The head and the members' first lines, as many as are read. Methods stand last and in the order of their lines:
     where they are in the class changes nothing."""
     members: list[list[str]] = []
+    marks: list[str] = []
     for line in _lines(canonical):
-        if line.startswith(_BODY) and members:
+        if _MARK.fullmatch(line):
+            marks.append(line)
+        elif line.startswith(_BODY) and members:
             members[-1].append(line)
         else:
-            members.append([line])
+            members.append([line, *marks])
+            marks = []
     methods = sorted(member for member in members if _is_method(member[0]))
     others = [member for member in members if not _is_method(member[0])]
     shown = "\n".join(line for member in (*others, *methods) for line in member)

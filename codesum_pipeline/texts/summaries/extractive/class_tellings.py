@@ -79,7 +79,9 @@ _CLASS_NAME = re.compile(r"([A-Z]\w{1,60})(?:::class|\.class)")
 
 def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     """What a module of injected things provides and binds, and what a component injects into."""
-    bound, given, into = [], [], []
+    bound: list[str] = []
+    given: list[str] = []
+    into: list[str] = []
     for method in methods:
         result = type_phrase(method.gives)
         taken = type_phrase(method.takes[0][1]) if len(method.takes) == 1 else None
@@ -91,13 +93,13 @@ def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
             into.append(taken.one())
     modules = _MODULES.search(class_.own_source)
     used = [f"the {name_in_words(name)}" for name in _CLASS_NAME.findall(modules[1])] if modules else []
-    leads = {"provides": given, "binds": bound, "injects into": into, "assembles its objects from": used}
-    parts = [f"{lead} {list_some(names, MAX_PARTS)}" for lead, names in leads.items() if names]
+    found = {"provides": given, "binds": bound, "injects into": into, "assembles its objects from": used}
+    parts = [f"{lead} {list_some(names, MAX_PARTS)}" for lead, names in found.items() if names]
     return make_sentence(capitalize("; ".join(parts))) if parts else ""
 
 
 _OF_TYPES = re.compile(r"(?:[\w.]{1,60}\.)?(\w{1,60})<\s?((?:[^<>]|<[^<>]{0,80}>){1,160})>")
-_BETWEEN = re.compile(r",(?![^<]*>)")
+_BETWEEN = re.compile(r",(?![^<]{0,80}>)")
 _DONE_WITH = class_table("done_with")
 _HANDLERS = class_words("handlers")
 _CONVERSIONS = ("map", "convert", "transform")
@@ -106,9 +108,9 @@ _CONVERSIONS = ("map", "convert", "transform")
 def _of_types(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     """`Maps a response to feature toggles.`, `Handles a query, and answers with a list of rates.`: by the types that
     its base is of, or by its only method."""
-    for found in filter(None, map(_OF_TYPES.fullmatch, class_.bases[:2])):
-        words = name_words(found[1])
-        types = [type_phrase(part) for part in _BETWEEN.split(found[2])[:2]]
+    for base in filter(None, map(_OF_TYPES.fullmatch, class_.bases[:2])):
+        words = name_words(base[1])
+        types = [type_phrase(part) for part in _BETWEEN.split(base[2])[:2]]
         is_other = words[-1:] == ("handler",) and not _HANDLERS.issuperset(words)
         first, second = (*types, None)[:2]
         told = "" if is_other or first is None or first.is_basic else _done(words[-1], first, second)

@@ -16,9 +16,9 @@ from codesum_pipeline.texts.summaries.extractive.words import name_words, tellin
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _CALLED = re.compile(r"(?<![\w@])([A-Za-z_]\w{0,80})\s?(?:<[^<>()]{0,80}>\s?)?\(")
-_GIVEN = re.compile(r"\s?(?:async |throws |rethrows |const )*(?:->|:|=>)?\s?(?:Result<)?([^{=;\n]{1,160})")
+_GIVEN = re.compile(r"\s?(?:async |throws |rethrows |const ){0,4}(?:->|:|=>)?\s?(?:Result<)?([^{=;\n]{1,160})")
 _PARAMETER_MARK = re.compile(r"@\w+\s")
-_BETWEEN = re.compile(r",(?![^<]*>)")
+_BETWEEN = re.compile(r",(?![^<]{0,80}>)")
 _HEAD_WORDS = ("fun", "func", "fn", "def", "function", "get", "set", "suspend", "override")
 _MAX_HEAD_CHARS, _MAX_TAKEN = 400, 6
 _BRING_IN = grammar_words("bring_in")

@@ -29,7 +29,7 @@ _FORMS = class_words("type_forms")
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
 _NOTHING = re.compile(r" ?\| ?(?:null|undefined|None)\b|\b(?:null|undefined|None) ?\| ?")
 _BEFORE = re.compile(r"(?:readonly|const|final|mut|struct|enum|private|dyn|out|in|@\w+) |&(?:'\w+ )?(?:mut )?|\*")
-_GENERIC = re.compile(r"([\w.:]+)\s?[<\[](.+)[>\]]")
+_GENERIC = re.compile(r"([\w.:]{1,80})\s?[<\[](.{1,160})[>\]]")
 _TEXTS = re.compile(r"[\"'][^\"'|]{1,30}[\"'](?: ?\| ?[\"'][^\"'|]{1,30}[\"']){1,3}")
 _PLAIN = re.compile(r"[A-Za-z_][\w.:]{0,80}")
 _MAX_CHARS, _DEEPEST, _MOST_WORDS = 160, 3, 6
