@@ -50,7 +50,9 @@ def told_of_class(class_: ClassInput, kind: str, fields: Sequence[str], said: Cl
     if told.startswith(MIGRATES):
         return [opening, told]
     if told.startswith("Handles "):
-        clause, theme = ("" if one.startswith("Handles a ") else one for one in (clause, theme))
+        theme = "" if theme.startswith("Handles a ") else theme
+    if clause and told.partition(" ")[0] == clause.partition(" ")[0]:
+        clause = ""
     if told.startswith("Asks for ") and clause.startswith("Asks to "):
         told = ""
     is_record = bool(held) or clause.startswith("Holds ") or told.startswith(STORED) or bool(opening and not theme)

@@ -16,6 +16,7 @@ from codesum_pipeline.texts.summaries.extractive.class_marks import (
 from codesum_pipeline.texts.summaries.extractive.class_words import class_table, class_words
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.member_heads import MethodHead, methods_of, said_event, said_method
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
 from codesum_pipeline.texts.summaries.extractive.type_phrases import TypePhrase, type_phrase
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
@@ -45,6 +46,8 @@ def tellings(class_: ClassInput, kind: str) -> str:
 
 
 _MIN_WORDS = 3
+# A text that ends so goes on in the next line.
+_GOES_ON = PREPOSITIONS | {"the", "a", "an", "and", "or", "that", "which", "is", "are"}
 _DESCRIBED_BY = re.compile(
     r"(?i)\b\w{0,40}(?:description|help|summary)\s?\([^\n]{0,80}\n {8}return [^\"\n]{0,30}\"([^\"\n]{4,200})\""
 )
@@ -58,7 +61,8 @@ def _description(class_: ClassInput) -> str:
     """The sentence in which a class describes itself to its users."""
     found = _DESCRIPTION.search(class_.own_source) or _DESCRIBED_BY.search(class_.own_source)
     said = message_in_words(found[1]) if found else ""
-    return make_sentence(capitalize(said)) if said.count(" ") + 1 >= _MIN_WORDS and "…" not in said else ""
+    is_whole = "…" not in said and said.rpartition(" ")[2].lower() not in _GOES_ON
+    return make_sentence(capitalize(said)) if is_whole and said.count(" ") + 1 >= _MIN_WORDS else ""
 
 
 def _messages_of_values(class_: ClassInput) -> str:

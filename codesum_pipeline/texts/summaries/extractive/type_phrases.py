@@ -9,6 +9,7 @@ from msgspec import Struct
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.class_words import class_words
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_known, is_phrase, is_plural, pluralize, with_a
+from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words
 
 TEXT, NUMBER, TRUTH = "text", "number", "true or false"
@@ -26,12 +27,14 @@ _OF_MANY = class_words("of_many")
 _PARTS = class_words("type_parts")
 _UNTOLD = class_words("untold_types")
 _FORMS = class_words("type_forms")
+_MASS = grammar_words("mass") - {TEXT}
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
 _NOTHING = re.compile(r" ?\| ?(?:null|undefined|None)\b|\b(?:null|undefined|None) ?\| ?")
 _BEFORE = re.compile(r"(?:readonly|const|final|mut|struct|enum|private|dyn|out|in|@\w+) |&(?:'\w+ )?(?:mut )?|\*")
 _GENERIC = re.compile(r"([\w.:]{1,80})\s?[<\[](.{1,160})[>\]]")
 _TEXTS = re.compile(r"[\"'][^\"'|]{1,30}[\"'](?: ?\| ?[\"'][^\"'|]{1,30}[\"']){1,3}")
 _PLAIN = re.compile(r"[A-Za-z_][\w.:]{0,80}")
+_VERSION = re.compile(r" [vV]\d{1,3}$")
 _MAX_CHARS, _DEEPEST, _MOST_WORDS = 160, 3, 6
 
 
@@ -67,7 +70,8 @@ class TypePhrase(Struct, frozen=True):
 
 def one_of(said: str) -> str:
     """One such thing with its article; several of them without."""
-    return said if is_plural(said.partition(" of ")[0].rpartition(" ")[2]) else with_a(said)
+    head = _VERSION.sub("", said.partition(" of ")[0]).rpartition(" ")[2]
+    return said if is_plural(head) or head.lower() in _MASS else with_a(said)
 
 
 @lru_cache(maxsize=65536)

@@ -24,7 +24,10 @@ _OPTIONAL_FIELD = re.compile(r"(?<!\w)(\w{1,60})\?\s?:")
 _INNER = re.compile(r"(?<!\w)(\w{1,60})\??:")
 _OMITTED = re.compile(r"\bOmit<\s?(\w{1,80})\s?,\s?((?:[\"']\w{1,60}[\"'][ |]{0,3}){1,6})>")
 _WORD = re.compile(r"\w+")
-_VALUE = re.compile(r"(?<!\w)(\w{1,60}) ?= ?(?:([\"'])|(-?\d[\d_.]*)|([Tt]rue|[Ff]alse)\b|new ([A-Z]\w{1,60})\()")
+_VALUE = re.compile(
+    r"(?<!\w)(\w{1,60}) ?= ?(?:(?:(\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')|(-?\d[\d_.]{0,20})|([Tt]rue|[Ff]alse));?$"
+    r"|new ([A-Z]\w{1,60})\()"
+)
 _NO_FIELDS = ("def ", "fun ", "func ", "function ", "@", "return ", "public function", "if ", "for ")
 _ASKING = ("is ", "has ", "should ", "can ")
 _MARK = " (optional)"
@@ -37,8 +40,9 @@ _Types = dict[str, TypePhrase | str | None]
 def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     """`Holds a sync store, a list of scrobble items and the text service ID (optional)`; "" where no field has a type
     that can be told. `fields` are the names of those that may be said."""
-    types = _types_of(class_)
-    told = [name for name in dict.fromkeys(fields) if name in types]
+    types, within = _types_of(class_)
+    fields = [name for name in dict.fromkeys(fields) if name not in within]
+    told = [name for name in fields if name in types]
     told = [name for name in told if not name.isupper()] or told
     if not told or len(told) * 2 < len(fields):
         return ""
@@ -99,26 +103,37 @@ def join_and(parts: Sequence[str], last: str = " and ") -> str:
     return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def _types_of(class_: ClassInput) -> _Types:
-    """By name the types of fields: the names in a record that is written within, None of what cannot be read. What such
-    a record holds is left out."""
+def _types_of(class_: ClassInput) -> tuple[_Types, set[str]]:
+    """By name the types of fields: the names in a record that is written within, None of what cannot be read. And the
+    names in such records, which are left out."""
     follows = has_trait(class_.language, Trait.TYPE_FOLLOWS_NAME)
     found: _Types = {}
     within: set[str] = set()
+    texts: set[str] = set()
+    cut: list[str] = []
     values = _types_of_values(class_)
     for field in class_.fields[:_MAX_READ]:
         name, sign, written = field.partition(" " if follows else ":")
         name, written = name.strip().strip("@$*&"), written.strip()
-        if field in within or not (sign or name in values):
+        if (plain := _plain(field)) in texts or any(plain.startswith(text) for text in cut):
+            within.add(name)
+        if name in within or not (sign or name in values):
             continue
         if written.startswith("{"):
             written = written[: _MAX_INNER_CHARS * 4]
-            within.update(part.strip().replace("?:", ":") for part in re.split(r"[;{}]", written))
+            parts = [_plain(part) for part in re.split(r"[;{}]", written)]
+            cut.extend(part.removesuffix("…") for part in parts if len(part) > 1 and part.endswith("…"))
+            texts.update(parts)
             inner = list_first([name_in_words(one) for one in _INNER.findall(written)], _MAX_INNER)
             found.setdefault(name, f" ({inner})" if inner else None)
         else:
             found.setdefault(name, type_phrase(written) if sign else values[name])
-    return found
+    return found, within
+
+
+def _plain(field: str) -> str:
+    """A field's text as it can be compared: without blanks, a mark that it may be missing, and words before it."""
+    return "".join(field.replace("?:", ":").removeprefix("readonly ").split())
 
 
 def _types_of_values(class_: ClassInput) -> dict[str, TypePhrase]:
