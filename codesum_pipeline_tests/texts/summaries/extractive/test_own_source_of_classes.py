@@ -81,12 +81,12 @@ export type OptionsV3 = Omit<OptionsV2, "streamingServices"> & {
     "errors are told by their messages": (
         ("""
 #[derive(Debug, Error)]
-pub enum Err {
+pub enum Fault {
     #[error("failed to access password store")]
     Store(#[source] anyhow::Error), #[error("no secret selected")]
     NoneSelected
 }
-""", "Err"),
+""", "Fault"),
         {"language": "rust", "fields": ("Store", "NoneSelected")},
         "Errors: failed to access password store; no secret selected.",
     ),
