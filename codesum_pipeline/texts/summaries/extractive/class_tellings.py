@@ -17,7 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.class_words import class_table,
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.member_heads import MethodHead, methods_of, said_event, said_method
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
-from codesum_pipeline.texts.summaries.extractive.type_phrases import TypePhrase, type_phrase
+from codesum_pipeline.texts.summaries.extractive.type_phrases import TypePhrase, named_type, type_phrase
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
@@ -87,8 +87,8 @@ def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     given: list[str] = []
     into: list[str] = []
     for method in methods:
-        result = type_phrase(method.gives)
-        taken = type_phrase(method.takes[0][1]) if len(method.takes) == 1 else None
+        result = named_type(method.gives)
+        taken = named_type(method.takes[0][1]) if len(method.takes) == 1 else None
         if _BOUND.search(method.before) and taken and result and taken.said != result.said:
             bound.append(f"{taken.one()} as {result.one()}")
         elif result and (_PROVIDED.search(method.before) or _BOUND.search(method.before)):
@@ -114,7 +114,7 @@ def _of_types(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     its base is of, or by its only method."""
     for base in filter(None, map(_OF_TYPES.fullmatch, class_.bases[:2])):
         words = name_words(base[1])
-        types = [type_phrase(part) for part in _BETWEEN.split(base[2])[:2]]
+        types = [named_type(part) for part in _BETWEEN.split(base[2])[:2]]
         is_other = words[-1:] == ("handler",) and not _HANDLERS.issuperset(words)
         first, second = (*types, None)[:2]
         told = "" if is_other or first is None or first.is_basic else _done(words[-1], first, second)

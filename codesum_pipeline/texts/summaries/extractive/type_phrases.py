@@ -2,6 +2,7 @@
 nothing that can be read."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ _OPTIONAL = class_words("optional_types")
 _LISTS = class_words("list_types")
 _MAPS = class_words("map_types")
 _SEE_THROUGH = class_words("see_through_types")
+_PARTIAL = ("Partial", "PartialDeep", "DeepPartial")
 _OF_MANY = class_words("of_many")
 _PARTS = class_words("type_parts")
 _UNTOLD = class_words("untold_types")
@@ -30,9 +32,13 @@ _FORMS = class_words("type_forms")
 _MASS = grammar_words("mass") - {TEXT}
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
 _NOTHING = re.compile(r" ?\| ?(?:null|undefined|None)\b|\b(?:null|undefined|None) ?\| ?")
-_BEFORE = re.compile(r"(?:readonly|const|final|mut|struct|enum|private|dyn|out|in|@\w+) |&(?:'\w+ )?(?:mut )?|\*")
+_BEFORE = re.compile(
+    r"(?:readonly|const|final|mut|struct|enum|private|dyn|out|in|unsigned|signed|@\w+) |&(?:'\w+ )?(?:mut )?|\*"
+)
 _GENERIC = re.compile(r"([\w.:]{1,80})\s?[<\[](.{1,160})[>\]]")
-_TEXTS = re.compile(r"[\"'][^\"'|]{1,30}[\"'](?: ?\| ?[\"'][^\"'|]{1,30}[\"']){1,3}")
+_TEXTS = re.compile(r"[\"'][^\"'|]{1,30}[\"'](?: ?\| ?[\"'][^\"'|]{1,30}[\"']){0,3}")
+_FIXED_ARRAY = re.compile(r"(\w{1,60}) ?\[[A-Z0-9_ +*]{0,40}\]")
+_FIXED_NUMBER = re.compile(r"\d{1,6}")
 _PLAIN = re.compile(r"[A-Za-z_][\w.:]{0,80}")
 _VERSION = re.compile(r" [vV]\d{1,3}$")
 _MAX_CHARS, _DEEPEST, _MOST_WORDS = 160, 3, 6
@@ -55,7 +61,9 @@ class TypePhrase(Struct, frozen=True):
         """A thing with its article, a list or a map of things."""
         if self.shape in ("list", "map"):
             return f"a {self.shape} {'of' if self.shape == 'list' else 'from'} {self.said}"
-        return "a callback" if self.shape == "callback" else one_of(self.said)
+        if self.shape:
+            return "a callback" if self.shape == "callback" else self.said
+        return one_of(self.said)
 
     def many(self) -> str:
         """Several of it: orders, lists of orders, maps from texts to prices."""
@@ -97,16 +105,29 @@ def _read(bare: str, depth: int) -> TypePhrase | None:
     if bare.startswith("[") and bare.endswith("]"):
         key, colon, value = bare[1:-1].partition(":")
         return _map_of(key, value, depth) if colon else _list_of(bare[1:-1], depth)
+    if array := _FIXED_ARRAY.fullmatch(bare):
+        return TypePhrase(TEXT) if array[1] == "char" else _list_of(array[1], depth)
     if bare.startswith("map[") and "]" in bare:
         key, _, value = bare[4:].partition("]")
         return _map_of(key, value, depth)
     if _TEXTS.fullmatch(bare):
         return TypePhrase(" or ".join(f'"{part.strip()[1:-1]}"' for part in bare.split("|")), "choice")
+    if _FIXED_NUMBER.fullmatch(bare):
+        return TypePhrase(bare, "choice")
+    if " | " in bare and "<" not in bare:
+        return _either(bare.split(" | "), depth)
     if generic := _GENERIC.fullmatch(bare):
         return _generic(generic[1].replace("::", ".").rpartition(".")[2], generic[2], depth)
     if basic := _BASIC.get(bare.lower().replace("::", ".").rpartition(".")[2]):
         return TypePhrase(basic)
     return TypePhrase(words) if (words := _own_words(bare)) else None
+
+
+def _either(parts: Sequence[str], depth: int) -> TypePhrase | None:
+    """One of two or three types, as `a show or a movie`."""
+    read = [type_phrase(part, depth + 1) for part in parts]
+    said = [one.one() for one in read if one and one.shape != "choice"]
+    return TypePhrase(" or ".join(said), "choice") if len(said) == len(parts) <= _DEEPEST else None
 
 
 def _generic(name: str, inner: str, depth: int) -> TypePhrase | None:
@@ -120,6 +141,8 @@ def _generic(name: str, inner: str, depth: int) -> TypePhrase | None:
         return None
     if name in _OPTIONAL:
         return TypePhrase(of.said, of.shape, True)
+    if name in _PARTIAL:
+        return None if of.shape else TypePhrase(f"partial {of.said}")
     words = _own_words(name)
     if name in _SEE_THROUGH or not words:
         return of if name in _SEE_THROUGH else None
@@ -149,11 +172,23 @@ def _own_words(name: str) -> str:
     if around and around[-1][:1].isupper() and not _PARTS.isdisjoint(name_words(last)[-1:]):
         last = f"{around[-1]}_{last}"
     spoken = [word for word in name_in_words(last).split(" ") if word.lower() not in _FORMS]
-    words = tuple(word.lower() for word in spoken)
-    if last.lower() in _UNTOLD or len(last) < len("ab") or (last.isupper() and len(last) < len("abcd")) or not words:
+    words = tuple(word.lower() for word in spoken if not _VERSION.fullmatch(f" {word}"))
+    if (
+        last.lower() in _UNTOLD
+        or len(last) < len("ab")
+        or (last.isupper() and ("_" in last or len(last) < len("abcd")))
+        or not words
+    ):
         return ""
     is_read = is_phrase(words) or (is_phrase(words[-1:]) and len(words) <= _MOST_WORDS and all(map(_is_said, words)))
     return " ".join(spoken) if is_read else ""
+
+
+def named_type(written: str) -> TypePhrase | None:
+    """A type in words, or the words of its name where they are no phrase: what is a thing by its place in code."""
+    bare = written.strip().rstrip("?!")
+    is_name = bool(_PLAIN.fullmatch(bare)) and bare[:1].isupper() and len(bare) > _DEEPEST and "." not in bare
+    return type_phrase(written) or (TypePhrase(name_in_words(bare)) if is_name else None)
 
 
 def _is_said(word: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_plural, pluralize
 from codesum_pipeline.texts.summaries.extractive.type_phrases import (
     NUMBER,
@@ -16,7 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.type_phrases import (
     one_of,
     type_phrase,
 )
-from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words
+from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words, telling_stems
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _MAX_FIELDS, _MAX_READ, _MAX_INNER, _MAX_INNER_CHARS = 5, 60, 3, 400
@@ -25,11 +26,13 @@ _INNER = re.compile(r"(?<!\w)(\w{1,60})\??:")
 _OMITTED = re.compile(r"\bOmit<\s?(\w{1,80})\s?,\s?((?:[\"']\w{1,60}[\"'][ |]{0,3}){1,6})>")
 _WORD = re.compile(r"\w+")
 _VALUE = re.compile(
-    r"(?<!\w)(\w{1,60}) ?= ?(?:(?:(\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')|(-?\d[\d_.]{0,20})|([Tt]rue|[Ff]alse));?$"
+    r"(?<!\w)(\w{1,60})(?: ?: ?[\w.<>\[\]?]{1,40})? ?= ?(?:(?:(\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')|(-?\d[\d_.]{0,20})|([Tt]rue|[Ff]alse));?$"
     r"|new ([A-Z]\w{1,60})\()"
 )
 _NO_FIELDS = ("def ", "fun ", "func ", "function ", "@", "return ", "public function", "if ", "for ")
 _ASKING = ("is ", "has ", "should ", "can ")
+_IS_CONSTANT = re.compile(r"\b(?:const|final|readonly|val|static let)\b")
+_MAX_VALUE_CHARS = 40
 _MARK = " (optional)"
 # What fields of a basic type are called together; "" of those that have none.
 _GROUPS = {NUMBER: "number", TEXT: "text", TRUTH: "flag", "": ""}
@@ -46,6 +49,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     told = [name for name in told if not name.isupper()] or told
     if not told or len(told) * 2 < len(fields):
         return ""
+    constants = _constants(class_)
     optional = set(_OPTIONAL_FIELD.findall(class_.own_source))
     missing = [name for name in told if name in optional or getattr(types[name], "is_optional", False)]
     are_all = len(missing) == len(told) > 1
@@ -60,7 +64,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
             phrases.append(f"{spoken}{type_}")
         elif type_ is None or type_.is_basic:
             kind = _GROUPS[type_.said] if type_ else "flag" if spoken.startswith(_ASKING) else ""
-            basic[kind].append(f"{spoken}{mark}")
+            basic[kind].append(f"{spoken}{constants.get(name, '')}{mark}")
         elif phrase := _without_name(spoken, type_, mark):
             phrases.append(phrase)
         else:
@@ -115,7 +119,7 @@ def _types_of(class_: ClassInput) -> tuple[_Types, set[str]]:
     for field in class_.fields[:_MAX_READ]:
         name, sign, written = field.partition(" " if follows else ":")
         name, written = name.strip().strip("@$*&"), written.strip()
-        if (plain := _plain(field)) in texts or any(plain.startswith(text) for text in cut):
+        if (plain := _plain(field).partition("{")[0]) in texts or any(plain.startswith(text) for text in cut):
             within.add(name)
         if name in within or not (sign or name in values):
             continue
@@ -149,11 +153,27 @@ def _types_of_values(class_: ClassInput) -> dict[str, TypePhrase]:
     return found
 
 
+def _constants(class_: ClassInput) -> dict[str, str]:
+    """The values of constants by name, as they follow it in a sentence, where they say more than the name."""
+    found: dict[str, str] = {}
+    for line in class_.own_source.split("\n")[1:]:
+        value = None if line.lstrip().startswith(_NO_FIELDS) else _VALUE.search(line)
+        if value and (value[1].isupper() or _IS_CONSTANT.search(line[: value.start()])):
+            text = (value[2] or "")[1:-1]
+            is_told = 0 < len(text) <= _MAX_VALUE_CHARS and without_foreign_names(text, ()) == text
+            if is_told and not telling_stems(text) <= telling_stems(value[1]):
+                found[value[1]] = f' "{text}"'
+            elif value[3] and len(value[3]) > 1:
+                found[value[1]] = f" {value[3]}"
+    return found
+
+
 def _without_name(spoken: str, type_: TypePhrase, mark: str) -> str:
     """`a sync store` of what is called store, `a list of scrobble items` of items; "" where the name says more."""
     name, kind = spoken.lower().split(" "), type_.said.lower().split(" ")
     if type_.shape == "choice":
-        return f"the {spoken} {type_.said}{mark}"
+        is_value = type_.said[:1] == '"' or type_.said.isdigit()
+        return f"the {spoken} {type_.said if is_value else f'({type_.said})'}{mark}"
     if type_.shape == "list":
         many = [*name[:-1], name[-1] if is_plural(name[-1]) else pluralize(name[-1])]
         return f"{type_.one()}{mark}" if kind[-len(many) :] == many else ""
