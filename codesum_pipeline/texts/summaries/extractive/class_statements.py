@@ -89,4 +89,4 @@ def base_phrase(class_: ClassInput, kind: str) -> str:
     words = tuple(word for word in last if word not in _GENERAL)
     is_told = not words or words[-1] in _TOLD_BASES or set(words) <= {*name_words(class_.name)} | _DULL_BASES
     phrase = "" if is_told or not is_phrase(words) or is_plural(words[-1]) else noun_phrase(words, article="a")
-    return "" if phrase.startswith("the ") else phrase
+    return phrase if phrase.startswith(("a ", "an ")) or words[-1:] == ("data",) else ""

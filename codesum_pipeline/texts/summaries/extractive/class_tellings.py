@@ -17,7 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.class_words import class_table,
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.member_heads import MethodHead, methods_of, said_event, said_method
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
-from codesum_pipeline.texts.summaries.extractive.type_phrases import TypePhrase, named_type, type_phrase
+from codesum_pipeline.texts.summaries.extractive.type_phrases import TRUTH, TypePhrase, named_type, type_phrase
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
@@ -131,7 +131,9 @@ def _done(role: str, first: TypePhrase, second: TypePhrase | None) -> str:
     if "{other}" in told and (second is None or second.said == first.said):
         return ""
     said = told.format(one=first.one(), many=first.many(), other=second.one() if second else "")
-    return f"{said}, and answers with {second.one()}" if role == "handler" and second else said
+    if role != "handler" or second is None:
+        return said
+    return f"{said}, and answers {'' if second.said == TRUTH else 'with '}{second.one()}"
 
 
 _TOLD_OF_EVENTS = class_words("told_of_events")
@@ -142,7 +144,8 @@ def _asked_for(class_: ClassInput, kind: str, methods: Sequence[MethodHead]) -> 
     """`Interface that gets events and deletes a report.`, by the methods that it asks for."""
     *own, role = name_words(class_.name) or ("",)
     is_told = role in _TOLD_OF_EVENTS
-    events = [said for one in methods if not type_phrase(one.gives) and (said := said_event(one, own, is_told=is_told))]
+    events = [said_event(one, own, is_told=is_told) for one in methods if not type_phrase(one.gives)]
+    events = list(filter(None, events))
     if events and len(events) * 2 >= len(methods):
         return _received(methods, events)
     accessors = sum(name_words(one.name)[:1] in _ACCESSORS and not one.takes[1:] for one in methods)

@@ -58,6 +58,7 @@ def _read(line: str, match: re.Match[str]) -> MethodHead:
     gives = given[1].strip(" ;") if given else ""
     if not gives and before and before.split()[-1] not in _HEAD_WORDS:
         gives = before.split()[-1]
+    gives = "" if gives == "error" else gives
     # Go gives back several in brackets: the first one, where the others only say whether it went well.
     if gives.startswith("(") and gives.endswith(")"):
         first, _, rest = gives[1:-1].partition(",")

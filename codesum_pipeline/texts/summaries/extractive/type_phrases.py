@@ -29,6 +29,7 @@ _OF_MANY = class_words("of_many")
 _PARTS = class_words("type_parts")
 _UNTOLD = class_words("untold_types")
 _FORMS = class_words("type_forms")
+_ASKING = class_words("asking_verbs")
 _MASS = grammar_words("mass") - {TEXT}
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
 _NOTHING = re.compile(r" ?\| ?(?:null|undefined|None)\b|\b(?:null|undefined|None) ?\| ?")
@@ -63,7 +64,7 @@ class TypePhrase(Struct, frozen=True):
             return f"a {self.shape} {'of' if self.shape == 'list' else 'from'} {self.said}"
         if self.shape:
             return "a callback" if self.shape == "callback" else self.said
-        return one_of(self.said)
+        return self.said if self.said == TRUTH else one_of(self.said)
 
     def many(self) -> str:
         """Several of it: orders, lists of orders, maps from texts to prices."""
@@ -171,14 +172,13 @@ def _own_words(name: str) -> str:
     *around, last = name.replace("::", ".").split(".")
     if around and around[-1][:1].isupper() and not _PARTS.isdisjoint(name_words(last)[-1:]):
         last = f"{around[-1]}_{last}"
-    spoken = [word for word in name_in_words(last).split(" ") if word.lower() not in _FORMS]
+    full = name_in_words(last).split(" ")
+    spoken = [word for word in full if word.lower() not in _FORMS]
     words = tuple(word.lower() for word in spoken if not _VERSION.fullmatch(f" {word}"))
-    if (
-        last.lower() in _UNTOLD
-        or len(last) < len("ab")
-        or (last.isupper() and ("_" in last or len(last) < len("abcd")))
-        or not words
-    ):
+    if words and words[0] in _ASKING:
+        spoken = [word.upper() if word.lower() in _FORMS else word for word in full]
+    is_sign = last.isupper() and ("_" in last or len(last) < len("abcd"))
+    if last.lower() in _UNTOLD or len(last) < len("ab") or is_sign or not words:
         return ""
     is_read = is_phrase(words) or (is_phrase(words[-1:]) and len(words) <= _MOST_WORDS and all(map(_is_said, words)))
     return " ".join(spoken) if is_read else ""
@@ -187,7 +187,8 @@ def _own_words(name: str) -> str:
 def named_type(written: str) -> TypePhrase | None:
     """A type in words, or the words of its name where they are no phrase: what is a thing by its place in code."""
     bare = written.strip().rstrip("?!")
-    is_name = bool(_PLAIN.fullmatch(bare)) and bare[:1].isupper() and len(bare) > _DEEPEST and "." not in bare
+    is_plain = bool(_PLAIN.fullmatch(bare)) and bare[:1].isupper() and "." not in bare
+    is_name = is_plain and len(bare) > _DEEPEST and bare.lower() not in _UNTOLD
     return type_phrase(written) or (TypePhrase(name_in_words(bare)) if is_name else None)
 
 

@@ -1,6 +1,7 @@
 """What the text of a class takes from its own source: types, messages, marks, methods, bases."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,9 @@ TYPES = {
     "(item: Item) => void": "a callback",
     "Vec<u8>": "a list of bytes",
     "MoneyDto": "money",
+    "Order | Product": "an order or a product",
+    "UpdateCustomerDto": "an update customer DTO",
+    "char [IFNAMSIZ]": "a text",
 }
 
 
@@ -205,7 +209,7 @@ public class FlagCooldown extends Flag {
 
 
 @pytest.mark.parametrize(("class_", "shown", "said"), CLASSES.values(), ids=CLASSES.keys())
-def test_a_class_says_what_its_source_says(class_, shown, said):
+def test_a_class_says_what_its_source_says(class_: Any, shown: Any, said: str) -> None:
     assert summary(*class_, **shown) == said
 
 
