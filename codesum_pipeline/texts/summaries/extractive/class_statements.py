@@ -51,10 +51,10 @@ def told_of_class(class_: ClassInput, kind: str, fields: Sequence[str], said: Cl
         return [opening, told]
     if told.startswith("Handles "):
         theme = "" if theme.startswith("Handles a ") else theme
-    if clause and told.partition(" ")[0] == clause.partition(" ")[0]:
-        clause = ""
     if told.startswith("Asks for ") and clause.startswith("Asks to "):
         told = ""
+    if clause and told.partition(" ")[0] == clause.partition(" ")[0]:
+        clause = ""
     is_record = bool(held) or clause.startswith("Holds ") or told.startswith(STORED) or bool(opening and not theme)
     typed = record_of_types(class_, fields) if is_record else ""
     base = "" if told or (clause and not clause.startswith("Holds ")) else base_phrase(class_, kind)

@@ -105,6 +105,8 @@ def said_method(method: MethodHead) -> str:
     if verb.base in _BRINGING and result and not result.is_basic and not part:
         return f"{verb.third} {_brought(rest, result)}{_made_from(method) if verb.base in _MAKING else ''}"
     if not rest:
+        if verb.particle:
+            return ""
         taken = _taken(method) if verb.base in _OF_TAKEN else ""
         return "" if verb.base in _OF_TAKEN and not taken else f"{verb.third} {taken}".strip()
     phrase = noun_phrase(thing, article="a" if verb.base in _BRING_IN else "the")
