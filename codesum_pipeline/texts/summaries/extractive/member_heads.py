@@ -41,14 +41,14 @@ class MethodHead(Struct, frozen=True):
 
 
 def methods_of(class_: ClassInput) -> list[MethodHead]:
-    """The methods whose heads the class's own source has; each name once."""
+    """The methods whose heads the class's own source has."""
     names = set(names_of_children(class_.children, Level.FUNCTION)) - {class_.name}
-    found: dict[str, MethodHead] = {}
+    found: list[MethodHead] = []
     for line in class_.own_source.split("\n")[1:] if names else ():
         calls = (match for match in _CALLED.finditer(line[:_MAX_HEAD_CHARS]) if match[1] in names)
         if match := next(calls, None):
-            found.setdefault(match[1], _read(line, match))
-    return list(found.values())
+            found.append(_read(line, match))
+    return found
 
 
 def _read(line: str, match: re.Match[str]) -> MethodHead:

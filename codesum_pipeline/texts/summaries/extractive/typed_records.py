@@ -17,7 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.type_phrases import (
     one_of,
     type_phrase,
 )
-from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words, telling_stems
+from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words, shared_prefix, telling_stems
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _MAX_FIELDS, _MAX_READ, _MAX_INNER, _MAX_INNER_CHARS = 5, 60, 3, 400
@@ -50,7 +50,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     told = [name for name in told if not name.isupper()] or told
     if not told or len(told) * 2 < len(fields):
         return ""
-    constants = _constants(class_)
+    constants, prefix = _constants(class_), shared_prefix(told)
     optional = set(_OPTIONAL_FIELD.findall(class_.own_source))
     missing = [name for name in told if name in optional or getattr(types[name], "is_optional", False)]
     are_all = len(missing) == len(told) > 1
@@ -59,7 +59,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     alike: defaultdict[TypePhrase, list[str]] = defaultdict(list)
     basic: defaultdict[str, list[str]] = defaultdict(list)
     for name in told:
-        type_, spoken = types[name], name_in_words(name).removeprefix("m ")
+        type_, spoken = types[name], name_in_words(name, prefix).removeprefix("m ")
         mark = _MARK if name in missing and not are_all else ""
         if isinstance(type_, str):
             phrases.append(f"{spoken}{type_}")
@@ -187,6 +187,8 @@ def _without_name(spoken: str, type_: TypePhrase, mark: str) -> str:
 
 def _of_type(type_: TypePhrase, names: Sequence[str]) -> str:
     """`an ident (alias ID)`, `lists of texts (hosts and limitations)`: fields of one type by what they are called."""
+    if names == [type_.said]:
+        return type_.one()
     if len(names) == 1:
         return f"{type_.one()} ({names[0].replace(_MARK, ', optional')})"
     return f"{type_.many()} ({join_and(names[:_MAX_FIELDS])})"
