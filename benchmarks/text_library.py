@@ -35,6 +35,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     UpperInput,
     children_of,
 )
+from codesum_pipeline.texts.summaries.own_sources import own_source
 from codesum_pipeline.texts.summaries.placeholders import is_empty
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 from codesum_pipeline.texts.summaries.writers import write_text
@@ -149,7 +150,7 @@ def class_input(symbol: Symbol, children: tuple[ChildText, ...], holder: Holder 
     fields = tuple(one.text for one in symbol.facts.fields)
     return ClassInput(
         symbol.id, symbol.qualified_name, symbol.name, symbol.language, symbol.signature, symbol.docstring,
-        symbol.bases, symbol.modifiers, fields, children, holder,
+        symbol.bases, symbol.modifiers, fields, children, holder, own_source(symbol.canonical_source),
     )  # fmt: skip
 
 

@@ -64,7 +64,10 @@ class ChildText(Struct, frozen=True):
 
 
 class ClassInput(Struct, frozen=True):
-    """A class: what its head says, and its methods' and nested classes' texts."""
+    """A class: what its head says, and its methods' and nested classes' texts.
+
+    `own_source` is its canonical source without its methods' bodies (`own_sources`). A model is not shown it.
+    """
 
     id: str
     qualified_name: str
@@ -77,6 +80,7 @@ class ClassInput(Struct, frozen=True):
     fields: tuple[str, ...]
     children: tuple[ChildText, ...] = ()
     holder: Holder | None = None
+    own_source: str = ""
 
 
 class FileInput(Struct, frozen=True):

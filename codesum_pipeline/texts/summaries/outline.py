@@ -43,6 +43,7 @@ from codesum_pipeline.texts.summaries.inputs import (
     UpperInput,
 )
 from codesum_pipeline.texts.summaries.last_reading import LastReading
+from codesum_pipeline.texts.summaries.own_sources import own_source
 
 
 class Child(NamedTuple):
@@ -252,12 +253,16 @@ def _words_in(texts: pa.Table) -> dict[str, tuple[str, tuple[str, ...]]]:
 def read_classes(workspace: Workspace) -> list[ClassInput]:
     """The classes of the repository, without their methods and nested classes."""
     names = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
-    symbols = workspace.tables.read("symbols", workspace.key, columns=[*names, "facts", "type"])
-    classes = symbols.filter(pc.equal(symbols.column("type"), SymbolType.CLASS.value))
+    tables, key = workspace.tables, workspace.key
+    kinds = tables.read("symbols", key, columns=["type"]).column("type")
+    rows = np.flatnonzero(pc.equal(kinds, SymbolType.CLASS.value).to_numpy())
+    classes = tables.read_at("symbols", key, rows, columns=[*names, "facts", "canonical_source"])
+    sources = map(own_source, classes.column("canonical_source").to_pylist())
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
-    return [ClassInput(*row) for row in zip(*columns, *lists, strict=True)]
+    classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
+    return [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
 
 
 def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:

@@ -127,7 +127,7 @@ def model_metadata(document: UpperInput) -> dict[str, Any]:
     """
     match document:
         case ClassInput() | FileInput():
-            unseen = ("literals", "holder")
+            unseen = ("literals", "holder", "own_source")
             fields = {name: value for name, value in metadata_of(document).items() if name not in unseen}
         case TextFileInput():
             fields = {"name": document.name, "language": document.language}

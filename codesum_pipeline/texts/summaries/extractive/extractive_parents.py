@@ -17,6 +17,7 @@ from codesum_pipeline.texts.summaries.author_texts.docstrings import (
 )
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_table
 from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
+from codesum_pipeline.texts.summaries.extractive.class_statements import ClassSaid, only_names, told_of_class
 from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
@@ -67,21 +68,18 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
     are_all = len(class_.fields) < MAX_FACTS
     clause = "" if opening else clause_of_class(class_)
-    theme = "" if opening else theme_of(class_.children, Level.FUNCTION, Level.CLASS, own_name=class_.name)
+    is_told = bool(opening) and not only_names(opening, class_.name)
+    theme = "" if is_told else theme_of(class_.children, Level.FUNCTION, Level.CLASS, own_name=class_.name)
     held = "" if opening or theme else list_names(fields, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
     if held and kind == "enum":
         clause, held = f"{clause or 'Is one of'}: {held}", ""
-    lead = "Also holds" if clause.startswith("Holds ") else "Holds"
     if held and clause.startswith("Holds "):
         clause, held = _with_fields(clause, fields, are_all=are_all)
+    said = ClassSaid(opening, clause, theme, make_fact("Also holds" if clause.startswith("Holds ") else "Holds", held))
     place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
-        [
-            opening or make_sentence(clause),
-            theme,
-            make_fact(lead, held),
-        ],
+        told_of_class(class_, kind, fields, said),
         name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
         part=part_of(place, class_.holder),
         source=PurposeSource.DOCSTRING

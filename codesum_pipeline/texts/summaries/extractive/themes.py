@@ -34,7 +34,7 @@ _DETAILS = (
     "Defines ", "Re-exports ", "Runs with ", "Holds ", "File that names ", "Top-level keys", "Lines of text",
     "Mentions ", "Changes its ", "Sets its ", "Raises ", "Returns ", "Prints", "Sleeps", "Reads the clock",
     "Draws random", "True when ", "Computes ", "Yields ", "Constructor of ", "Destructor of ", "Operator ",
-    "Is one of", "Tests: ", "Reads its ", "Runs the program", "Delegates to ",
+    "Is one of", "Tests: ", "Reads its ", "Runs the program", "Delegates to ", "Errors: ", "Says: ",
 )  # fmt: skip
 # What is true of many: said after what is more of its own.
 _COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Gets ", "Lists the ", "Describes ")

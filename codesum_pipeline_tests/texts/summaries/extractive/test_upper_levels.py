@@ -50,16 +50,16 @@ OPENINGS = {
         "Lists the possible colours: red, green.",
     ),
     "a struct of Go": ({"name": "Row", "fields": ("Key string", "Cells []Cell")}, "go",
-                       "Holds the key and the cells of a row."),
+                       "Holds a list of cells and the text key."),
     "settings are listed": (
         {"name": "ServerConfig", "fields": ("host: str", "port: int")},
         "python",
-        "Holds the settings of the server: host, port.",
+        "Holds the settings of the server: the number port and the text host.",
     ),
     "values besides the first": (
         {"name": "Page", "fields": ("title: str", "author: str", "fmt: str")},
         "python",
-        "Holds the title, the author and more of a page. Also holds fmt.",
+        "Holds the texts title, author and fmt.",
     ),
     "a trait of Rust": ({"name": "Sink"}, "rust", "Trait sink."),
     "methods that only spell their names": (
