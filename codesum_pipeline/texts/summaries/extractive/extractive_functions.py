@@ -34,6 +34,7 @@ from codesum_pipeline.texts.summaries.extractive.effects import (
     effects_of,
     operations_in_prose,
 )
+from codesum_pipeline.texts.summaries.extractive.expectations import expectations_in_prose
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
@@ -84,7 +85,11 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
-    if not _is_told(headline, function.name):
+    expected = "" if _is_told(headline, function.name) else expectations_in_prose(code, own.union(said_as_written(code)), headline.text)
+    if expected:
+        own = own.union(said_as_written(code))
+        statements.insert(1, expected)
+    elif not _is_told(headline, function.name):
         statements.append(operations_in_prose(code, " ".join(statements)))
         statements = [without_foreign_names(one, own) for one in statements]
         own = own.union(said_as_written(code))
