@@ -44,6 +44,8 @@ _TEXT = re.compile(r"r?\"[^\"]*\"|r?'[^']*'|/[^/]+/")
 _OF_GO = re.compile(r"if (.+?) \{$")
 _GO_FAILS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(")
 _OPPOSITES = ((" != ", " == "), (" == ", " != "), (" < ", " >= "), (" > ", " <= "), (" <= ", " > "), (" >= ", " < "))
+_OF_JUNIT = re.compile(r"@Test ?\(expected = (?:\w+\.)*+(\w+)\.class\)")
+_CAUGHT = re.compile(r"\} catch \((?:final )?(?:\w+\.)*+(\w+) \w+\)")
 _PANICS = re.compile(r"#\[should_panic(?:\(expected = (\"[^\"]*\")\))?\]")
 _STATUS = re.compile(r"\[\[? \"?\$status\"? (?:-eq|==?) \"?(\d+)\"? \]\]?")
 _OUTPUT = re.compile(r"\[\[? \"?\$\{?(?:output|lines\[\d+\])\}?\"? ==? (\"[^\"$]+\"|'[^'$]+') \]\]?")
@@ -64,7 +66,7 @@ def tables() -> dict[str, Any]:
     read = tomllib.loads((files(__package__) / "assertions.toml").read_text("utf-8"))
     for part in ("called", "chained"):
         read[part] = {name: claim for claim, names in read[part].items() for name in names.split()}
-    for part in ("swapped", "typed", "words"):
+    for part in ("swapped", "uncertain", "typed", "only", "words"):
         read[part] = {key: frozenset(names.split()) for key, names in read[part].items()}
     return read
 
@@ -97,6 +99,10 @@ def _read(text: str, lines: Sequence[str], number: int, language: str) -> Iterat
         following = lines[number + 1].strip() if number + 1 < len(lines) else ""
         if _GO_FAILS.match(following) and (match := _OF_GO.fullmatch(text)):
             yield from _of_go(match[1], line)
+    elif match := _OF_JUNIT.search(text):
+        yield Assertion("raises", (match[1], "", ""), line)
+    elif text == "try {":
+        yield from _tried(lines, number)
     elif found := _called(text, lines, number, language) or _said_of(text, line, language):
         yield found
 
@@ -106,6 +112,13 @@ def _of_shell(text: str, line: int) -> Iterator[Assertion]:
         yield Assertion("status", (match[1],), line)
     elif match := _OUTPUT.fullmatch(text):
         yield Assertion("prints", (match[1],), line)
+
+
+def _tried(lines: Sequence[str], number: int) -> Iterator[Assertion]:
+    """`try { f(); fail(); } catch (X e)`, where `f()` is expected to raise an X."""
+    body, fails, caught = (one.strip() for one in (*lines[number + 1 : number + 4], "", "", "")[:3])
+    if fails.startswith(("fail(", "Assert.fail(", "Assert.Fail(")) and (match := _CAUGHT.match(caught)):
+        yield Assertion("raises", (match[1], "", body.rstrip(";")), number + 1)
 
 
 def _of_go(condition: str, line: int) -> Iterator[Assertion]:
@@ -155,11 +168,13 @@ def _called(text: str, lines: Sequence[str], number: int, language: str) -> Asse
     name, at = _asserting(match[1], match[2]), match.end()
     claim = tables()["called"].get(name, "")
     is_opener = name in tables()["words"]["openers"]
-    if not claim and not is_opener:
+    if (not claim and not is_opener) or language not in tables()["only"].get(claim, (language,)):
         return None
     kind = _TYPE.match(text, at) if claim in ("raises", "instance") and text[at : at + 1] in ("<", "[", " ") else None
     kind = kind if kind and text[at : kind.end()].strip()[-1:] in (">", "]") else None
     at = kind.end() if kind else at
+    if name in tables()["uncertain"].get(language, ()):
+        return None
     if claim == "raises":
         return _raising(text, at, kind[1] if kind else "", lines, number, language)
     split = _arguments(text, at, language)

@@ -6,7 +6,6 @@ test and is used nowhere else but in the assertion stands for that value. What s
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 
 from msgspec import Struct
@@ -24,13 +23,13 @@ from codesum_pipeline.texts.summaries.extractive.words import name_in_words, nam
 
 _MOST, _MOST_READ = 3, 40
 _MAX_SIDE, _MAX_SENTENCE = 70, 170
-_MAX_SOURCE = 40_000
+_MAX_SOURCE, _MAX_LINE = 40_000, 200
 _ASKING = frozenset(("assert", "expect", "verify", "check", "should", "ensure"))
 _NAME = re.compile(r"[A-Za-z_$@]\w*")
 _ONLY_NAME = re.compile(r"[A-Za-z_]\w*")
-_TEXT = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+_TEXT = re.compile(r"\"(?:[^\"\\]|\\.){0,200}+\"|'(?:[^'\\]|\\.){0,200}+'|`[^`]{0,200}`")
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d_.]*\w{0,3}(?!\w)")
-_LITERAL = re.compile(r"[-+]?\d[\w.]*|\"[^\"]*\"|'[^']*'|:\w+|true|false|True|False|nil|null|None|undefined")
+_LITERAL = re.compile(rf"[-+]?\d[\w.]*|{_TEXT.pattern}|:\w+|true|false|True|False|nil|null|None|undefined")
 _TRUTHS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
 _NOTHINGS = frozenset(("nil", "null", "None", "undefined", "nullptr", "NULL", "err", "error"))
 # Code that is no plain expression.
@@ -44,7 +43,11 @@ _CALLED_WITH = re.compile(r"(?<=[\w!?])\(")
 _COMPARED = (" == ", " != ", " === ", " !== ", " >= ", " <= ", " > ", " < ", " =~ ", " in ", " is ", " not in ", " -eq ")
 _JOINED = ("&&", "||", " and ", " or ", " if ", " ? ")
 _SIZES = re.compile(r"(?:> 0|!= 0|>= 1|is not None|!= nil|!= null|!== null|!== undefined|~= nil)$")
+_GLUED = re.compile(r"[\"\])}](?=[A-Za-z])")
+# What makes a text or a number another kind of value.
+_CONVERTED = re.compile(r"\.(?:to_string|to_owned|into|unwrap|as_bytes|to_str|to_vec|as_str|clone)\(\)$|!!$|!$")
 # Stands between a called name and its bracket while names are spelled.
+_UNTELLING = ("expect", "want", "actual")
 _MARK = "\u2060"
 
 
@@ -52,32 +55,33 @@ class _Expected(Struct, frozen=True):
     clause: str
     line: int
     weight: int
+    subject: str = ""
 
 
 def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) -> str:
-    """One sentence of at most three expectations; "" of what is no test, and where nothing would be telling."""
+    """One sentence of at most three expectations; "" of what neither is a test nor asserts for tests, and where nothing
+    would be telling."""
     function = code.function
-    if not (is_test(function) or "test" in function.modifiers or name_words(function.name)[:1][0:1] and _asks(code)):
+    is_asking = bool(_ASKING.intersection(name_words(function.name)[:1]))
+    is_inverted = any(one in function.canonical_source for one in tables()["words"]["inverting"])
+    if is_inverted or not (is_test(function) or is_asking):
         return ""
     reader = _Reader(code, own)
     found: dict[str, _Expected] = {}
     for one in reader.read():
         if one.clause and (one.weight > 2 or not telling_stems(one.clause) <= telling_stems(headline)):
             found.setdefault(one.clause, one)
-    best = sorted(found.values(), key=lambda one: -one.weight)
-    best = [one for one in best if one.weight > 1 or best[0].weight <= 1][:_MOST]
+    best = sorted((one for one in found.values() if one.weight >= 0), key=lambda one: -one.weight)
+    best = [one for one in best if one.weight > 1 or best[0].weight <= 1]
     chosen, length = list[_Expected](), 0
-    for one in best[: 1 if best and not best[0].weight else _MOST]:
-        length += len(one.clause)
-        if not chosen or length <= _MAX_SENTENCE:
+    for one in best[:_MOST_READ] if best and best[0].weight else best[:1]:
+        # What is said of a subject again, it has become since.
+        is_new = not one.subject or all(one.subject != other.subject for other in chosen)
+        if len(chosen) < _MOST and is_new and (not chosen or length + len(one.clause) <= _MAX_SENTENCE):
             chosen.append(one)
+            length += len(one.clause)
     ordered = [one.clause for one in sorted(chosen, key=lambda one: one.line)]
     return make_sentence(f"Expects {in_a_row(ordered)}") if ordered else ""
-
-
-def _asks(code: CodeFacts) -> bool:
-    """Whether a function that is no test asserts for tests: `assertVolumesEqual`."""
-    return name_words(code.function.name)[0] in _ASKING
 
 
 class _Reader:
@@ -86,23 +90,27 @@ class _Reader:
         self._language = code.function.language
         self._source = code.function.canonical_source[:_MAX_SOURCE]
         self._lines = self._source.split("\n")
-        self._uses = Counter(_NAME.findall(self._source))
-        self._values = self._assigned()
-
-    def _assigned(self) -> dict[str, str]:
-        """The names that are given a value once, and are used once more."""
-        found: dict[str, str] = {}
-        for line in self._lines[:_MAX_SOURCE]:
-            match = _ASSIGNED.match(line[:200]) if len(line) < 200 else None
-            if match and self._uses[match[1]] == 2:
-                found[match[1]] = match[2].rstrip("; ")
-        return found
+        self._read = 0
+        self._values: dict[str, tuple[str, int]] = {}
+        self._indent = 0
 
     def read(self) -> Iterator[_Expected]:
-        for number, one in enumerate(assertions_in(self._source, self._language)):
-            if number >= _MOST_READ:
-                return
+        """What is expected, line by line; `_values` are those of names that no line has used since they have them."""
+        found = assertions_in(self._source, self._language)
+        for _, one in zip(range(_MOST_READ), found, strict=False):
+            for line in self._lines[self._read : one.line - 1]:
+                self._assign(line)
+            self._read = max(self._read, one.line)
+            line = self._lines[one.line - 1]
+            self._indent = len(line) - len(line.lstrip())
             yield self._expected(one)
+
+    def _assign(self, line: str) -> None:
+        match = _ASSIGNED.match(line) if len(line) < _MAX_LINE else None
+        for name in set(_NAME.findall(line)) & self._values.keys():
+            del self._values[name]
+        if match:
+            self._values[match[1]] = (match[2].rstrip("; "), len(line) - len(line.lstrip()))
 
     def _expected(self, one: Assertion) -> _Expected:
         if one.claim in ("raises", "panics"):
@@ -113,7 +121,7 @@ class _Reader:
         claim = one.claim
         if claim == "holds" or (claim in ("true", "false") and self._is_condition(sides[0])):
             return self._condition(sides[0], one, is_false=(claim == "false") ^ one.is_negated)
-        if len(sides) == 2 and claim == "equal" and self._is_expected(*sides):
+        if len(sides) == 2 and claim in ("equal", "close") and self._is_first_expected(sides):
             sides.reverse()
         said = [self._said(side) for side in sides]
         if not all(said):
@@ -125,7 +133,13 @@ class _Reader:
         if claim == "message":
             said = [said[1].removesuffix(" error").removesuffix(".Error") if len(said) > 1 else said[0]] * 2
             template = "an error with the message {b}"
-        return _Expected(template.format(a=said[0], b=said[-1]), one.line, self._weight(claim, sides, one))
+        return _Expected(template.format(a=said[0], b=said[-1]), one.line, self._weight(claim, sides), said[0])
+
+    def _is_first_expected(self, sides: list[str]) -> bool:
+        """Whether the expected value comes first: a literal, or where frameworks have it so."""
+        if self._is_expected(*reversed(sides)):
+            return False
+        return self._is_expected(*sides) or self._language in tables()["words"]["expected_first"]
 
     def _is_expected(self, left: str, right: str) -> bool:
         """Whether the first side is what the second is compared with."""
@@ -133,7 +147,7 @@ class _Reader:
             return not _LITERAL.fullmatch(right)
         return self._is_untelling(left) or name_words(left)[:1] in (("expected",), ("want",))
 
-    def _weight(self, claim: str, sides: list[str], one: Assertion) -> int:
+    def _weight(self, claim: str, sides: list[str]) -> int:
         if len(sides) == 2 and sides[0] == sides[1] or all(_LITERAL.fullmatch(side) for side in sides):
             return -1
         if claim in ("given", "no_error", "succeeds") or (claim in ("none", "undefined") and sides[0] in _NOTHINGS):
@@ -147,9 +161,9 @@ class _Reader:
         return 2 if any("(" in side or "." in side for side in sides) else 1
 
     def _is_untelling(self, side: str) -> bool:
-        names = [name for name in _NAME.findall(side) if name not in RECEIVERS]
+        names, untelling = [one for one in _NAME.findall(side) if one not in RECEIVERS], tables()["words"]["untelling"]
         return not _TEXT.search(side) and not _NUMBER.search(side) and (
-            "(" not in side and (not names or {names[-1].lower()} <= tables()["words"]["untelling"])
+            "(" not in side and (not names or names[-1].lower() in untelling or names[-1].startswith(_UNTELLING))
         )  # fmt: skip
 
     def _is_condition(self, side: str) -> bool:
@@ -169,17 +183,17 @@ class _Reader:
         if not mark:
             return self._truth(text, one, is_false=is_false)
         sides = [self._value(text[:at]), self._value(text[at + len(mark) :])]
-        if mark in (" == ", " === ") and self._is_expected(*sides):
+        if mark in (" == ", " === ", " is ") and self._is_expected(*sides):
             sides.reverse()
         said = [self._said(side) for side in sides]
         if not all(said) or (is_false and mark not in (" == ", " === ", " in ")):
             return nothing
         if is_false:
             mark = " != " if "=" in mark else " not in "
-        weight = 0 if _SIZES.search(text) else self._weight("equal", sides, one)
+        weight = 0 if _SIZES.search(text) else self._weight("equal", sides)
         if sides[-1] in _TRUTHS or sides[-1] in _NOTHINGS:
             weight = 0 if sides[0] in _NOTHINGS else min(weight, 2)
-        return _Expected(f"{said[0]}{mark}{said[1]}", one.line, weight)
+        return _Expected(f"{said[0]}{mark}{said[1]}", one.line, weight, said[0])
 
     def _truth(self, text: str, one: Assertion, *, is_false: bool) -> _Expected:
         """`assert queue.is_empty()`, `assert not found`."""
@@ -206,17 +220,20 @@ class _Reader:
     def _value(self, side: str) -> str:
         """What a side is: a name that has one value, and no other use, is that value."""
         name = side.strip()
-        value = self._values.get(name, "") if _ONLY_NAME.fullmatch(name) else ""
+        value, indent = self._values.get(name, ("", 0)) if _ONLY_NAME.fullmatch(name) else ("", 0)
+        value = value if indent <= self._indent else ""
         is_plain = value and len(value) <= _MAX_SIDE and not _NO_VALUE.search(value) and "{" not in value[:1]
         return self._stripped(value if is_plain else name)
 
     def _stripped(self, text: str) -> str:
         plain = _PREFIX.sub("", text.strip(), count=1) if _PREFIX.match(text.strip()) else text.strip()
-        return plain.rstrip("?").strip()
+        return _CONVERTED.sub("", plain.rstrip("?").strip())
 
     def _said(self, text: str) -> str:
         """Code as it may stand in the sentence: names of other code are words."""
-        plain = make_printable(self._stripped(text))
+        plain = self._stripped(text)
+        if make_printable(plain) != plain:
+            return ""
         for receiver in (*RECEIVERS, "$this"):
             for arrow in (".", "->"):
                 plain = plain.removeprefix(f"{receiver}{arrow}").replace(f"({receiver}{arrow}", "(")
@@ -225,10 +242,9 @@ class _Reader:
         if any(without_foreign_names(one, self._own) != one for one in _TEXT.findall(plain)):
             return ""
         marked = _CALLED_WITH.sub(f"{_MARK}(", plain).replace(f"{_MARK}()", "()")
-        said = without_foreign_names(marked, self._own).replace(_MARK, "")
-        if said[:1] != plain[:1] and said[:1].lower() == plain[:1]:
-            said = f"{said[:1].lower()}{said[1:]}"
-        return said if without_foreign_names(said, self._own) == said else ""
+        # Not at the beginning of a sentence, where a word has a capital.
+        said = without_foreign_names(f"is {marked}", self._own).replace(_MARK, "").removeprefix("is ")
+        return said if without_foreign_names(f"is {said}", self._own) == f"is {said}" and not _GLUED.search(_TEXT.sub("\"\"", said)) else ""
 
 
 def _negated(template: str) -> str:
