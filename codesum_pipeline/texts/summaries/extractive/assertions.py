@@ -40,6 +40,7 @@ _CLOSURE = re.compile(
     r"(?:async |@escaping )?(?:\(\w*\)|\w+)? ?[-=]>\s?|(?:async )?function ?\(\w*\) ?(?=\{)|lambda: ?|fn ->|try |func\(\) (?=\{)"
     r"|move \|\| |\|\| |function\(\) "
 )
+_OPENS = re.compile(r" (?:do|\{|->|=>)$")
 _TEXT = re.compile(r"r?\"[^\"]*\"|r?'[^']*'|/[^/]+/")
 _OF_GO = re.compile(r"if (.+?) \{$")
 _GO_FAILS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(")
@@ -92,7 +93,7 @@ def assertions_in(source: str, language: str) -> Iterator[Assertion]:
 def _read(text: str, lines: Sequence[str], number: int, language: str) -> Iterator[Assertion]:
     line = number + 1
     if language == "rust" and (match := _PANICS.match(text)):
-        yield Assertion("panics", (match[1] or "",), line)
+        yield Assertion("panics", ("", match[1] or "", ""), line)
     elif language == "bash":
         yield from _of_shell(text, line)
     elif language == "go" and text.startswith("if "):
@@ -128,7 +129,8 @@ def _of_go(condition: str, line: int) -> Iterator[Assertion]:
     if "&&" in last or "||" in last or (is_let and not value) or "DeepEqual" not in last and "!(" in last:
         return
     if last in ("err == nil", "err != nil"):
-        yield Assertion("raises" if last == "err == nil" else "no_error", ("", "", ""), line)
+        if last == "err == nil":
+            yield Assertion("raises", ("", "", ""), line)
         return
     at, mark = outside_of_brackets(last, tuple(one for one, _ in _OPPOSITES), "go")
     if mark:
@@ -175,8 +177,11 @@ def _called(text: str, lines: Sequence[str], number: int, language: str) -> Asse
     at = kind.end() if kind else at
     if name in tables()["uncertain"].get(language, ()):
         return None
-    if claim == "raises":
-        return _raising(text, at, kind[1] if kind else "", lines, number, language)
+    if claim in ("raises", "panics"):
+        found = _raising(text, at, kind[1] if kind else "", lines, number, language)
+        kind_of, said, ran = found.sides
+        is_of_error = name in tables()["words"]["texts_of_errors"] or said[:1] == "/"
+        return Assertion(claim, (kind_of, said if is_of_error or "match=" in text else "", ran), found.line)
     split = _arguments(text, at, language)
     if split is None:
         return None
@@ -307,7 +312,7 @@ def _hamcrest(given: list[str], line: int, language: str) -> Assertion | None:
 
 def _raising(
     text: str, at: int, kind: str, lines: Sequence[str], number: int, language: str
-) -> Assertion | None:
+) -> Assertion:
     """An error that is expected, with its class, its text and what raises it, as far as they can be seen."""
     indent = len(lines[number]) - len(lines[number].lstrip())
     inner = []
@@ -323,7 +328,7 @@ def _raising(
         head = text[end:].strip()
         if not body and head[:1] == "{":
             body = _run_by(head)
-    elif (split := _arguments(text, at, language)) is not None:
+    elif (split := _arguments(_OPENS.sub("", text), at, language)) is not None:
         given, _ = split
     else:
         given = []

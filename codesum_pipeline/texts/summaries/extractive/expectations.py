@@ -32,8 +32,13 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d[\d_.]*\w{0,3}(?!\w)")
 _LITERAL = re.compile(rf"[-+]?\d[\w.]*|{_TEXT.pattern}|:\w+|true|false|True|False|nil|null|None|undefined")
 _TRUTHS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
 _NOTHINGS = frozenset(("nil", "null", "None", "undefined", "nullptr", "NULL", "err", "error"))
+# There every value is true or false.
+_TRUTHY = frozenset(("python", "ruby", "elixir", "lua", "javascript", "typescript", "tsx"))
+_ANSWERING = frozenset(("is", "has", "can", "any", "all", "isinstance", "startswith", "endswith", "exists", "contains"))
 # Code that is no plain expression.
-_NO_VALUE = re.compile(r"[=-]>|\blambda\b|\bfunction\b|\bfunc\b|\bfn\b|\\$|[;…]|\{ ?\|")
+_NO_VALUE = re.compile(r"\| ?\w+ ?\||::<|\blambda\b|\bfunction\b|\bfunc\b|\bfn\b|\\$|[;…]|\{ ?\|")
+# There `=>` stands in mappings, and `->` before a member.
+_MAPPING, _POINTING = frozenset(("elixir", "ruby", "php")), frozenset(("c", "cpp", "php"))
 _ASSIGNED = re.compile(
     r"\s*(?:(?:const|let|var|val|auto|final|my|local|mut|public|static|[A-Z]\w*(?:<\w+>)?|int|long|double|boolean|char|byte"
     r"|size_t|string|bool|float) ){0,3}[&*$]?([A-Za-z_]\w*)(?:: ?[\w<>\[\]]+)? ?:?= ?(?![=~>])(.+)$"
@@ -46,6 +51,9 @@ _SIZES = re.compile(r"(?:> 0|!= 0|>= 1|is not None|!= nil|!= null|!== null|!== u
 _GLUED = re.compile(r"[\"\])}](?=[A-Za-z])")
 # What makes a text or a number another kind of value.
 _CONVERTED = re.compile(r"\.(?:to_string|to_owned|into|unwrap|as_bytes|to_str|to_vec|as_str|clone)\(\)$|!!$|!$")
+_UNWRAPPED = re.compile(r"\.await\b\??|\.unwrap\(\)")
+# What a piece of code may not begin with after "expects".
+_MISLEADING = ("to ", "that ", "not to ")
 # Stands between a called name and its bracket while names are spelled.
 _UNTELLING = ("expect", "want", "actual")
 _MARK = "\u2060"
@@ -201,15 +209,16 @@ class _Reader:
         while bare.startswith(("not ", "!")) and not bare.startswith("!="):
             bare, is_false = bare.removeprefix("not ").removeprefix("!").strip(), not is_false
         said = self._said(bare)
-        weight = -1 if self._is_untelling(bare) or _LITERAL.fullmatch(bare) else 2 if "(" in bare else 1
-        return _Expected(f"{said} to be {'false' if is_false else 'true'}" if said else "", one.line, weight)
+        is_dull = _ONLY_NAME.fullmatch(bare) or _LITERAL.fullmatch(bare)
+        weight = -1 if is_dull or self._is_untelling(bare) else 2 if "(" in bare else 1
+        is_answer = self._language not in _TRUTHY or _ANSWERING.intersection(name_words(bare.partition("(")[0]))
+        what = ("false" if is_answer else "falsy") if is_false else ("true" if is_answer else "truthy")
+        return _Expected(f"{said} to be {what}" if said else "", one.line, weight)
 
     def _failure(self, one: Assertion) -> _Expected:
-        if one.claim == "panics":
-            text = self._said(one.sides[0]) if one.sides[0] else ""
-            return _Expected(f"a panic with {text}" if text else "a panic", one.line, 3 if text else 2)
         kind, text, body = one.sides
-        what = with_article(kind.rpartition(".")[2]) if kind else "an error"
+        kind = kind.rpartition(".")[2].removeprefix("Err") if self._language == "go" else kind.rpartition(".")[2]
+        what = "a panic" if one.claim == "panics" else with_article(kind) if kind else "an error"
         said, ran = self._said(text) if text else "", self._said(body) if body else ""
         what = f"{what} with {said}" if said else what
         if one.is_negated:
@@ -222,12 +231,19 @@ class _Reader:
         name = side.strip()
         value, indent = self._values.get(name, ("", 0)) if _ONLY_NAME.fullmatch(name) else ("", 0)
         value = value if indent <= self._indent else ""
-        is_plain = value and len(value) <= _MAX_SIDE and not _NO_VALUE.search(value) and "{" not in value[:1]
+        is_plain = value and len(value) <= _MAX_SIDE and not self._is_code(value) and "{" not in value[:1]
         return self._stripped(value if is_plain else name)
 
     def _stripped(self, text: str) -> str:
         plain = _PREFIX.sub("", text.strip(), count=1) if _PREFIX.match(text.strip()) else text.strip()
+        plain = _UNWRAPPED.sub("", plain) if self._language == "rust" else plain
         return _CONVERTED.sub("", plain.rstrip("?").strip())
+
+    def _is_code(self, text: str) -> bool:
+        """Whether it is more than a plain expression."""
+        bare = _TEXT.sub("", text)
+        is_closure = "=>" in bare and self._language not in _MAPPING or "->" in bare and self._language not in _POINTING
+        return is_closure or _NO_VALUE.search(bare) is not None
 
     def _said(self, text: str) -> str:
         """Code as it may stand in the sentence: names of other code are words."""
@@ -237,13 +253,15 @@ class _Reader:
         for receiver in (*RECEIVERS, "$this"):
             for arrow in (".", "->"):
                 plain = plain.removeprefix(f"{receiver}{arrow}").replace(f"({receiver}{arrow}", "(")
-        if not 0 < len(plain) <= _MAX_SIDE or _NO_VALUE.search(plain):
+        if not 0 < len(plain) <= _MAX_SIDE or self._is_code(plain):
             return ""
         if any(without_foreign_names(one, self._own) != one for one in _TEXT.findall(plain)):
             return ""
         marked = _CALLED_WITH.sub(f"{_MARK}(", plain).replace(f"{_MARK}()", "()")
         # Not at the beginning of a sentence, where a word has a capital.
         said = without_foreign_names(f"is {marked}", self._own).replace(_MARK, "").removeprefix("is ")
+        if said.startswith(_MISLEADING):
+            return ""
         return said if without_foreign_names(f"is {said}", self._own) == f"is {said}" and not _GLUED.search(_TEXT.sub("\"\"", said)) else ""
 
 
