@@ -26,7 +26,10 @@ _TYPE = re.compile(r" ?(?:<|\[|: ?)\s?((?:\w+(?:\.|::))*+\w+)(?:<\w+>)?(?: ?>|\]
 _GUARDED = re.compile(
     r"[})\s]*(?:if|else|elif|elsif|unless|catch|except|rescue|switch|case|when|match|default|select|guard|#if\w*|#el\w+)\b"
 )
-_INNER = re.compile(r"(?:(?:public|private|static|override|inline|async|local|export) )*(?:def|class|object|struct|fun|function|fn|func) \w")
+_INNER = re.compile(
+    r"(?:(?:public|private|static|override|inline|async|local|export) )*"
+    r"(?:def|class|object|struct|fun|function|fn|func) \w"
+)
 _LINK = re.compile(r"(?:\?|!)?\.\s?([A-Za-z_]\w*[!?]?)")
 _INFIX = (
     " shouldBe ", " shouldEqual ", " shouldNotBe ", " must_equal ", " mustBe ", " mustEqual ", " `shouldBe` ",
@@ -37,8 +40,8 @@ _TO = frozenset(("to", "tonot", "notto", "assertto", "toeventually"))
 _WORD = re.compile(r"\s?\(?([A-Za-z_]\w*[!?]?)")
 _CLASS = re.compile(r"(?:typeof\()?(?:\w+(?:\.|::))*+([A-Z]\w*|error\.\w+)(?:\.class|::class|\.self|\))*(?:\.java)?")
 _CLOSURE = re.compile(
-    r"(?:async |@escaping )?(?:\(\w*\)|\w+)? ?[-=]>\s?|(?:async )?function ?\(\w*\) ?(?=\{)|lambda: ?|fn ->|try |func\(\) (?=\{)"
-    r"|move \|\| |\|\| |function\(\) "
+    r"(?:async |@escaping )?(?:\(\w*\)|\w+)? ?[-=]>\s?|(?:async )?function ?\(\w*\) ?(?=\{)|lambda: ?|fn ->|try "
+    r"|func\(\) (?=\{)|move \|\| |\|\| |function\(\) "
 )
 _OPENS = re.compile(r" (?:do|\{|->|=>)$")
 _TEXT = re.compile(r"r?\"[^\"]*\"|r?'[^']*'|/[^/]+/")
@@ -48,8 +51,6 @@ _OPPOSITES = ((" != ", " == "), (" == ", " != "), (" < ", " >= "), (" > ", " <= 
 _OF_JUNIT = re.compile(r"@Test ?\(expected = (?:\w+\.)*+(\w+)\.class\)")
 _CAUGHT = re.compile(r"\} catch \((?:final )?(?:\w+\.)*+(\w+) \w+\)")
 _PANICS = re.compile(r"#\[should_panic(?:\(expected = (\"[^\"]*\")\))?\]")
-_STATUS = re.compile(r"\[\[? \"?\$status\"? (?:-eq|==?) \"?(\d+)\"? \]\]?")
-_OUTPUT = re.compile(r"\[\[? \"?\$\{?(?:output|lines\[\d+\])\}?\"? ==? (\"[^\"$]+\"|'[^'$]+') \]\]?")
 
 
 class Assertion(Struct, frozen=True):
@@ -84,8 +85,10 @@ def assertions_in(source: str, language: str) -> Iterator[Assertion]:
         while around and around[-1][0] >= indent:
             around.pop()
         is_guarded = any(guarded for _, guarded in around[-1:])
-        if not is_guarded and len(line) < _MAX_LINE:
-            yield from _read(text, lines, number, language)
+        found = [] if is_guarded or len(line) >= _MAX_LINE else [*_read(text, lines, number, language)]
+        yield from found
+        # What is run where an error is expected may be an assertion that fails.
+        is_guarded = is_guarded or any(one.claim in ("raises", "panics") for one in found)
         is_opening = bool(_GUARDED.match(text)) or (number > 0 and indent > 0 and bool(_INNER.match(text)))
         around.append((indent, is_guarded or is_opening))
 
@@ -94,8 +97,6 @@ def _read(text: str, lines: Sequence[str], number: int, language: str) -> Iterat
     line = number + 1
     if language == "rust" and (match := _PANICS.match(text)):
         yield Assertion("panics", ("", match[1] or "", ""), line)
-    elif language == "bash":
-        yield from _of_shell(text, line)
     elif language == "go" and text.startswith("if "):
         following = lines[number + 1].strip() if number + 1 < len(lines) else ""
         if _GO_FAILS.match(following) and (match := _OF_GO.fullmatch(text)):
@@ -106,13 +107,6 @@ def _read(text: str, lines: Sequence[str], number: int, language: str) -> Iterat
         yield from _tried(lines, number)
     elif found := _called(text, lines, number, language) or _said_of(text, line, language):
         yield found
-
-
-def _of_shell(text: str, line: int) -> Iterator[Assertion]:
-    if match := _STATUS.fullmatch(text):
-        yield Assertion("status", (match[1],), line)
-    elif match := _OUTPUT.fullmatch(text):
-        yield Assertion("prints", (match[1],), line)
 
 
 def _tried(lines: Sequence[str], number: int) -> Iterator[Assertion]:
@@ -126,7 +120,7 @@ def _of_go(condition: str, line: int) -> Iterator[Assertion]:
     """The opposite of a condition under which a test fails."""
     before, is_let, last = condition.rpartition("; ")
     name, _, value = before.partition(" := ")
-    if "&&" in last or "||" in last or (is_let and not value) or "DeepEqual" not in last and "!(" in last:
+    if "&&" in last or "||" in last or (is_let and not value) or ("DeepEqual" not in last and "!(" in last):
         return
     if last in ("err == nil", "err != nil"):
         if last == "err == nil":
@@ -310,9 +304,7 @@ def _hamcrest(given: list[str], line: int, language: str) -> Assertion | None:
     return _matcher(given[0], name, rest, at, line, language, is_negated=False)
 
 
-def _raising(
-    text: str, at: int, kind: str, lines: Sequence[str], number: int, language: str
-) -> Assertion:
+def _raising(text: str, at: int, kind: str, lines: Sequence[str], number: int, language: str) -> Assertion:
     """An error that is expected, with its class, its text and what raises it, as far as they can be seen."""
     indent = len(lines[number]) - len(lines[number].lstrip())
     inner = []

@@ -21,7 +21,7 @@ from codesum_pipeline.texts.summaries.extractive.foreign_names import without_fo
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test
 from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words, telling_stems
 
-_MOST, _MOST_READ = 3, 40
+_MOST, _MOST_READ, _MOST_VALUES = 3, 40, 60
 _MAX_SIDE, _MAX_SENTENCE = 70, 170
 _MAX_SOURCE, _MAX_LINE = 40_000, 200
 _ASKING = frozenset(("assert", "expect", "verify", "check", "should", "ensure"))
@@ -43,12 +43,30 @@ _ASSIGNED = re.compile(
     r"\s*(?:(?:const|let|var|val|auto|final|my|local|mut|public|static|[A-Z]\w*(?:<\w+>)?|int|long|double|boolean|char|byte"
     r"|size_t|string|bool|float) ){0,3}[&*$]?([A-Za-z_]\w*)(?:: ?[\w<>\[\]]+)? ?:?= ?(?![=~>])(.+)$"
 )
+_READ_FROM = re.compile(r"(?:(?:len|size|count|list|str|type)\()?([A-Za-z_]\w*)[.\[)]")
+# A call with its first argument, if that is a text.
+_CALL = re.compile(r"(?:[\w$@]+(?:\.|->|::))*+([A-Za-z_]\w*)\((?:[\"'][^\"']{0,60}[\"'](?=[,)]))?")
+_MAKING = frozenset(("new", "make", "create", "build", "must", "mock", "open", "setup", "factory"))
 _PREFIX = re.compile(r"(?:await |try[!?]? |new |&(?:mut )?|\*(?=\w)|mut |ref |out |std::move)+")
 _CALLED_WITH = re.compile(r"(?<=[\w!?])\(")
-_COMPARED = (" == ", " != ", " === ", " !== ", " >= ", " <= ", " > ", " < ", " =~ ", " in ", " is ", " not in ", " -eq ")
+_COMPARED = (
+    " == ",
+    " != ",
+    " === ",
+    " !== ",
+    " >= ",
+    " <= ",
+    " > ",
+    " < ",
+    " =~ ",
+    " in ",
+    " is ",
+    " not in ",
+    " -eq ",
+)
 _JOINED = ("&&", "||", " and ", " or ", " if ", " ? ")
 _SIZES = re.compile(r"(?:> 0|!= 0|>= 1|is not None|!= nil|!= null|!== null|!== undefined|~= nil)$")
-_GLUED = re.compile(r"[\"\])}](?=[A-Za-z])")
+_GLUED = re.compile(r"['\])}](?=[A-Za-z])")
 # What makes a text or a number another kind of value.
 _CONVERTED = re.compile(r"\.(?:to_string|to_owned|into|unwrap|as_bytes|to_str|to_vec|as_str|clone)\(\)$|!!$|!$")
 _UNWRAPPED = re.compile(r"\.await\b\??|\.unwrap\(\)")
@@ -64,6 +82,15 @@ class _Expected(Struct, frozen=True):
     line: int
     weight: int
     subject: str = ""
+    after: str = ""
+
+
+class _Value(Struct, frozen=True):
+    """What a name was given, how far its line is indented, and the names in it."""
+
+    text: str
+    indent: int
+    names: frozenset[str]
 
 
 def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) -> str:
@@ -74,9 +101,8 @@ def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) 
     is_inverted = any(one in function.canonical_source for one in tables()["words"]["inverting"])
     if is_inverted or not (is_test(function) or is_asking):
         return ""
-    reader = _Reader(code, own)
     found: dict[str, _Expected] = {}
-    for one in reader.read():
+    for one in _Reader(code, own).read():
         if one.clause and (one.weight > 2 or not telling_stems(one.clause) <= telling_stems(headline)):
             found.setdefault(one.clause, one)
     best = sorted((one for one in found.values() if one.weight >= 0), key=lambda one: -one.weight)
@@ -89,7 +115,9 @@ def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) 
             chosen.append(one)
             length += len(one.clause)
     ordered = [one.clause for one in sorted(chosen, key=lambda one: one.line)]
-    return make_sentence(f"Expects {in_a_row(ordered)}") if ordered else ""
+    # What all of them were read from.
+    (after,) = calls if len(calls := {one.after for one in chosen}) == 1 else ("",)
+    return make_sentence(f"Expects {in_a_row(ordered)}{f' after {after}' if after else ''}") if ordered else ""
 
 
 class _Reader:
@@ -99,7 +127,7 @@ class _Reader:
         self._source = code.function.canonical_source[:_MAX_SOURCE]
         self._lines = self._source.split("\n")
         self._read = 0
-        self._values: dict[str, tuple[str, int]] = {}
+        self._values: dict[str, _Value] = {}
         self._indent = 0
 
     def read(self) -> Iterator[_Expected]:
@@ -114,11 +142,15 @@ class _Reader:
             yield self._expected(one)
 
     def _assign(self, line: str) -> None:
-        match = _ASSIGNED.match(line) if len(line) < _MAX_LINE else None
-        for name in set(_NAME.findall(line)) & self._values.keys():
+        """Read one line: a name has another value where the line uses it, or what its value was made of."""
+        names = set(_NAME.findall(line))
+        for name in [one for one in self._values if one in names or not names.isdisjoint(self._values[one].names)]:
             del self._values[name]
-        if match:
-            self._values[match[1]] = (match[2].rstrip("; "), len(line) - len(line.lstrip()))
+        match = _ASSIGNED.match(line) if len(line) < _MAX_LINE else None
+        if match and len(self._values) < _MOST_VALUES:
+            value, indent = match[2].rstrip("; "), len(line) - len(line.lstrip())
+            of = () if _LITERAL.fullmatch(value) else _NAME.findall(_TEXT.sub("", value))
+            self._values[match[1]] = _Value(value, indent, frozenset(of))
 
     def _expected(self, one: Assertion) -> _Expected:
         if one.claim in ("raises", "panics"):
@@ -141,7 +173,13 @@ class _Reader:
         if claim == "message":
             said = [said[1].removesuffix(" error").removesuffix(".Error") if len(said) > 1 else said[0]] * 2
             template = "an error with the message {b}"
-        return _Expected(template.format(a=said[0], b=said[-1]), one.line, self._weight(claim, sides), said[0])
+        return _Expected(
+            template.format(a=said[0], b=said[-1]),
+            one.line,
+            self._weight(claim, sides),
+            said[0],
+            self._call_of(sides[0]),
+        )
 
     def _is_first_expected(self, sides: list[str]) -> bool:
         """Whether the expected value comes first: a literal, or where frameworks have it so."""
@@ -151,14 +189,16 @@ class _Reader:
 
     def _is_expected(self, left: str, right: str) -> bool:
         """Whether the first side is what the second is compared with."""
+        if _LITERAL.fullmatch(right) or right[:1] in "[{(\"'":
+            return False
         if _LITERAL.fullmatch(left) or left[:1] in "[{\"'":
-            return not _LITERAL.fullmatch(right)
+            return True
         return self._is_untelling(left) or name_words(left)[:1] in (("expected",), ("want",))
 
     def _weight(self, claim: str, sides: list[str]) -> int:
-        if len(sides) == 2 and sides[0] == sides[1] or all(_LITERAL.fullmatch(side) for side in sides):
+        if (len(sides) == 2 and sides[0] == sides[1]) or all(_LITERAL.fullmatch(side) for side in sides):
             return -1
-        if claim in ("given", "no_error", "succeeds") or (claim in ("none", "undefined") and sides[0] in _NOTHINGS):
+        if claim in ("given", "no_error") or (claim in ("none", "undefined") and sides[0] in _NOTHINGS):
             return 0
         if claim in ("true", "false", "none", "undefined", "empty", "called"):
             return -1 if self._is_untelling(sides[0]) else 2 if "(" in sides[0] else 1
@@ -170,38 +210,38 @@ class _Reader:
 
     def _is_untelling(self, side: str) -> bool:
         names, untelling = [one for one in _NAME.findall(side) if one not in RECEIVERS], tables()["words"]["untelling"]
-        return not _TEXT.search(side) and not _NUMBER.search(side) and (
-            "(" not in side and (not names or names[-1].lower() in untelling or names[-1].startswith(_UNTELLING))
-        )  # fmt: skip
+        if _TEXT.search(side) or _NUMBER.search(side) or "(" in side:
+            return False
+        return not names or names[-1].lower() in untelling or names[-1].startswith(_UNTELLING)
 
     def _is_condition(self, side: str) -> bool:
         return outside_of_brackets(side, _COMPARED, self._language)[1] != ""
 
     def _condition(self, text: str, one: Assertion, *, is_false: bool) -> _Expected:
         nothing = _Expected("", one.line, -1)
-        if outside_of_brackets(text, (" = ",), self._language)[1] and self._language == "elixir":
+        if self._language == "elixir" and outside_of_brackets(text, (" = ",), "elixir")[1]:
             left, _, right = text.partition(" = ")
-            said = [self._said(right), self._said(left)]
-            is_telling = all(said) and not self._is_untelling(left)
-            return _Expected(f"{said[0]} to match {said[1]}", one.line, 2) if is_telling else nothing
+            value, pattern = self._said(right), self._said(left)
+            is_telling = value and pattern and not self._is_untelling(left)
+            return _Expected(f"{value} to match {pattern}", one.line, 2) if is_telling else nothing
         if outside_of_brackets(text, _JOINED, self._language)[1]:
-            said = self._said(text)
-            return _Expected(said, one.line, 1) if said and not is_false and "if " not in text else nothing
+            whole = self._said(text)
+            return _Expected(whole, one.line, 1) if whole and not is_false and "if " not in text else nothing
         at, mark = outside_of_brackets(text, _COMPARED, self._language)
         if not mark:
             return self._truth(text, one, is_false=is_false)
         sides = [self._value(text[:at]), self._value(text[at + len(mark) :])]
         if mark in (" == ", " === ", " is ") and self._is_expected(*sides):
             sides.reverse()
-        said = [self._said(side) for side in sides]
-        if not all(said) or (is_false and mark not in (" == ", " === ", " in ")):
+        shown = [self._said(side) for side in sides]
+        if not all(shown) or (is_false and mark not in (" == ", " === ", " in ")):
             return nothing
         if is_false:
             mark = " != " if "=" in mark else " not in "
         weight = 0 if _SIZES.search(text) else self._weight("equal", sides)
         if sides[-1] in _TRUTHS or sides[-1] in _NOTHINGS:
             weight = 0 if sides[0] in _NOTHINGS else min(weight, 2)
-        return _Expected(f"{said[0]}{mark}{said[1]}", one.line, weight, said[0])
+        return _Expected(f"{shown[0]}{mark}{shown[1]}", one.line, weight, shown[0], self._call_of(sides[0]))
 
     def _truth(self, text: str, one: Assertion, *, is_false: bool) -> _Expected:
         """`assert queue.is_empty()`, `assert not found`."""
@@ -229,10 +269,25 @@ class _Reader:
     def _value(self, side: str) -> str:
         """What a side is: a name that has one value, and no other use, is that value."""
         name = side.strip()
-        value, indent = self._values.get(name, ("", 0)) if _ONLY_NAME.fullmatch(name) else ("", 0)
-        value = value if indent <= self._indent else ""
+        value = self._value_of(name)
         is_plain = value and len(value) <= _MAX_SIDE and not self._is_code(value) and "{" not in value[:1]
         return self._stripped(value if is_plain else name)
+
+    def _value_of(self, name: str) -> str:
+        value = self._values.get(name)
+        return value.text if value and value.indent <= self._indent else ""
+
+    def _call_of(self, side: str) -> str:
+        """The call that gave what a side is read from: `client.post("/learn")` of `response.status_code`."""
+        match = _READ_FROM.match(side)
+        value = self._value_of(match[1]) if match else ""
+        call = _CALL.match(self._stripped(value))
+        words = name_words(call[1]) if call else ()
+        if call is None or value.startswith("new ") or _MAKING.intersection((*words[:1], *words[-1:])):
+            return ""
+        if call[1][:1].isupper() and self._language not in ("go", "c-sharp"):
+            return ""
+        return self._said(f"{call[0]})").removesuffix("()")
 
     def _stripped(self, text: str) -> str:
         plain = _PREFIX.sub("", text.strip(), count=1) if _PREFIX.match(text.strip()) else text.strip()
@@ -242,8 +297,10 @@ class _Reader:
     def _is_code(self, text: str) -> bool:
         """Whether it is more than a plain expression."""
         bare = _TEXT.sub("", text)
-        is_closure = "=>" in bare and self._language not in _MAPPING or "->" in bare and self._language not in _POINTING
-        return is_closure or _NO_VALUE.search(bare) is not None
+        is_open = any(bare.count(one) != bare.count(other) for one, other in ("()", "[]", "{}"))
+        is_closure = "=>" in bare and self._language not in _MAPPING
+        is_closure |= "->" in bare and self._language not in _POINTING
+        return is_open or is_closure or _NO_VALUE.search(bare) is not None
 
     def _said(self, text: str) -> str:
         """Code as it may stand in the sentence: names of other code are words."""
@@ -260,9 +317,8 @@ class _Reader:
         marked = _CALLED_WITH.sub(f"{_MARK}(", plain).replace(f"{_MARK}()", "()")
         # Not at the beginning of a sentence, where a word has a capital.
         said = without_foreign_names(f"is {marked}", self._own).replace(_MARK, "").removeprefix("is ")
-        if said.startswith(_MISLEADING):
-            return ""
-        return said if without_foreign_names(f"is {said}", self._own) == f"is {said}" and not _GLUED.search(_TEXT.sub("\"\"", said)) else ""
+        is_plain = without_foreign_names(f"is {said}", self._own) == f"is {said}" and not said.startswith(_MISLEADING)
+        return said if is_plain and not _GLUED.search(_TEXT.sub("''", said)) else ""
 
 
 def _negated(template: str) -> str:
