@@ -200,7 +200,7 @@ def functions_in(path: str) -> dict[str, FunctionInput]:
 SUMMARIES = {
     ("store.go", "Find"): "Returns the rows of a user. Changes its state.",
     ("store.go", "BenchmarkParseRows"): "Parses rows.",
-    ("store.go", "TestFindSkipsDeleted"): "Tests that finding skips deleted.",
+    ("store.go", "TestFindSkipsDeleted"): "Tests that finding skips deleted. Expects store.Count() to equal 1.",
     ("rows.ts", "readRows"): "Reads the rows of a file. Raises a range error: no path.",
     ("Queue.java", "take"): "Takes the next job.",
     ("Queue.java", "Queue"): "Creates a queue with a size.",
