@@ -223,7 +223,8 @@ def _compared(
     if not wanted or len(given) < wanted:
         return None
     sides = tuple(given[:wanted])
-    if name in words["swapped"].get(language, ()):
+    is_expected_first = language in words["words"]["expected_first"] and claim in ("equal", "not_equal", "close")
+    if is_expected_first or name in words["swapped"].get(language, ()):
         sides = sides[::-1]
     return Assertion(claim.removeprefix("not_"), sides, line, is_negated=claim.startswith("not_"))
 

@@ -161,7 +161,7 @@ class _Reader:
         claim = one.claim
         if claim == "holds" or (claim in ("true", "false") and self._is_condition(sides[0])):
             return self._condition(sides[0], one, is_false=(claim == "false") ^ one.is_negated)
-        if len(sides) == 2 and claim in ("equal", "close") and self._is_first_expected(sides):
+        if len(sides) == 2 and claim in ("equal", "close") and self._is_expected(*sides):
             sides.reverse()
         said = [self._said(side) for side in sides]
         if not all(said):
@@ -180,12 +180,6 @@ class _Reader:
             said[0],
             self._call_of(sides[0]),
         )
-
-    def _is_first_expected(self, sides: list[str]) -> bool:
-        """Whether the expected value comes first: a literal, or where frameworks have it so."""
-        if self._is_expected(*reversed(sides)):
-            return False
-        return self._is_expected(*sides) or self._language in tables()["words"]["expected_first"]
 
     def _is_expected(self, left: str, right: str) -> bool:
         """Whether the first side is what the second is compared with."""

@@ -156,6 +156,12 @@ LANGUAGES = {
         "OrderTest.Total",
         "Expects order.size() to equal 3.",
     ),
+    "AssertJ": (
+        "OrderTest.java",
+        "class OrderTest {\n  @Test void total() {\n    assertThat(order.size()).isEqualTo(old.size());\n  }\n}\n",
+        "OrderTest.total",
+        "Expects order.size() to equal old.size().",
+    ),
     "Kotlin": (
         "OrderTest.kt",
         'class OrderTest {\n  @Test fun total() {\n    order.name shouldBe "Bo"\n  }\n}\n',

@@ -416,7 +416,7 @@ def test_true_or_false_comes_back_only_where_every_way_out_gives_it(path, source
     [
         pytest.param(
             "a_test.go", "package a\nfunc TestFind(t *testing.T) {\n rows := load()\n assert.Equal(t, 1, rows)\n}",
-            "TestFind", "Tests finding.", id="checks of a test",
+            "TestFind", "Tests finding. Expects load to equal 1.", id="checks of a test",
         ),
         pytest.param(
             "a.py", "def _start(self):\n    self._get_context()['a'] = 1\n", "_start",
@@ -444,7 +444,7 @@ def test_true_or_false_comes_back_only_where_every_way_out_gives_it(path, source
         ),
         pytest.param(
             "a.swift", "func testOpen() { XCTAssertTrue(door.isOpen); AssertParse(door) }\n", "testOpen",
-            "Tests opening.", id="checks that are written like classes",
+            "Tests opening. Expects door is open to be true.", id="checks that are written like classes",
         ),
     ],
 )  # fmt: skip
