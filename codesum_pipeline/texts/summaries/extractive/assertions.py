@@ -212,8 +212,11 @@ def _compared(
     if rest and not (language in ("cpp", "c") and rest.startswith("<<")):
         return None
     wanted = words["claims"].get(claim.removeprefix("not_"), "").count("{")
+    if claim in ("message", "message_part"):
+        given = given[1:2]
     if kind and claim == "instance":
-        given = [*given[:1], kind]
+        value = given[-1:] if language == "go" else given[:1]
+        return Assertion(claim, (*value, kind), line) if value else None
     if len(given) > wanted and not _is_message(given[wanted:], language):
         # JUnit 4 has its message first.
         is_first = language in ("java", "kotlin") and len(given) == wanted + 1 and given[0].startswith('"')

@@ -128,6 +128,7 @@ class _Reader:
         self._lines = self._source.split("\n")
         self._read = 0
         self._values: dict[str, _Value] = {}
+        self._given = set[str]()
         self._indent = 0
 
     def read(self) -> Iterator[_Expected]:
@@ -147,6 +148,8 @@ class _Reader:
         for name in [one for one in self._values if one in names or not names.isdisjoint(self._values[one].names)]:
             del self._values[name]
         match = _ASSIGNED.match(line) if len(line) < _MAX_LINE else None
+        if match:
+            self._given.add(match[1])
         if match and len(self._values) < _MOST_VALUES:
             value, indent = match[2].rstrip("; "), len(line) - len(line.lstrip())
             of = () if _LITERAL.fullmatch(value) else _NAME.findall(_TEXT.sub("", value))
@@ -157,8 +160,10 @@ class _Reader:
             return self._failure(one)
         if one.claim == "no_error":
             return _Expected("no error", one.line, 0)
-        sides = [self._value(side) for side in one.sides]
-        claim = one.claim
+        claim, sides = one.claim, [self._value(side) for side in one.sides]
+        if claim == "message" and sides[0].endswith(".Error()"):
+            of = self._said(sides[0].removesuffix(".Error()"))
+            return _Expected(f"an error with the message of {of}" if of else "", one.line, 2)
         if claim == "holds" or (claim in ("true", "false") and self._is_condition(sides[0])):
             return self._condition(sides[0], one, is_false=(claim == "false") ^ one.is_negated)
         if len(sides) == 2 and claim in ("equal", "close") and self._is_expected(*sides):
@@ -170,9 +175,6 @@ class _Reader:
         template = _negated(template) if one.is_negated else template
         if claim == "instance":
             said[1] = name_in_words(said[1].rpartition(".")[2].strip(":")) or said[1]
-        if claim == "message":
-            said = [said[1].removesuffix(" error").removesuffix(".Error") if len(said) > 1 else said[0]] * 2
-            template = "an error with the message {b}"
         return _Expected(
             template.format(a=said[0], b=said[-1]),
             one.line,
@@ -264,7 +266,7 @@ class _Reader:
         """What a side is: a name that has one value, and no other use, is that value."""
         name = side.strip()
         value = self._value_of(name)
-        is_plain = value and len(value) <= _MAX_SIDE and not self._is_code(value) and "{" not in value[:1]
+        is_plain = value and len(value) <= _MAX_SIDE and not self._is_code(value)
         return self._stripped(value if is_plain else name)
 
     def _value_of(self, name: str) -> str:
@@ -279,7 +281,8 @@ class _Reader:
         words = name_words(call[1]) if call else ()
         if call is None or value.startswith("new ") or _MAKING.intersection((*words[:1], *words[-1:])):
             return ""
-        if call[1][:1].isupper() and self._language not in ("go", "c-sharp"):
+        is_value = call[0].partition("(")[0] in self._given
+        if is_value or (call[1][:1].isupper() and self._language not in ("go", "c-sharp")):
             return ""
         return self._said(f"{call[0]})").removesuffix("()")
 
