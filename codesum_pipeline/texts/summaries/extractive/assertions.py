@@ -48,6 +48,10 @@ _TEXT = re.compile(r"r?\"[^\"]*\"|r?'[^']*'|/[^/]+/")
 _OF_GO = re.compile(r"if (.+?) \{$")
 _GO_FAILS = re.compile(r"\w+\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(")
 _OPPOSITES = ((" != ", " == "), (" == ", " != "), (" < ", " >= "), (" > ", " <= "), (" <= ", " > "), (" >= ", " < "))
+# `assert_frame_equal`, `assertVolumesEqual`.
+_OF_EQUALITY = re.compile(
+    r"assert(?!not|almost|un|in|nearly|approx|close|all|is|has|can|each)(?!\w{0,60}not)\w{1,60}equals?"
+)
 _OF_JUNIT = re.compile(r"@Test ?\(expected = (?:\w+\.)*+(\w+)\.class\)")
 _CAUGHT = re.compile(r"\} catch \((?:final )?(?:\w+\.)*+(\w+) \w+\)")
 _PANICS = re.compile(r"#\[should_panic(?:\(expected = (\"[^\"]*\")\))?\]")
@@ -162,7 +166,7 @@ def _called(text: str, lines: Sequence[str], number: int, language: str) -> Asse
     if match is None:
         return None
     name, at = _asserting(match[1], match[2]), match.end()
-    claim = tables()["called"].get(name, "")
+    claim = tables()["called"].get(name, "equal" if _OF_EQUALITY.fullmatch(name) else "")
     is_opener = name in tables()["words"]["openers"]
     if (not claim and not is_opener) or language not in tables()["only"].get(claim, (language,)):
         return None

@@ -34,7 +34,9 @@ _TRUTHS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
 _NOTHINGS = frozenset(("nil", "null", "None", "undefined", "nullptr", "NULL", "err", "error"))
 # There every value is true or false.
 _TRUTHY = frozenset(("python", "ruby", "elixir", "lua", "javascript", "typescript", "tsx"))
-_ANSWERING = frozenset(("is", "has", "can", "any", "all", "isinstance", "startswith", "endswith", "exists", "contains"))
+_ANSWERING = frozenset(
+    ("is", "has", "can", "any", "all", "isinstance", "startswith", "endswith", "exists", "exist", "contains")
+)
 # Code that is no plain expression.
 _NO_VALUE = re.compile(r"\| ?\w+ ?\||::<|\blambda\b|\bfunction\b|\bfunc\b|\bfn\b|\\$|[;…]|\{ ?\|")
 # There `=>` stands in mappings, and `->` before a member.
@@ -43,6 +45,7 @@ _ASSIGNED = re.compile(
     r"\s*(?:(?:const|let|var|val|auto|final|my|local|mut|public|static|[A-Z]\w*(?:<\w+>)?|int|long|double|boolean|char|byte"
     r"|size_t|string|bool|float) ){0,3}[&*$]?([A-Za-z_]\w*)(?:: ?[\w<>\[\]]+)? ?:?= ?(?![=~>])(.+)$"
 )
+_OF_TYPE = re.compile(r"(?:\.class|::class|\.self|\.Type)$")
 _READ_FROM = re.compile(r"(?:(?:len|size|count|list|str|type)\()?([A-Za-z_]\w*)[.\[)]")
 # A call with its first argument, if that is a text.
 _CALL = re.compile(r"(?:[\w$@]+(?:\.|->|::))*+([A-Za-z_]\w*)\((?:[\"'][^\"']{0,60}[\"'](?=[,)]))?")
@@ -174,7 +177,8 @@ class _Reader:
         template = tables()["claims"][claim]
         template = _negated(template) if one.is_negated else template
         if claim == "instance":
-            said[1] = name_in_words(said[1].rpartition(".")[2].strip(":")) or said[1]
+            kind = _OF_TYPE.sub("", sides[1]).replace("::", ".").rpartition(".")[2]
+            said[1] = name_in_words(kind) or said[1]
         return _Expected(
             template.format(a=said[0], b=said[-1]),
             one.line,
@@ -247,7 +251,9 @@ class _Reader:
         said = self._said(bare)
         is_dull = _ONLY_NAME.fullmatch(bare) or _LITERAL.fullmatch(bare)
         weight = -1 if is_dull or self._is_untelling(bare) else 2 if "(" in bare else 1
-        is_answer = self._language not in _TRUTHY or _ANSWERING.intersection(name_words(bare.partition("(")[0]))
+        is_answer = (
+            self._language not in _TRUTHY or "?" in bare or _ANSWERING.intersection(name_words(bare.partition("(")[0]))
+        )
         what = ("false" if is_answer else "falsy") if is_false else ("true" if is_answer else "truthy")
         return _Expected(f"{said} to be {what}" if said else "", one.line, weight)
 

@@ -41,6 +41,10 @@ PYTHON = {
         ["with pytest.raises(ValueError, match='no port'):", "    a = 1", "    parse_port(a)"],
         'Expects a value error with "no port".',
     ),
+    "an equality of the tests' own": (
+        ["assert_orders_equal(queue, client.first)"],
+        "Expects queue to equal client.first.",
+    ),
     "a method of a test case": (["self.assertEqual(0, queue.size())"], "Expects queue.size() to equal 0."),
     "at most three, each of another thing": (
         [
