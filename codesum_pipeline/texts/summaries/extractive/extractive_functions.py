@@ -34,6 +34,7 @@ from codesum_pipeline.texts.summaries.extractive.effects import (
     effects_of,
     operations_in_prose,
 )
+from codesum_pipeline.texts.summaries.extractive.expectations import expectations_in_prose
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
@@ -84,10 +85,14 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     words += [*((text, DOCSTRING) for text in literals), *((name, BODY) for name in code.words())]
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
-    if not _is_told(headline, function.name):
+    is_told, said_names = _is_told(headline, function.name), own.union(said_as_written(code))
+    if expected := "" if is_told else expectations_in_prose(code, said_names, headline.text):
+        statements = [without_foreign_names(one, own) for one in statements]
+        own, statements = said_names, [statements[0], expected, *statements[1:]]
+    elif not is_told:
         statements.append(operations_in_prose(code, " ".join(statements)))
         statements = [without_foreign_names(one, own) for one in statements]
-        own = own.union(said_as_written(code))
+        own = said_names
         result = results_in_prose(code, own)
         is_answer = headline.text.startswith("Reports whether ")
         statements.append("" if is_answer and result.startswith("Returns ") else result)

@@ -50,7 +50,7 @@ def _raised(code: CodeFacts) -> Iterator[Effect]:
         name = _class_of(one)
         how = f"{verb} {name}" if name else ways_to_fail().get(one.names[-1] if one.names else "", "raises an error")
         if how and (not forms or any(form.format(name) in source for form in forms)):
-            yield from _failure(code, one, how, f"{verb.split()[0]} {_with_article(name)}" if name else how, name)
+            yield from _failure(code, one, how, f"{verb.split()[0]} {with_article(name)}" if name else how, name)
 
 
 def _returned(code: CodeFacts) -> Iterator[Effect]:
@@ -95,7 +95,7 @@ def _class_of(raised: Fact) -> str:
     return classes[-1] if classes else ""
 
 
-def _with_article(name: str) -> str:
+def with_article(name: str) -> str:
     """A class of errors as a noun: `a value error`, `an HTTP exception`, `a not found error`."""
     words = name_in_words(name)
     words = words if words.rpartition(" ")[2].lower() in _NOUNS else f"{words} error"

@@ -200,7 +200,7 @@ def functions_in(path: str) -> dict[str, FunctionInput]:
 SUMMARIES = {
     ("store.go", "Find"): "Returns the rows of a user. Changes its state.",
     ("store.go", "BenchmarkParseRows"): "Parses rows.",
-    ("store.go", "TestFindSkipsDeleted"): "Tests that finding skips deleted.",
+    ("store.go", "TestFindSkipsDeleted"): "Tests that finding skips deleted. Expects store.Count() to equal 1.",
     ("rows.ts", "readRows"): "Reads the rows of a file. Raises a range error: no path.",
     ("Queue.java", "take"): "Takes the next job.",
     ("Queue.java", "Queue"): "Creates a queue with a size.",
@@ -416,7 +416,7 @@ def test_true_or_false_comes_back_only_where_every_way_out_gives_it(path, source
     [
         pytest.param(
             "a_test.go", "package a\nfunc TestFind(t *testing.T) {\n rows := load()\n assert.Equal(t, 1, rows)\n}",
-            "TestFind", "Tests finding.", id="checks of a test",
+            "TestFind", "Tests finding. Expects load to equal 1.", id="checks of a test",
         ),
         pytest.param(
             "a.py", "def _start(self):\n    self._get_context()['a'] = 1\n", "_start",
@@ -444,7 +444,7 @@ def test_true_or_false_comes_back_only_where_every_way_out_gives_it(path, source
         ),
         pytest.param(
             "a.swift", "func testOpen() { XCTAssertTrue(door.isOpen); AssertParse(door) }\n", "testOpen",
-            "Tests opening.", id="checks that are written like classes",
+            "Tests opening. Expects door is open to be true.", id="checks that are written like classes",
         ),
     ],
 )  # fmt: skip
