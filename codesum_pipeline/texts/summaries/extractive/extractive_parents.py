@@ -27,8 +27,15 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     part_of,
     rank_children,
 )
+from codesum_pipeline.texts.summaries.extractive.file_definitions import (
+    more_of_class,
+    names_of_urls,
+    only_names_file,
+    told_by_build,
+    told_by_literals,
+)
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_class
-from codesum_pipeline.texts.summaries.extractive.text_files import is_prose
+from codesum_pipeline.texts.summaries.extractive.text_files import is_prose, known_purpose
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of, theme_of
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -136,7 +143,9 @@ def write_file(file: FileInput) -> ExtractiveText:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = docstring_of(file)
     opening, _ = opening_of(doc)
-    theme = "" if opening else theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
+    is_told = bool(opening) and not only_names_file(opening, file)
+    theme = "" if is_told else theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
+    known = "" if opening or theme else known_purpose(file.id)
     # What only says what it holds is read where nothing else says more.
     held = "" if opening or theme else (fact_of_reexports(file.reexports) if _hands_on(file) else "")
     imported = [*file.imports, *(one.source for one in file.reexports)]
@@ -149,14 +158,28 @@ def write_file(file: FileInput) -> ExtractiveText:
     words += [*((name, BODY) for name in file.imports), *((text, DOCSTRING) for text in literals)]
     return compose_text(
         file,
-        [opening or theme or held or _values_in(file, constants)],
+        _said_of_file(file, opening, theme, told_by_build(file, known) if known else held, constants, is_told=is_told),
         name=f"File {name_of_file(file.id)}.",
         part=f"Part of {folder_of(file.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN if theme else PurposeSource.NAME,
         words=words,
         prose=doc.sentences,
-        own=own_names(file),
+        own=own_names(file) | names_of_urls(file),
     )
+
+
+def _said_of_file(
+    file: FileInput, opening: str, theme: str, held: str, constants: Sequence[str], *, is_told: bool
+) -> list[str]:
+    """The sentences of a file's text: where an author only names it, what its definitions and texts say follows."""
+    if is_told:
+        return [opening]
+    opening = opening if " " in opening else ""
+    more = more_of_class(file, theme)
+    if opening or theme or held:
+        return [opening, theme, more, "" if theme or more or held else told_by_literals(file, ""), held]
+    values = _values_in(file, constants)
+    return [more or told_by_literals(file, values) or values]
 
 
 def _values_in(file: FileInput, constants: Sequence[str]) -> str:
