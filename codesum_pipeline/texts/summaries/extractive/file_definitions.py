@@ -82,8 +82,8 @@ def told_by_literals(file: FileInput, values: str) -> str:
 
 
 def names_of_urls(file: FileInput) -> frozenset[str]:
-    """The names in web addresses that stand in a file: they are no names of code."""
-    found = (text for text in file.literals[:_MOST_LITERALS] if _URL.fullmatch(text))
+    """The names in a file's web addresses, of a build in all its texts: they are no names of code."""
+    found = (text for text in file.literals[:_MOST_LITERALS] if _URL.fullmatch(text) or ".gradle" in file.name)
     return frozenset(name for text in found for name in names_in(text))
 
 

@@ -29,6 +29,9 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     compose_text,
 )
+from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement
+from codesum_pipeline.texts.summaries.extractive.line_statements import line_statement
+from codesum_pipeline.texts.summaries.extractive.page_statements import page_statement
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     NAME,
@@ -43,6 +46,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     stem_of,
     telling_weight,
 )
+from codesum_pipeline.texts.summaries.extractive.xml_statements import xml_statement
 from codesum_pipeline.texts.summaries.inputs import TextFileInput
 
 _BY_NAME = word_table("known_files")
@@ -260,23 +264,28 @@ def _from_lines(file: TextFileInput) -> str:
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
 
 
+_DATA_KINDS = {"json": "json", "jsonc": "json", "toml": "toml", "lock": "toml", "yaml": "yaml", "yml": "yaml", "cff": "yaml"}
+
+
 def _settings(file: TextFileInput, known: str) -> ExtractiveText:
     keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
     comment = leading_comment(file.text, file.language)
-    statements = [
-        known,
-        *comment[:1],
-        make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys], _MAX_SHOWN)),
-    ]
+    told = data_statement(file.id, file.text, _DATA_KINDS.get(_ending(file)) or _DATA_KINDS.get(file.language, "lines"))
+    listed = make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys], _MAX_SHOWN))
+    known = "" if told.startswith(known) or (told and known in _BY_PATH.values()) else known
+    statements = [known, *comment[:1], told or listed]
     return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment)
 
 
 def _source(file: TextFileInput, known: str) -> ExtractiveText:
     comment = leading_comment(file.text, file.language)
     names = _rare_identifiers(file.text[:_SCANNED_CHARS])
-    statements = [known, *comment[:2]]
+    kind = _KINDS_OF_FILES.get(_ending(file), "")
+    told = xml_statement(file.id, file.text) if file.text[:1000].lstrip("\ufeff \n").startswith(("<?xml", "<!--")) or _ending(file) in ("xml", "svg", "plist", "xib", "storyboard") or file.language == "xml" else ""
+    told = told or (page_statement(kind, file.text) if kind in ("Page", "Template", "Component of a page") else "")
+    told = told or line_statement(file.id, file.text)
+    statements = [known, *comment[:2], told if not comment else ""]
     if not any(statements):
-        kind = _KINDS_OF_FILES.get(_ending(file), "")
         heading = _heading(file.text)
         if kind and heading:
             words = [(heading, PARAMETER), *((name, BODY) for name in names[:20])]
