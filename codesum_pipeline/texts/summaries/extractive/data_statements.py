@@ -12,31 +12,33 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.translated_texts import (
     language_of_path,
+    list_quoted,
     spoken_language,
     translation_statement,
 )
-from codesum_pipeline.texts.summaries.extractive.words import list_first
+from codesum_pipeline.texts.summaries.extractive.words import list_first, make_fact
 
 # Longer ones are read by their keys alone; YAML is read at some 100,000 characters a second.
 _LONGEST, _LONGEST_YAML = 400_000, 20_000
-_MAX_KEYS, _MAX_INNER, _MAX_VALUE = 6, 3, 40
+_MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_VALUE, _MAX_SENTENCE = 6, 60, 3, 60, 120
+_MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml", "manifest.json"))
+_TELLING_KEYS = ("description", "name", "title", "label", "id")
 _MOST_TEXTS = 5000
-_SECRET = re.compile(r"pass|secret|token|credential|private|auth|api.?key|salt|hash|integrity|signature", re.I)
-_LINE = re.compile(r"^[ \t]*([\w.\-/]{1,60})[ \t]*[=:][ \t]*([^\n]{0,200})$", re.M)
+_SECRET = re.compile(r"pass|secret|token|key$|credential|private|auth|api.?key|salt|hash|integrity|signature", re.I)
+_LINE = re.compile(r"([\w.\-/]{1,60})[ \t]*[=:][ \t]*(.{0,200})$")
 _ASSETS = {"imageset": "Image set", "appiconset": "App icon", "colorset": "Color set", "launchimage": "Launch image",
            "symbolset": "Symbol set", "dataset": "Data set"}  # fmt: skip
 
 
 def read_data(text: str, kind: str) -> Any:
-    """The content of a JSON, TOML or YAML file; None of one that is too long or broken. Of YAML every value is text, and
-    nothing is merged or made."""
+    """The content of a JSON, TOML or YAML file; None of one that is too long or broken. Values of YAML stay text."""
     try:
         if kind == "json" and len(text) <= _LONGEST:
             return json.loads(text.lstrip("\ufeff"))
         if kind == "toml" and len(text) <= _LONGEST:
             return tomllib.loads(text)
         if kind == "yaml" and len(text) <= _LONGEST_YAML:
-            return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
+            return yaml.load(text, Loader=yaml.BaseLoader)
     except (ValueError, RecursionError, yaml.YAMLError, TypeError):
         return None
     return None
@@ -45,10 +47,9 @@ def read_data(text: str, kind: str) -> Any:
 def data_statement(path: str, text: str, kind: str) -> str:
     """One sentence about a file of data; "" where only its keys can be read."""
     if kind == "lines":
-        pairs = {key: value.strip().strip("\"'") for key, value in _LINE.findall(text[:_LONGEST_YAML])}
-        if language := language_of_path(path):
-            return translation_statement(language, pairs.values())
-        return _shape(pairs)
+        pairs = _pairs(text[:_LONGEST_YAML])
+        language = language_of_path(path)
+        return translation_statement(language, list(_leaves(pairs))) if language else _shape(pairs)
     content = read_data(text, kind)
     if isinstance(content, list):
         return _of_list(content)
@@ -57,18 +58,33 @@ def data_statement(path: str, text: str, kind: str) -> str:
     return next(filter(None, (rule(path, content) for rule in _RULES)), "") or _shape(content)
 
 
+def _pairs(text: str) -> dict[str, Any]:
+    """The settings of lines such as `key = value`, in their sections where there are some."""
+    found: dict[str, Any] = {}
+    section = found
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith("[") and stripped.endswith("]"):
+            section = found.setdefault(stripped.strip("[] "), {})
+            section = section if isinstance(section, dict) else found
+        elif match := _LINE.match(stripped):
+            section[match[1]] = match[2].strip().strip("\"'")
+    return found
+
+
 def _asset(path: str, content: Mapping[str, Any]) -> str:
     """An entry of an asset catalogue of Xcode, named by its folder."""
     folder = path.rpartition("/")[0].rpartition("/")[2]
     name, _, ending = folder.rpartition(".")
     kind = _ASSETS.get(ending, "")
-    if not kind or not path.endswith("/Contents.json"):
+    if not kind or "/Contents" not in path:
         return "Folder of an asset catalogue" if path.endswith(".xcassets/Contents.json") else ""
     images = [one for one in _list(content.get("images")) if isinstance(one, dict)]
     files = [text for one in images if (text := _text(one.get("filename")))]
     held = f" of {list_first(files, 3)}" if files else f" of {count_noun(len(images), 'size')}" if images else ""
     sizes = dict.fromkeys(text for one in images if (text := _text(one.get("scale"))))
-    return f'{kind} "{make_printable(name)}"{held}' + (f" for the scales {list_first(sizes, 4)}" if files and len(sizes) > 1 else "")
+    scaled = f" for the scales {list_first(sizes, 4)}" if files and len(sizes) > 1 else ""
+    return f'{kind} "{make_printable(name)}"{held}{scaled}'
 
 
 def _translations(path: str, content: Mapping[str, Any]) -> str:
@@ -94,19 +110,21 @@ def _leaves(content: object) -> Iterator[str]:
 
 
 def _package(path: str, content: Mapping[str, Any]) -> str:
-    """A package of JavaScript, Rust, PHP or Python: its name, what it says that it is, its scripts."""
-    inner = next((content[key] for key in ("package", "project") if isinstance(content.get(key), dict)), content)
-    if path.rpartition("/")[2] not in ("package.json", "Cargo.toml", "composer.json", "pyproject.toml", "manifest.json"):
+    """A package of JavaScript, Rust, PHP or Python: its name, what it says that it is, its scripts or what it needs."""
+    if path.rpartition("/")[2] not in _MANIFESTS:
         return ""
+    inner = _dict(content.get("package")) or _dict(content.get("project")) or content
     name, about = _text(inner.get("name")), _text(inner.get("description"))
-    scripts = list_first([*_dict(content.get("scripts"))], _MAX_KEYS)
-    needs = [*_dict(content.get("dependencies") or content.get("require"))] or [_name_of(one) for one in _list(inner.get("dependencies"))]
-    members = [one for one in _list(_dict(content.get("workspace")).get("members")) if isinstance(one, str)]
+    needs = _dict(content.get("dependencies") or content.get("require")) or map(
+        _name_of, _list(inner.get("dependencies"))
+    )
     told = [
-        f"{name}: {about}" if name and about and "__" not in about else name,
-        f"Members: {list_first(members, _MAX_KEYS)}" if members else "",
-        f"Scripts: {scripts}" if scripts else "",
-        f"Needs {list_first(needs, _MAX_KEYS)}" if needs and not scripts else "",
+        f"Package {name}: {about}" if name and about and "__" not in about else f"Package {name}" if name else "",
+        make_fact(
+            "Members:", list_first(filter(_text, _list(_dict(content.get("workspace")).get("members"))), _MAX_KEYS)
+        ),
+        make_fact("Scripts:", list_first(_dict(content.get("scripts")), _MAX_KEYS)),
+        "" if content.get("scripts") else make_fact("Needs", list_first(needs, _MAX_KEYS)),
     ]
     return ". ".join(one.rstrip(".") for one in told if one)
 
@@ -117,24 +135,24 @@ def _name_of(one: object) -> str:
 
 def _workflow(path: str, content: Mapping[str, Any]) -> str:
     """A workflow of GitHub: when it runs, and its jobs. An action: what it is for."""
+    title = _text(content.get("name"))
     if path.rpartition("/")[2] in ("action.yml", "action.yaml") and "runs" in content:
-        return f"Action of GitHub: {_text(content.get('description')) or _text(content.get('name'))}"
+        return f"Action of GitHub: {_text(content.get('description')) or title}"
     if "/.github/workflows/" not in f"/{path}":
         return ""
     when = content.get("on")
     events = [when] if isinstance(when, str) else [str(one).replace("_", " ") for one in (when or ())]
-    jobs = [_text(_dict(job).get("name")) or str(key) for key, job in _dict(content.get("jobs")).items()]
-    jobs = [job for job in jobs if "${" not in job] or [str(key) for key in _dict(content.get("jobs"))]
-    title = f' "{_text(content.get("name"))}"' if _text(content.get("name")) else ""
-    return f"Workflow{title} of GitHub Actions: runs on {list_first(events, 4)}; jobs: {list_first(jobs, _MAX_KEYS)}" if events and jobs else ""
+    names = {str(key): _text(_dict(job).get("name")) or str(key) for key, job in _dict(content.get("jobs")).items()}
+    lead = f'Workflow "{title}" of GitHub Actions' if title else "Workflow of GitHub Actions"
+    return f"{lead}: runs on {list_first(events, 4)}; jobs: {list_first(names.values(), _MAX_KEYS)}" if events else ""
 
 
 def _compose(path: str, content: Mapping[str, Any]) -> str:
-    services = _dict(content.get("services"))
-    if "compose" not in path.rpartition("/")[2] or not services:
+    if "compose" not in path.rpartition("/")[2]:
         return ""
-    said = [f"{key} ({image})" if (image := _text(_dict(one).get("image"))) and "$" not in image else str(key) for key, one in services.items()]
-    return f"Starts together: {list_first(said, _MAX_KEYS)}"
+    images = {str(key): _text(_dict(one).get("image")) for key, one in _dict(content.get("services")).items()}
+    said = [f"{name} ({image})" if image else name for name, image in images.items()]
+    return f"Starts together: {list_first(said, _MAX_KEYS)}" if said else ""
 
 
 def _schema(path: str, content: Mapping[str, Any]) -> str:
@@ -150,37 +168,49 @@ def _schema(path: str, content: Mapping[str, Any]) -> str:
     return f"JSON schema{f' of {about}' if about else ''} with the properties {properties}" if properties else ""
 
 
-_RULES: Sequence[Callable[[str, Mapping[str, Any]], str]] = (_asset, _translations, _package, _workflow, _compose, _schema)
+_Rule = Callable[[str, Mapping[str, Any]], str]
+_RULES: Sequence[_Rule] = (
+    _asset,
+    _translations,
+    _package,
+    _workflow,
+    _compose,
+    _schema,
+)
 
 
 def _of_list(content: Sequence[Any]) -> str:
-    """How many entries of which keys, and the first name, description or text among them."""
-    if not content:
-        return "Empty list"
-    keys = [*content[0]] if isinstance(content[0], dict) else []
-    if not keys:
-        texts = [text for one in content[:50] if (text := _text(one))]
-        return f"List of {count_noun(len(content), 'entry', 'entries')}" + (f": {list_first(texts[:_MAX_KEYS], _MAX_KEYS)}" if texts else "")
-    told = next((key for key in ("description", "name", "title", "label", "id") if _text(content[0].get(key))), "")
-    texts = [f'"{text}"' for one in content[:3] if isinstance(one, dict) and (text := _text(one.get(told))) and '"' not in text]
-    shown = f", such as {list_first(texts, 3)}" if texts else ""
-    return f"List of {count_noun(len(content), 'entry', 'entries')} with {list_first(map(_key, keys), _MAX_KEYS)}{shown}"
+    """How many entries of which keys, and the first names, descriptions or texts among them."""
+    lead = f"List of {count_noun(len(content), 'entry', 'entries')}"
+    if not content or not isinstance(content[0], dict):
+        texts = list_first(filter(None, map(_text, content[:_MAX_KEYS])), _MAX_KEYS)
+        return f"{lead}: {texts}" if texts else lead
+    told = next((key for key in _TELLING_KEYS if _text(content[0].get(key))), "")
+    shown = list_quoted((_text(one.get(told)) for one in content[:3] if isinstance(one, dict)), 3)
+    return f"{lead} with {list_first(map(_key, content[0]), _MAX_KEYS)}{f', such as {shown}' if shown else ''}"
 
 
 def _shape(content: Mapping[str, Any]) -> str:
     """The keys with what is below them: a short value, the first keys, or how many entries."""
-    parts = [_described(_key(key), value) for key, value in [*content.items()][: _MAX_KEYS * 10]]
-    return f"Holds {list_first(parts, _MAX_KEYS)}" if any(part != _key(key) for part, key in zip(parts, content, strict=False)) else ""
+    pairs = [*content.items()][:_MOST_KEYS]
+    parts = [_described(_key(key), value) for key, value in pairs]
+    return f"Holds {list_first(parts, _MAX_KEYS)}" if parts != [_key(key) for key, _ in pairs] else ""
 
 
 def _described(key: str, value: object) -> str:
-    if isinstance(value, dict):
-        return f"{key} ({list_first([_key(one) for one in [*value][:50]], _MAX_INNER)})" if value else key
-    if isinstance(value, list):
-        texts = [text for one in value[:_MAX_INNER] if (text := _text(one))]
-        return f"{key} ({list_first(texts, _MAX_INNER) if texts else len(value)})" if value else key
-    text = str(value).lower() if isinstance(value, bool) else str(value) if isinstance(value, int | float) else _text(value)
-    return f"{key} {text}" if text and not _SECRET.search(key) else key
+    if isinstance(value, dict | list):
+        texts = [*map(_key, value)] if isinstance(value, dict) else [*filter(None, map(_text, value[:_MAX_INNER]))]
+        return f"{key} ({list_first(texts, _MAX_INNER) or len(value)})" if value else key
+    text = (
+        _text(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool | int | float) else ""
+    )
+    shown = f'"{text}"' if " " in text and '"' not in text else text
+    return f"{key} {shown}" if shown and not is_secret(key) else key
+
+
+def is_secret(key: str) -> bool:
+    """Whether what stands under a key may be meant for nobody's eyes."""
+    return bool(_SECRET.search(key))
 
 
 def _key(key: object) -> str:
@@ -190,8 +220,12 @@ def _key(key: object) -> str:
 def _text(value: object) -> str:
     """A text that is short and plain enough to be said; "" of others."""
     text = make_printable(value[:300]) if isinstance(value, str) else ""
-    is_plain = any(map(str.isalnum, text)) and not any(mark in text for mark in "${}<>\\`")
-    return clip_text(text, 120 if " " in text else _MAX_VALUE * 2) if is_plain and len(text) <= 240 else ""  # noqa: PLR2004
+    is_plain = (
+        any(map(str.isalnum, text))
+        and max(map(len, text.split())) <= _MAX_VALUE
+        and not any(mark in text for mark in "${}<>\\`")
+    )
+    return clip_text(text, _MAX_SENTENCE if " " in text else _MAX_VALUE) if is_plain else ""
 
 
 def _dict(value: object) -> dict[str, Any]:

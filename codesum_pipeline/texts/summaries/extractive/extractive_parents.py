@@ -34,6 +34,13 @@ from codesum_pipeline.texts.summaries.extractive.file_definitions import (
     told_by_build,
     told_by_literals,
 )
+from codesum_pipeline.texts.summaries.extractive.folder_parts import (
+    is_of_one_kind,
+    names_of_plain_parts,
+    only_part,
+    told_by_kinds,
+    told_by_manifest,
+)
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_class
 from codesum_pipeline.texts.summaries.extractive.text_files import is_prose, known_purpose
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of, theme_of
@@ -226,7 +233,8 @@ def _package(name: str, language: str) -> str:
 
 
 _OPENING_CHARS = 360
-_MAX_FILES = 6
+# Of so few parts one is a theme.
+_FEW_PARTS = 3
 
 
 # The files whose documentation speaks for their folder.
@@ -241,36 +249,39 @@ def write_module(folder: ModuleInput) -> ExtractiveText:
     prose = read_prose(folder.readme or "")
     opening = join_as_sentences(*prose.opening, limit=_OPENING_CHARS) or _from_entry(folder)
     folders = [bare_name(child) for child in _of(folder, Level.MODULE)]
-    theme = "" if opening else theme_of(folder.children, Level.FILE, Level.MODULE, own_name=folder.name)
-    files = [name for child in _of(folder, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
-    listed = "" if opening or theme else f"Holds {count_noun(len(folder.children), 'part')}"
-    some = list_plain_names([*folders, *files][:_MAX_FILES], _MAX_FILES)
+    statements = [opening] if opening else _said_of_folder(folder)
     is_root = folder.id in ("", ROOT_MODULE)
     return compose_text(
         folder,
-        [opening or theme or make_sentence(_holding(listed, some, len(folder.children)))],
+        statements,
         name=f"Folder {list_plain_names([folder.name], 1)}.",
         part="The repository's root folder." if is_root else f"Part of {folder_of(folder.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN,
         words=[(folder.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
         prose=prose.sentences,
-        own=own_names(folder),
+        own=own_names(folder) | names_of_plain_parts(folder),
     )
 
 
-def _holding(listed: str, some: str, parts: int) -> str:
-    if listed and some:
-        return f"Holds {some} alone" if parts == 1 else f"{listed}, such as {some}"
-    return listed
+def _said_of_folder(folder: ModuleInput) -> list[str]:
+    """The theme of a folder's parts; where that is about few of them, or they are of one kind, first what they are."""
+    if part := only_part(folder):
+        return [part]
+    if is_of_one_kind(folder):
+        return [make_sentence(told_by_kinds(folder))]
+    theme = theme_of(folder.children, Level.FILE, Level.MODULE, own_name=folder.name)
+    told = sum(bool(headline_of(child)) for child in folder.children)
+    is_theme = told * 2 >= len(folder.children) or len(folder.children) <= _FEW_PARTS
+    package = told_by_manifest(folder)
+    return (
+        [package, theme]
+        if package or (theme and is_theme)
+        else [make_sentence(told_by_kinds(folder)) or "Holds 0 parts.", theme]
+    )
 
 
 def _of(folder: ModuleInput, level: Level) -> list[ChildText]:
     return [child for child in rank_children(folder.children) if child.level is level]
-
-
-def _is_word(name: str) -> bool:
-    """Whether a name was given by a person: no number, no digest."""
-    return sum(map(str.isdigit, name)) * 3 < len(name)
 
 
 def _from_entry(folder: ModuleInput) -> str:

@@ -26,13 +26,17 @@ from codesum_pipeline.texts.summaries.inputs import ChildText, FileInput
 _TESTS = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)", re.I)
 _URL = re.compile(r"https?://[\w.-]{3,60}(?:/[\w./-]{0,60})?")
 _COORDINATE = re.compile(r"[\w.-]{2,60}:([\w.-]{2,60})(?::[^:\s]{1,40})?")
+# What groups of tests are called after, and no test.
+_SETTINGS = ("when ", "with ", "without ", "within ", "if ", "as ", "for ", "in ", "on ", "the ", "given ")
 _MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT = 6, 60, 60
 # Words of an opening that say no more than what kind of code it is.
 _DULL = telling_stems(
     "class interface struct enum trait protocol object type namespace record file module command matcher definition test "
     "unit spec this is provide implement abstract"
 )
-_PLACEHOLDER = re.compile(r"Class .{1,80} without members of its own, (derived from .{1,120})|Type .{1,80} (stands for .{1,120})")
+_PLACEHOLDER = re.compile(
+    r"Class .{1,80} without members of its own, (derived from .{1,120})|Type .{1,80} (stands for .{1,120})"
+)
 
 
 def only_class(file: FileInput) -> ChildText | None:
@@ -72,6 +76,7 @@ def told_by_literals(file: FileInput, values: str) -> str:
     if _TESTS.search(stem_of(file.name)):
         tests = [text for text in texts if " " in text and text[0].isalpha() and _is_said(text, file)]
         tests = [text for text in tests if text[0].islower()] or [text for text in tests if text.count(" ") > 1]
+        tests = [text for text in tests if not text.lower().startswith(_SETTINGS)] or tests
         return make_sentence(f"Tests: {'; '.join(lower_first(one) for one in tests[:_MAX_SHOWN])}") if tests else ""
     telling = [text for text in texts if _URL.fullmatch(text) or (_is_said(text, file) and _is_title(text))]
     if not telling or not values.startswith("Defines "):
@@ -94,12 +99,16 @@ def told_by_build(file: FileInput, known: str) -> str:
         modules = [text.lstrip(":") for text in texts if text.startswith(":") and " " not in text]
         plugins = [text for text in texts if text.count(".") > 1 and ":" not in text and "/" not in text][:_MAX_SHOWN]
         libraries = [match[1] for text in texts if (match := _COORDINATE.fullmatch(text)) and not text.startswith(":")]
-        facts = [make_fact("Modules:" if file.name.startswith("settings") else "Uses the modules", list_first(modules, 8))]
+        facts = [
+            make_fact("Modules:" if file.name.startswith("settings") else "Uses the modules", list_first(modules, 8))
+        ]
         if file.name.startswith("build"):
             facts += [make_fact("Names", list_first(plugins, 4)), make_fact("Libraries:", list_first(libraries, 5))]
         return " ".join([f"{known}.", *filter(None, facts)])
     named = [text for text in texts if re.fullmatch(r"[\w.@/-]{2,40}", text) and not text.isupper()]
-    return f"{known}: {list_first(named, _MAX_SHOWN)}." if named and known.startswith("Lists ") else make_sentence(known)
+    return (
+        f"{known}: {list_first(named, _MAX_SHOWN)}." if named and known.startswith("Lists ") else make_sentence(known)
+    )
 
 
 def _own_texts(file: FileInput) -> list[str]:

@@ -44,7 +44,11 @@ def line_statement(path: str, text: str) -> str:
         found = (match[1] for line in lines if (match := pattern.match(line)))
         facts[lead] = [clip_text(make_printable(one), 60) for one in _split(found, lead)]
     if name.endswith(".po"):
-        facts = {f"translates {count_noun(len(_MESSAGE.findall(head)), 'text')}{_into(path)}, such as": facts.get("translates", [])}
+        facts = {
+            f"translates {count_noun(len(_MESSAGE.findall(head)), 'text')}{_into(path)}, such as": facts.get(
+                "translates", []
+            )
+        }
     told = [f"{lead} {list_first(_named(lead, found), _MAX_SHOWN)}" for lead, found in facts.items() if found]
     if documented and not any(one.startswith("tests") for one in told):
         return documented
@@ -52,7 +56,7 @@ def line_statement(path: str, text: str) -> str:
 
 
 def _split(found: Iterator[str], lead: str) -> Iterator[str]:
-    is_list = lead in ("tests:", "builds", "includes the files") 
+    is_list = lead in ("tests:", "builds", "includes the files")
     for one in found:
         yield from one.split() if is_list and "." in one else (one,)
 
@@ -78,7 +82,7 @@ def _documented(ending: str, lines: list[str]) -> str:
         if match := mark.fullmatch(line.strip()):
             said.append(match[1])
         elif said and (match := definition.match(line)):
-            first = next((one for one in said if len(one) > 12 and " " in one and one[0] not in "@{\\"), "")  # noqa: PLR2004
+            first = next((one for one in said if len(one) > 12 and " " in one and one[0] not in "@{\\"), "")
             at = said.index(first) if first else 0
             paragraph = " ".join(said[at : at + 4]).partition("  ")[0]
             sentence = next(iter(split_sentences(remove_markup(paragraph, ending), limit=1)), "") if first else ""

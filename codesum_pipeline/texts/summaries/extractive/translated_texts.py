@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -12,8 +12,10 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_t
 _CODE = re.compile(r"([a-z]{2})(?:[-_][rR]?[A-Z]{2}|[-_][A-Za-z]{4}|[-_]\d{3})?")
 # Folders that hold translations, and how files of Android and of Java are marked.
 _OF_LOCALES = re.compile(r"(?:^|/)(?:_?locales?|lang|langs|languages|i18n|l10n|translations|intl)/", re.I)
-_MARKED = re.compile(r"(?:^|/)values-([\w-]+)/|(?:^|/)([\w-]+)\.lproj/|[a-z]_([a-z]{2}(?:_[A-Z]{2})?)\.(?:properties|resx|arb)$")
-_MAX_EXAMPLES, _MAX_TEXT = 3, 50
+_MARKED = re.compile(
+    r"(?:^|/)values-([\w-]+)/|(?:^|/)([\w-]+)\.lproj/|[a-z]_([a-z]{2}(?:_[A-Z]{2})?)\.(?:properties|resx|arb)$"
+)
+_MAX_TEXT, _MOST_CHARS = 50, 400
 
 
 @cache
@@ -40,13 +42,14 @@ def language_of_path(path: str) -> str:
 
 
 def translation_statement(language: str, texts: Iterable[str]) -> str:
-    """`Texts in German: 120, such as "Speichern".`; "" without texts."""
-    found = [clip_text(make_printable(text), _MAX_TEXT) for text in texts]
-    shown = _examples(found)
-    where = f" in {language}" if language else ""
-    return f"{count_noun(len(found), 'text')}{where}, such as {shown}" if shown else ""
+    """`120 texts in German, such as "Speichern"`; "" without texts."""
+    found = list(texts)
+    shown = list_quoted(found, 3)
+    return f"{count_noun(len(found), 'text')}{f' in {language}' if language else ''}, such as {shown}" if shown else ""
 
 
-def _examples(texts: Sequence[str]) -> str:
-    worded = [text for text in texts if any(map(str.isalpha, text)) and '"' not in text]
-    return ", ".join(f'"{text}"' for text in list(dict.fromkeys(worded))[:_MAX_EXAMPLES])
+def list_quoted(texts: Iterable[str], limit: int) -> str:
+    """The first texts that have words, each once and in quotes."""
+    found = dict.fromkeys(clip_text(make_printable(text[:_MOST_CHARS]), _MAX_TEXT) for text in texts)
+    worded = [f'"{text}"' for text in found if any(map(str.isalpha, text)) and '"' not in text]
+    return ", ".join(worded[:limit])
