@@ -28,11 +28,11 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     rank_children,
 )
 from codesum_pipeline.texts.summaries.extractive.file_definitions import (
-    more_of_class,
     names_of_urls,
     only_names_file,
     told_by_build,
     told_by_literals,
+    told_of_class,
 )
 from codesum_pipeline.texts.summaries.extractive.folder_parts import (
     is_of_one_kind,
@@ -182,11 +182,11 @@ def _said_of_file(
     if is_told:
         return [opening]
     opening = opening if " " in opening else ""
-    more = more_of_class(file, theme)
+    theme = told_of_class(file, theme)
     if opening or theme or held:
-        return [opening, theme, more, "" if theme or more or held else told_by_literals(file, ""), held]
+        return [opening, theme, "" if theme or held else told_by_literals(file, ""), held]
     values = _values_in(file, constants)
-    return [more or told_by_literals(file, values) or values]
+    return [told_by_literals(file, values) or values]
 
 
 def _values_in(file: FileInput, constants: Sequence[str]) -> str:

@@ -13,6 +13,8 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import bare_name, is_public, lower_first, own_names
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
+from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
+from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD
 from codesum_pipeline.texts.summaries.extractive.words import (
     list_first,
     make_fact,
@@ -26,16 +28,20 @@ from codesum_pipeline.texts.summaries.inputs import ChildText, FileInput
 _TESTS = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)", re.I)
 _URL = re.compile(r"https?://[\w.-]{3,60}(?:/[\w./-]{0,60})?")
 _COORDINATE = re.compile(r"[\w.-]{2,60}:([\w.-]{2,60})(?::[^:\s]{1,40})?")
-# What groups of tests are called after, and no test.
-_SETTINGS = ("when ", "with ", "without ", "within ", "if ", "as ", "for ", "in ", "on ", "the ", "given ")
+# How descriptions of tests begin, beside verbs.
+_CLAIMS = (
+    "should ", "is ", "can ", "cannot ", "does ", "doesn't ", "has ", "must ", "returns ", "allows ", "denies ",
+    "accepts ", "rejects ", "redirects ", "shows ", "stays ", "throws ", "raises ",
+)  # fmt: skip
 _MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT = 6, 60, 60
 # Words of an opening that say no more than what kind of code it is.
 _DULL = telling_stems(
-    "class interface struct enum trait protocol object type namespace record file module command matcher definition test "
-    "unit spec this is provide implement abstract"
+    "class interface struct enum trait protocol object type namespace record file module command matcher definition "
+    "test unit spec this is provide implement abstract"
 )
 _PLACEHOLDER = re.compile(
-    r"Class .{1,80} without members of its own, (derived from .{1,120})|Type .{1,80} (stands for .{1,120})"
+    r"Class .{1,80} without members of its own, (derived from .{1,120})"
+    r"|Type .{1,80} (stands for .{1,120})"
 )
 
 
@@ -54,36 +60,47 @@ def only_names_file(opening: str, file: FileInput) -> bool:
     return telling_stems(opening) <= telling_stems(file.id.replace("/", " ")) | _DULL
 
 
-def more_of_class(file: FileInput, theme: str) -> str:
-    """What is said of a file's one class beside its headline, else what that one holds or is derived from."""
+def told_of_class(file: FileInput, theme: str) -> str:
+    """A file's theme; where that is the headline of its one class alone, all that is said of the class; where there is
+    none, what that class holds or is derived from."""
     class_ = only_class(file)
     if class_ is None:
-        return ""
+        return theme
     name = name_in_words(bare_name(class_))
-    if match := _PLACEHOLDER.match(make_printable(class_.summary)):
-        return f"Defines {name}, {'which ' if match[2] else ''}{(match[1] or match[2]).rstrip('.')}."
+    if class_.is_placeholder:
+        match = _PLACEHOLDER.match(make_printable(class_.summary))
+        told = f"{'which ' if match[2] else ''}{(match[1] or match[2]).rstrip('.')}" if match else ""
+        return theme or (f"Defines {name}, {told}." if told else "")
     sentences = split_sentences(make_printable(class_.summary), limit=2)
-    told = [one for one in sentences if telling_stems(one) - telling_stems(f"{theme} {name}") - _DULL]
     if not theme:
-        return f"Defines {name}: {lower_first(told[0])}" if told else ""
-    is_headline = sentences[0].rstrip(".").lower() in theme.lower()
-    return told[-1] if is_headline and told and told[-1:] == sentences[1:] else ""
+        told = next((one for one in sentences if telling_stems(one) - telling_stems(name) - _DULL), "")
+        return f"Defines {name}: {lower_first(told)}" if told else ""
+    headline = lower_first(sentences[0].partition("; ")[0].rstrip(".")).lower() if sentences else theme
+    start = len(theme) - len(headline) - 1
+    is_alone = theme.rstrip(".").lower().endswith(headline) and start <= len(name) + 2
+    first = lower_first(sentences[0]) if start else sentences[0]
+    return " ".join([f"{theme[:start]}{first}", *sentences[1:]]) if is_alone else theme
 
 
 def told_by_literals(file: FileInput, values: str) -> str:
     """What the texts outside a file's definitions show: its tests, or beside `values` what these say."""
     texts = _own_texts(file)
     if _TESTS.search(stem_of(file.name)):
-        tests = [text for text in texts if " " in text and text[0].isalpha() and _is_said(text, file)]
-        tests = [text for text in tests if text[0].islower()] or [text for text in tests if text.count(" ") > 1]
-        tests = [text for text in tests if not text.lower().startswith(_SETTINGS)] or tests
-        return make_sentence(f"Tests: {'; '.join(lower_first(one) for one in tests[:_MAX_SHOWN])}") if tests else ""
+        said = [text for text in texts if " " in text and text[0].isalpha() and _is_said(text, file)]
+        tests = [text for text in said if text.partition(" ")[0] in BASE_OF_THIRD or text.startswith(_CLAIMS)]
+        if len(tests) > 1:
+            return make_sentence(f"Tests: {'; '.join(tests[:_MAX_SHOWN])}")
+        return f"Tests that mention {list_quoted(said, 3)}." if said else ""
     telling = [text for text in texts if _URL.fullmatch(text) or (_is_said(text, file) and _is_title(text))]
     if not telling or not values.startswith("Defines "):
         return ""
-    said = next((text for text in telling if text.count(" ") > 1), "")
+    sentence = next((text for text in telling if text.count(" ") > 1), "")
     shown = " and ".join(f'"{text}"' for text in telling[:2])
-    return f'{values.rstrip(".")}: "{said.rstrip(".")}".' if said else f"{values.rstrip('.')}, with {shown}."
+    return (
+        f'{values.rstrip(".")}: "{sentence.rstrip(".")}".'
+        if sentence and not values[8].isdigit()
+        else f"{values.rstrip('.')}, with {shown}."
+    )
 
 
 def names_of_urls(file: FileInput) -> frozenset[str]:

@@ -41,6 +41,9 @@ _PLAIN_ENDINGS = (
     "md",
     "svg",
     "properties",
+    "conf",
+    "cfg",
+    "ini",
     "plist",
     "sql",
     "html",
@@ -55,7 +58,7 @@ _FEW, _MAX_SENTENCE, _MAX_TEST = 3, 200, 90
 # How texts begin that only name things.
 _BARE = (
     "File ", "Defines ", "Top-level keys", "Re-exports ", "Runs with ", "Class ", "Configures ", "Table of ",
-    "Lines of text", "Changes ", "Runs the ",
+    "Lines of text", "Changes ", "Tests that mention ", "Runs the ",
 )  # fmt: skip
 
 
@@ -114,7 +117,8 @@ def told_by_kinds(folder: ModuleInput) -> str:
     more = f"; {others} more" if others else ""
     said = _first_tests(kinds.get(_TESTS, ()))
     is_plain = is_of_one_kind(folder) or len(folder.children) < _FEW
-    shared = "" if said or is_plain else _listed(_shared_words(folder))
+    words = [] if said or is_plain else _shared_words(folder)
+    shared = _listed(words) if len(words) > 1 else ""
     return f"Holds {'; '.join(told)}{more}" + (f". {said}" if said else f". Most mention {shared}" if shared else "")
 
 
@@ -124,7 +128,9 @@ def _first_tests(children: Sequence[ChildText]) -> str:
     for child in children:
         first = make_printable(child.summary).removeprefix("Tests: ").partition(";")[0].partition(". ")[0].rstrip(".")
         name = _said_name(child, _TESTS)
-        is_sentence = first.count(" ") > 1 and len(first) <= _MAX_TEST and not first.startswith(_BARE)
+        is_sentence = (
+            first.count(" ") > 1 and ": " not in first and len(first) <= _MAX_TEST and not first.startswith(_BARE)
+        )
         if is_sentence and len(telling_stems(first) - telling_stems(f"{name} {folder_words(child)}") - {"test"}) > 1:
             found.append(f"{name}: {lower_first(first)}")
     return capitalize("; ".join(found[:2]))
@@ -139,11 +145,18 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _group(kind: tuple[str, str], children: Sequence[ChildText]) -> str:
-    names = [_said_name(child, kind) for child in children]
+    names = [_said_name(child, kind) for child in children if kind != ("file", "files") or _is_word(bare_name(child))]
+    if not names:
+        return f"{len(children)} {kind[1 if children[1:] else 0]}"
     lead = kind[0] if len(children) == 1 else f"{len(children)} {kind[1]}"
     lead = f"the {lead}" if len(children) == 1 else lead
     link = " of" if kind == _TESTS else " into" if kind == _LANGUAGES else "" if len(children) == 1 else ":"
     return f"{lead}{link} {list_first(names, _MAX_NAMES)}"
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name was given by a person: no number, no digest."""
+    return sum(map(str.isdigit, name)) * 3 < len(name)
 
 
 def _kind(child: ChildText) -> tuple[str, str]:

@@ -304,7 +304,7 @@ def _settings(file: TextFileInput, known: str) -> ExtractiveText:
     comment = leading_comment(file.text, file.language)
     told = data_statement(file.id, file.text, _DATA_KINDS.get(_ending(file)) or _DATA_KINDS.get(file.language, "lines"))
     listed = make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys], _MAX_SHOWN))
-    known = "" if told.startswith(known) or (told and known in _BY_PATH.values()) else known
+    known = "" if told.startswith(known) or told.startswith(("Workflow ", "Action of ")) else known
     statements = [known, *comment[:1], told or listed]
     return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment)
 

@@ -15,6 +15,7 @@ _OF_LOCALES = re.compile(r"(?:^|/)(?:_?locales?|lang|langs|languages|i18n|l10n|t
 _MARKED = re.compile(
     r"(?:^|/)values-([\w-]+)/|(?:^|/)([\w-]+)\.lproj/|[a-z]_([a-z]{2}(?:_[A-Z]{2})?)\.(?:properties|resx|arb)$"
 )
+_CODE_MARKS = frozenset('{}"')
 _MAX_TEXT, _MOST_CHARS = 50, 400
 
 
@@ -51,5 +52,5 @@ def translation_statement(language: str, texts: Iterable[str]) -> str:
 def list_quoted(texts: Iterable[str], limit: int) -> str:
     """The first texts that have words, each once and in quotes."""
     found = dict.fromkeys(clip_text(make_printable(text[:_MOST_CHARS]), _MAX_TEXT) for text in texts)
-    worded = [f'"{text}"' for text in found if any(map(str.isalpha, text)) and '"' not in text]
+    worded = [f'"{text}"' for text in found if any(map(str.isalpha, text)) and _CODE_MARKS.isdisjoint(text)]
     return ", ".join(worded[:limit])
