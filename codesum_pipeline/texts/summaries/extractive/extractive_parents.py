@@ -28,6 +28,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     rank_children,
 )
 from codesum_pipeline.texts.summaries.extractive.file_definitions import (
+    names_of_tests,
     names_of_urls,
     only_names_file,
     told_by_build,
@@ -183,8 +184,9 @@ def _said_of_file(
         return [opening]
     opening = opening if " " in opening else ""
     theme = told_of_class(file, theme)
-    if opening or theme or held:
-        return [opening, theme, "" if theme or held else told_by_literals(file, ""), held]
+    tests = "" if theme or held else names_of_tests(file)
+    if opening or theme or held or tests:
+        return [opening, tests, theme, "" if theme or held or tests else told_by_literals(file, ""), held]
     values = _values_in(file, constants)
     return [told_by_literals(file, values) or values]
 
@@ -269,7 +271,7 @@ def _said_of_folder(folder: ModuleInput) -> list[str]:
         return [part]
     if is_of_one_kind(folder):
         return [make_sentence(told_by_kinds(folder))]
-    theme = theme_of(folder.children, Level.FILE, Level.MODULE, own_name=folder.name)
+    theme = theme_of(folder.children, Level.FILE, Level.MODULE, own_name="")
     told = sum(bool(headline_of(child)) for child in folder.children)
     is_theme = told * 2 >= len(folder.children) or len(folder.children) <= _FEW_PARTS
     package = told_by_manifest(folder)

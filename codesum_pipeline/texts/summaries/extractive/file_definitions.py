@@ -22,6 +22,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     name_words,
     stem_of,
     telling_stems,
+    word_in_full,
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText, FileInput
 
@@ -33,7 +34,7 @@ _CLAIMS = (
     "should ", "is ", "can ", "cannot ", "does ", "doesn't ", "has ", "must ", "returns ", "allows ", "denies ",
     "accepts ", "rejects ", "redirects ", "shows ", "stays ", "throws ", "raises ",
 )  # fmt: skip
-_MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT = 6, 60, 60
+_MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT, _MAX_OPENING = 6, 60, 60, 80
 # Words of an opening that say no more than what kind of code it is.
 _DULL = telling_stems(
     "class interface struct enum trait protocol object type namespace record file module command matcher definition "
@@ -57,7 +58,8 @@ def only_class(file: FileInput) -> ChildText | None:
 
 def only_names_file(opening: str, file: FileInput) -> bool:
     """Whether the author's sentences say no more than the path and the kind of file."""
-    return telling_stems(opening) <= telling_stems(file.id.replace("/", " ")) | _DULL
+    is_of_tests = _TESTS.search(stem_of(file.name)) is not None and len(opening) <= _MAX_OPENING
+    return is_of_tests or telling_stems(opening) <= telling_stems(file.id.replace("/", " ")) | _DULL
 
 
 def told_of_class(file: FileInput, theme: str) -> str:
@@ -79,7 +81,17 @@ def told_of_class(file: FileInput, theme: str) -> str:
     start = len(theme) - len(headline) - 1
     is_alone = theme.rstrip(".").lower().endswith(headline) and start <= len(name) + 2
     first = lower_first(sentences[0]) if start else sentences[0]
-    return " ".join([f"{theme[:start]}{first}", *sentences[1:]]) if is_alone else theme
+    more = [one for one in sentences[1:] if telling_stems(one) - telling_stems(f"{first} {name}")]
+    return " ".join([f"{theme[:start]}{first}", *more]) if is_alone else theme
+
+
+def names_of_tests(file: FileInput) -> str:
+    """What the tests of a file are called, without the words of the file's own name; "" without any."""
+    own = name_words(stem_of(file.name))
+    names = (name_words(bare_name(one)) for one in file.children if one.level is Level.FUNCTION)
+    rests = [[word for word in words if word not in own] for words in names if words[:1] == ("test",)]
+    told = list_first([" ".join(map(word_in_full, rest)) for rest in rests if rest], _MAX_SHOWN)
+    return f"Tests {told}." if told else ""
 
 
 def told_by_literals(file: FileInput, values: str) -> str:

@@ -32,6 +32,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
 from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement
 from codesum_pipeline.texts.summaries.extractive.line_statements import line_statement
 from codesum_pipeline.texts.summaries.extractive.page_statements import page_statement
+from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
     NAME,
@@ -182,10 +183,12 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
         return _written(file, [f"Manual page: {subject}"], [(subject, PARAMETER)], [])
     if file.language == "csv":
         columns = list_first(_columns(file.text), _MAX_SHOWN)
-        return _written(file, [known, make_fact("Table with the columns", columns)], [(columns, PARAMETER)], [])
+        told = make_fact("Table with the columns", columns) or _rows(file.text[:_SCANNED_CHARS])
+        return _written(file, [known, told], [(columns, PARAMETER)], [])
     if not {file.language.lower(), _ending(file)}.isdisjoint(_SETTINGS_KINDS):
         return _settings(file, known)
-    if is_prose(file) or (known and file.language.lower() in ("", "unknown")):
+    is_unknown = file.language.lower() in ("", "unknown")
+    if is_prose(file) or (known and is_unknown and not line_statement(file.id, file.text)):
         is_license = known.startswith("License") or _license_of(file.text, _LICENSE_SENTENCES)
         return _license(file) if is_license else _prose(file, known)
     return _source(file, known)
@@ -280,6 +283,15 @@ def _columns(text: str) -> list[str]:
     return [clip_text(cell, 40) for cell in cells] if all(cell[:1].isalpha() for cell in cells) else []
 
 
+def _rows(text: str) -> str:
+    """The first texts in a table without names of columns."""
+    lines = text.split("\n")[:_MAX_LINES]
+    separator = max(",;\t|", key=lines[0].count)
+    cells = (next((cell for cell in reversed(line.split(separator)) if cell[:1].isalpha()), "") for line in lines)
+    shown = list_quoted(cells, _MAX_LINES)
+    return f"Table of values such as {shown}" if shown else ""
+
+
 def _from_lines(file: TextFileInput) -> str:
     printable = map(make_printable, file.text[:_SCANNED_CHARS].split("\n"))
     lines = [line for line in printable if any(map(str.isalnum, line))]
@@ -288,6 +300,8 @@ def _from_lines(file: TextFileInput) -> str:
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
 
 
+# Their comments say which part of a list follows.
+_LISTS = (".gitignore", ".dockerignore")
 _DATA_KINDS = {
     "json": "json",
     "jsonc": "json",
@@ -322,7 +336,9 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
     )
     told = told or (page_statement(kind, file.text) if kind in ("Page", "Template", "Component of a page") else "")
     told = told or line_statement(file.id, file.text)
-    statements = [known, *comment[:2], told if not comment else ""]
+    if file.name in _LISTS:
+        known, told, comment = f"{known}{told.removeprefix('Leaves out')}", "", []
+    statements = [known, *comment[: 1 if known and told else 2], told if known or not comment else ""]
     if not any(statements):
         heading = _heading(file.text)
         if kind and heading:

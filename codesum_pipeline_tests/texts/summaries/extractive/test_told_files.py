@@ -63,6 +63,10 @@ TEXTS = {
                    'Template "Reports": a table of Project, Owner; a form of due date; renders row.'),
     "a build of make": ("test/Makefile.am", "TESTS = a.sh b.sh\nTESTS += c.sh\n", "makefile",
                         "Tests: a.sh, b.sh, c.sh."),
+    "what git leaves out": (".gitignore", "# Logs\n*.log\n!keep.log\nbuild/\n", "",
+                            "Lists what git leaves out: *.log, build/."),
+    "a table without names": ("a.tsv", "<http://a.b/c>\tkirjat\n<http://a.b/d>\tkunnat\n", "csv",
+                              'Table of values such as "kirjat", "kunnat".'),
     "a container": ("Dockerfile", "FROM debian:12\nEXPOSE 80\n", "dockerfile",
                     "Builds a container image. Starts from debian:12; opens the port 80."),
     "an issue template": (".github/ISSUE_TEMPLATE/bug.md", FORM, "markdown",
@@ -157,6 +161,14 @@ def test_an_authors_words_that_only_name_a_file_are_followed_by_what_it_does():
 
     assert told("tests/test_till.py", docstring="Unit tests for till.", children=children) == (
         "Unit tests for till. Opens a till with a key."
+    )
+
+
+def test_short_words_about_tests_are_followed_by_the_names_of_the_tests():
+    children = (child("test_till_open", "Test till open."), child("test_till_close_twice", "Test till close twice."))
+
+    assert told("tests/test_till.py", docstring="Unit tests for the till of a shop", children=children) == (
+        "Unit tests for the till of a shop. Tests open, close twice."
     )
 
 
