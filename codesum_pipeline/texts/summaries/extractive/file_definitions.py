@@ -71,7 +71,7 @@ def told_of_class(file: FileInput, theme: str) -> str:
     name = name_in_words(bare_name(class_))
     if class_.is_placeholder:
         match = _PLACEHOLDER.match(make_printable(class_.summary))
-        told = f"{'which ' if match[2] else ''}{(match[1] or match[2]).rstrip('.')}" if match else ""
+        told = f"{'which ' if match[2] else ''}{(match[1] or match[2]).partition('<')[0].rstrip('. ')}" if match else ""
         return theme or (f"Defines {name}, {told}." if told else "")
     sentences = split_sentences(make_printable(class_.summary), limit=2)
     if not theme:
@@ -110,7 +110,7 @@ def told_by_literals(file: FileInput, values: str) -> str:
     shown = " and ".join(f'"{text}"' for text in telling[:2])
     return (
         f'{values.rstrip(".")}: "{sentence.rstrip(".")}".'
-        if sentence and not values[8].isdigit()
+        if sentence and not values[8].isdigit() and file.language != "bash"
         else f"{values.rstrip('.')}, with {shown}."
     )
 
