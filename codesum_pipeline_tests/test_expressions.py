@@ -48,6 +48,7 @@ MADE_OF_ARGUMENTS = {
         r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2"
     ),
     "texts/summaries/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
+    "texts/summaries/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
     "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
 # The longest text that an expression meets, where its cost is bounded by that alone.

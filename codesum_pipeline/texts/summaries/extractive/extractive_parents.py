@@ -28,8 +28,23 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     part_of,
     rank_children,
 )
+from codesum_pipeline.texts.summaries.extractive.file_definitions import (
+    names_of_tests,
+    names_of_urls,
+    only_names_file,
+    told_by_build,
+    told_by_literals,
+    told_of_class,
+)
+from codesum_pipeline.texts.summaries.extractive.folder_parts import (
+    is_of_one_kind,
+    names_of_plain_parts,
+    only_part,
+    told_by_kinds,
+    told_by_manifest,
+)
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_class
-from codesum_pipeline.texts.summaries.extractive.text_files import is_prose
+from codesum_pipeline.texts.summaries.extractive.text_files import is_prose, known_purpose
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of, theme_of
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -134,7 +149,9 @@ def write_file(file: FileInput) -> ExtractiveText:
     """Write one file's text from its head and its top-level symbols' names and texts."""
     doc = docstring_of(file)
     opening, _ = opening_of(doc)
-    theme = "" if opening else theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
+    is_told = bool(opening) and not only_names_file(opening, file)
+    theme = "" if is_told else theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
+    known = "" if opening or theme else known_purpose(file.id)
     # What only says what it holds is read where nothing else says more.
     held = "" if opening or theme else (fact_of_reexports(file.reexports) if _hands_on(file) else "")
     imported = [*file.imports, *(one.source for one in file.reexports)]
@@ -147,14 +164,29 @@ def write_file(file: FileInput) -> ExtractiveText:
     words += [*((name, BODY) for name in file.imports), *((text, DOCSTRING) for text in literals)]
     return compose_text(
         file,
-        [opening or theme or held or _values_in(file, constants)],
+        _said_of_file(file, opening, theme, told_by_build(file, known) if known else held, constants, is_told=is_told),
         name=f"File {name_of_file(file.id)}.",
         part=f"Part of {folder_of(file.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN if theme else PurposeSource.NAME,
         words=words,
         prose=doc.sentences,
-        own=own_names(file),
+        own=own_names(file) | names_of_urls(file),
     )
+
+
+def _said_of_file(
+    file: FileInput, opening: str, theme: str, held: str, constants: Sequence[str], *, is_told: bool
+) -> list[str]:
+    """The sentences of a file's text: where an author only names it, what its definitions and texts say follows."""
+    if is_told:
+        return [opening]
+    opening = opening if " " in opening else ""
+    theme = told_of_class(file, theme)
+    tests = "" if theme or held else names_of_tests(file)
+    if opening or theme or held or tests:
+        return [opening, tests, theme, "" if theme or held or tests else told_by_literals(file, ""), held]
+    values = _values_in(file, constants)
+    return [told_by_literals(file, values) or values]
 
 
 def _values_in(file: FileInput, constants: Sequence[str]) -> str:
@@ -201,7 +233,8 @@ def _package(name: str, language: str) -> str:
 
 
 _OPENING_CHARS = 360
-_MAX_FILES = 6
+# Of so few parts one is a theme.
+_FEW_PARTS = 3
 
 
 # The files whose documentation speaks for their folder.
@@ -216,36 +249,39 @@ def write_module(folder: ModuleInput) -> ExtractiveText:
     prose = read_prose(folder.readme or "")
     opening = join_as_sentences(*prose.opening, limit=_OPENING_CHARS) or _from_entry(folder)
     folders = [bare_name(child) for child in _of(folder, Level.MODULE)]
-    theme = "" if opening else theme_of(folder.children, Level.FILE, Level.MODULE, own_name=folder.name)
-    files = [name for child in _of(folder, Level.FILE) if _is_word(name := stem_of(bare_name(child)))]
-    listed = "" if opening or theme else f"Holds {count_noun(len(folder.children), 'part')}"
-    some = list_plain_names([*folders, *files][:_MAX_FILES], _MAX_FILES)
+    statements = [opening] if opening else _said_of_folder(folder)
     is_root = folder.id in ("", ROOT_MODULE)
     return compose_text(
         folder,
-        [opening or theme or make_sentence(_holding(listed, some, len(folder.children)))],
+        statements,
         name=f"Folder {list_plain_names([folder.name], 1)}.",
         part="The repository's root folder." if is_root else f"Part of {folder_of(folder.id)}.",
         source=PurposeSource.DOCSTRING if opening else PurposeSource.CHILDREN,
         words=[(folder.name, NAME), *((name, PARAMETER) for name in (prose.title, *folders))],
         prose=prose.sentences,
-        own=own_names(folder),
+        own=own_names(folder) | names_of_plain_parts(folder),
     )
 
 
-def _holding(listed: str, some: str, parts: int) -> str:
-    if listed and some:
-        return f"Holds {some} alone" if parts == 1 else f"{listed}, such as {some}"
-    return listed
+def _said_of_folder(folder: ModuleInput) -> list[str]:
+    """The theme of a folder's parts; where that is about few of them, or they are of one kind, first what they are."""
+    if part := only_part(folder):
+        return [part]
+    if is_of_one_kind(folder):
+        return [make_sentence(told_by_kinds(folder))]
+    theme = theme_of(folder.children, Level.FILE, Level.MODULE, own_name="")
+    told = sum(bool(headline_of(child)) for child in folder.children)
+    is_theme = told * 2 >= len(folder.children) or len(folder.children) <= _FEW_PARTS
+    package = told_by_manifest(folder)
+    return (
+        [package, theme]
+        if package or (theme and is_theme)
+        else [make_sentence(told_by_kinds(folder)) or "Holds 0 parts.", theme]
+    )
 
 
 def _of(folder: ModuleInput, level: Level) -> list[ChildText]:
     return [child for child in rank_children(folder.children) if child.level is level]
-
-
-def _is_word(name: str) -> bool:
-    """Whether a name was given by a person: no number, no digest."""
-    return sum(map(str.isdigit, name)) * 3 < len(name)
 
 
 def _from_entry(folder: ModuleInput) -> str:

@@ -36,6 +36,12 @@ _DETAILS = (
     "Draws random", "True when ", "Computes ", "Yields ", "Constructor of ", "Destructor of ", "Operator ",
     "Is one of", "Tests: ", "Reads its ", "Runs the program", "Delegates to ", "Errors: ", "Says: ",
 )  # fmt: skip
+# How texts of files and folders begin that tell one detail of what their folder holds.
+_FILE_DETAILS = (
+    "Styles ", "Targets: ", "Builds ", "Leaves out", "Uses ", "XML ", "Names the modules", "Configures the Gradle",
+    "Drawing ", "Vector drawing ", "Image set ", "Color set ", "Drawable ", "Animat", "Menu of ", "Layout ",
+    "Resources of ", "Most mention ", "Describes the ",
+)  # fmt: skip
 # What is true of many: said after what is more of its own.
 _COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Gets ", "Lists the ", "Describes ")
 _STYLES = (".css", ".scss", ".less", ".sass", ".svg")
@@ -66,7 +72,8 @@ def headline_of(child: ChildText) -> str:
         first = capitalize(rest) if rest and is_told and name.count(" ") < _NAME_WORDS else first
     said, name_said = split_identifier(first), split_identifier(_name_of(child))
     is_bare = " " not in first or said == name_said or not set(said) - {*name_said, *_KINDS_SAID}
-    is_detail = first.startswith(_DETAILS) or _OF_WORDS in first or first == "Style sheet"
+    is_file_detail = child.level in (Level.FILE, Level.MODULE) and whole.startswith((*_DETAILS, *_FILE_DETAILS))
+    is_detail = is_file_detail or first.startswith(_DETAILS) or _OF_WORDS in first or first == "Style sheet"
     return "" if is_bare or is_detail else clip_text(first, _MAX_CHARS)
 
 

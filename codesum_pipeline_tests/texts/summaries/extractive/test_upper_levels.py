@@ -161,7 +161,7 @@ def test_a_folder_is_told_by_its_readme_else_by_what_it_holds():
 
     assert (told.summary, told.business_intent) == ("Auth: Checks who is there.", "Part of folder src.")
     assert untold.summary == "Makes keys for doors; login: lets people in."
-    assert bare.summary == "Holds data alone."
+    assert bare.summary == "Holds the JSON file data."
 
 
 def test_a_folder_without_a_readme_has_the_words_of_the_file_that_speaks_for_it():
