@@ -64,16 +64,35 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
     """The fields of its own object that it assigns, as one effect; a constructor's are no news."""
     if code.is_constructor():
         return
-    receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
-    fields = [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
+    fields = _written_fields(code)
     bare = [*_bare_fields(code.function)]
     if fields or bare:
         found = [*(path[0] for _, path in fields), *(name for name, _ in bare)]
         names = list(dict.fromkeys(name_in_words(field_name(name)) for name in found if _is_thing(name)))[:_MAX_NAMES]
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
         verb = "sets" if is_set and names else "changes"
-        text = f"{verb} its {in_a_row(names) if names else 'state'}"
+        is_kept = len(fields) == 1 and not bare and _is_kept(fields[0][0], code.function.canonical_source)
+        text = f"{verb} its {in_a_row(names) if names else 'state'}{' if it is missing' if is_kept and names else ''}"
         yield Effect("mutates", text, fields[0][0].line if fields else bare[0][1], text)
+
+
+def set_fields(code: CodeFacts) -> list[str]:
+    """The names of the fields of its own object that it assigns whole, in their order."""
+    return [path[0] for one, path in _written_fields(code) if len(path) == 1 and one.form is Form.NAME and not one.when]
+
+
+def _written_fields(code: CodeFacts) -> list[tuple[Fact, tuple[str, ...]]]:
+    receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
+    return [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
+
+
+def _is_kept(written: Fact, source: str) -> bool:
+    """Whether a field is assigned only where it has no value yet."""
+    name = re.escape(written.text)
+    asked = re.fullmatch(
+        rf"(?:!|not ){name}|{name} (?:is|===?) (?:None|null|undefined|nil)|{name}\.(?:nil\?|isEmpty\(\))", written.when
+    )
+    return bool(asked) or re.search(rf"(?<![\w.@]){name} (?:\|\||\?\?)= ", source[:_MAX_SOURCE_CHARS]) is not None
 
 
 def _bare_fields(function: FunctionInput) -> Iterator[tuple[str, int]]:
