@@ -89,6 +89,8 @@ def _written_fields(code: CodeFacts) -> list[tuple[Fact, tuple[str, ...]]]:
 def _is_kept(written: Fact, source: str) -> bool:
     """Whether a field is assigned only where it has no value yet."""
     name = re.escape(written.text)
+    if len(re.findall(rf"(?<![\w.@]){name}[^\n=]{{0,40}}(?<![=!<>])=(?![=>~])", source[:_MAX_SOURCE_CHARS])) != 1:
+        return False
     asked = re.fullmatch(
         rf"(?:!|not ){name}|{name} (?:is|===?) (?:None|null|undefined|nil)|{name}\.(?:nil\?|isEmpty\(\))", written.when
     )

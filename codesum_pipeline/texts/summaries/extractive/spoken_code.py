@@ -13,6 +13,7 @@ from codesum_pipeline.texts.summaries.extractive.foreign_names import without_fo
 from codesum_pipeline.texts.summaries.extractive.known_calls import field_words
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
+    is_adjective,
     is_known,
     is_phrase,
     is_plural,
@@ -21,7 +22,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
 from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
-_MAX_CHARS, _MAX_LITERAL_CHARS, _MAX_PARTS = 120, 24, 3
+_MAX_CHARS, _MAX_PARTS, _SHORT_NAME = 120, 3, 2
 _CHAIN = re.compile(
     r"(?:\*|&)?@{0,2}\$?[A-Za-z_]\w{0,60}(?:\(\))?(?:(?:\?\.|!\.|!!\.|&\.|->|::|\.)@?[A-Za-z_]\w{0,60}[?!]?(?:\(\))?){0,5}!{0,2}"
 )
@@ -72,7 +73,8 @@ def _thing(plain: str, own: Collection[str]) -> str:
     is_called = [one.endswith(("()", "?", "!")) for one in _JOINT.split(plain)]
     if parts[0] in RECEIVERS:
         is_field, parts, is_called = True, parts[1:], is_called[1:]
-    if not 0 < len(parts) <= _MAX_PARTS:
+    is_alone = len(parts) == 1 and not is_field and any(is_called) and not parts[0].startswith("get")
+    if not 0 < len(parts) <= _MAX_PARTS or is_alone or "super" in parts:
         return ""
     if len(parts) == 1 and not is_called[0]:
         return _variable(parts[0], own, is_field=is_field)
@@ -93,12 +95,14 @@ def _thing(plain: str, own: Collection[str]) -> str:
 def _is_thing(words: Sequence[str], is_called: bool) -> bool:
     """Whether a part of a chain is a thing: what is not called is one, if its words are known and make no claim."""
     if is_called:
-        return is_phrase(words)
-    return all(map(is_known, words)) and words[-1] not in PREPOSITIONS and words[0] not in field_words("claims")
+        return is_phrase(words) and (words[0] not in VERBS or words == (words[-1],))
+    is_read = all(map(is_known, words)) or (len(words) == 1 and words[0].isalpha() and len(words[0]) > _SHORT_NAME)
+    is_read = is_read and PREPOSITIONS.isdisjoint(words) and not (len(words) == 1 and is_adjective(words[0]))
+    return is_read and words[0] not in field_words("claims")
 
 
 def _said(words: Sequence[str]) -> str:
-    return noun_phrase(words) or f"the {_spoken(words)}"
+    return noun_phrase(words) or (_spoken(words) if is_plural(words[-1]) else f"the {_spoken(words)}")
 
 
 def _of_each_other(
@@ -211,7 +215,7 @@ def _value(text: str, own: Collection[str]) -> str:
 
 def _is_many(thing: str) -> bool:
     """Whether a phrase is about several things: by its first noun, which what follows "of" only says more of."""
-    if thing.startswith("the number of "):
+    if thing.startswith(("the number of ", "the constant ")):
         return False
     words = name_words(thing.partition(" of ")[0].replace(" ", "_"))
     return bool(words) and is_plural(words[-1])

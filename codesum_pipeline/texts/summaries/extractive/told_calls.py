@@ -37,11 +37,16 @@ _HELD = {
     "removeall": "removes from", "clear": "clears", "removeallobjects": "clears",
 }  # fmt: skip
 _HOLDERS = frozenset(("map", "cache", "set", "list", "queue", "registry", "dict", "table", "stack", "index", "pool"))
+_NO_OBJECTS = PREPOSITIONS | {"first", "last", "next", "all", "default", "current", "previous", "self", "else"}
+# In other languages what begins with a capital and is called makes an object.
+_CAPITAL_METHODS = frozenset(("go", "c-sharp", "cpp", "c", "php"))
 # What gives the one object of its class.
 _ACCESSORS = frozenset(
     ("instance", "shared", "default", "current", "singleton", "sharedinstance", "component", "objects")
 )
-_DULL = grammar_words("dull_steps") | {"handle", "process", "cast"}
+_DULL = grammar_words("dull_steps") | frozenset((
+    "handle", "process", "cast", "check", "ensure", "require", "swap", "unwrap", "increment", "throw", "initialize",
+))  # fmt: skip
 # Verbs that make an object where they are a whole name; what is looked up by a text.
 _MAKING = frozenset(("initialize", "create", "build", "make", "new", "open", "close", "dispose"))
 _LOOKING_UP = frozenset(("get", "fetch", "find", "load", "require", "select", "use", "look up"))
@@ -52,11 +57,12 @@ _STANDARD = frozenset((
     "os", "io", "path", "sys", "dict", "util", "utils", "utility", "utilities", "helper", "helpers", "detail", "tools",
     "slices", "maps", "stream", "promise", "collections", "arrays", "objects", "reflect", "react", "types", "mem",
 ))  # fmt: skip
-_FRAME = telling_stems("asks tells")
+_FRAME = telling_stems("asks tells delegates")
 _REPORTED_TO = frozenset(("delegate", "listener", "callback", "observer"))
 _SAYING = frozenset(("dispatch", "emit", "publish", "trigger", "fire", "broadcast"))
 _TEXT_FIRST = re.compile(r"""!?\(\s*[bfru@]?(["'])([^"'\\\n]{2,60})\1\s*[,)]""")
-_NO_OTHERS = ("super", "base", "parent", "Super")
+_JOINT = re.compile(r"\.|->|::")
+_NO_OTHERS = ("super", "base", "parent", "Super", "Preconditions")
 
 
 def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
@@ -69,12 +75,10 @@ def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
     if not clauses and 0 < len(calls) <= _MOST_TOLD:
         clauses = [clause for one in calls if (clause := _clause(code, one, lines, own))]
     known = telling_stems(f"{said} {code.function.name}") | _FRAME
-    news = [one for one in clauses if not telling_stems(one) <= known]
-    if all(" " not in one.partition(" when ")[0] for one in news) and not (
-        len(news) > 1 and all(" " in one for one in news)
-    ):
-        # A verb alone says nothing, but for what is done on one of two ways.
-        return ""
+    news = [one for one in clauses if not telling_stems(one.partition(" to ")[2] or one) <= known]
+    is_either = len(news) > 1 and all(" when " in one for one in news)
+    # A verb alone says nothing, but for what is done on one of two ways.
+    news = news if is_either else [one for one in news if " " in one.partition(" when ")[0]]
     return make_sentence(in_a_row(news[:_MOST_HELD])) if news else ""
 
 
@@ -112,12 +116,20 @@ def _clause(code: CodeFacts, call: Fact, lines: Sequence[str], own: Collection[s
     names = [name for name in call.names if name not in RECEIVERS and len(name) > _SHORT_NAME]
     known = known_calls(code.function.language)
     effect = known.effect_of(call) if known else ""
-    if effect or code.class_made(call) or call.names[0] in _NO_OTHERS or not names or names[-1] != call.names[-1]:
+    is_maker = names[-1:] and names[-1][:1].isupper() and code.function.language not in _CAPITAL_METHODS
+    if (
+        effect
+        or is_maker
+        or code.class_made(call)
+        or call.names[0] in _NO_OTHERS
+        or not names
+        or names[-1] != call.names[-1]
+    ):
         return ""
     when = _condition(call.when, own) if call.when else ""
-    if call.names[-1] in _EVERYDAY or (call.when and not when):
+    if call.names[-1] in _EVERYDAY or call.text.endswith("?") or (call.when and not when):
         return ""
-    done = _done(call, names, lines)
+    done = _done(code.function.name, call, names, lines)
     clause = f"{done}{f' when {when}' if when else ''}"
     return clause if done and len(clause) <= _MAX_CLAUSE_CHARS else ""
 
@@ -128,10 +140,10 @@ def _condition(text: str, own: Collection[str]) -> str:
     return condition_in_words(text, own) or shown_code(text, own, _MAX_CONDITION_CHARS)
 
 
-def _done(call: Fact, names: Sequence[str], lines: Sequence[str]) -> str:
+def _done(name: str, call: Fact, names: Sequence[str], lines: Sequence[str]) -> str:
     words = words_of_name(names[-1].strip("!?_"), ())
     holder, text = _holder(call, names), _first_text(call, lines)
-    if name_words(holder)[-1:] and name_words(holder)[-1] in _REPORTED_TO and words[:1] and words[0] in _TIDINGS:
+    if name_words(holder)[-1:] and name_words(holder)[-1] in _REPORTED_TO and not _TIDINGS.isdisjoint(words):
         return f'tells its {name_in_words(holder)} "{" ".join(map(word_in_full, words))}"'
     verb = verb_at(words)
     asked = _asked(call, holder) if holder else ""
@@ -139,7 +151,7 @@ def _done(call: Fact, names: Sequence[str], lines: Sequence[str]) -> str:
         return f"gets {thing} from {asked}"
     if (
         verb is None
-        or words[-1] in PREPOSITIONS
+        or not _NO_OBJECTS.isdisjoint((words[-1], *words[1:2]))
         or verb.base in _DULL
         or (len(words) == 1 and verb.base in _MAKING)
         or not all(word.isalpha() for word in words)
@@ -155,8 +167,12 @@ def _done(call: Fact, names: Sequence[str], lines: Sequence[str]) -> str:
         return (
             third_person(verb.base) if len(words) == 1 and not text and is_own and verb.base not in ALSO_NOUNS else ""
         )
+    if not asked:
+        return ""
     said = " ".join(map(word_in_full, (verb.base, *words[1:])))
-    return f"asks {asked} to {said}{f' with {text}' if text else ''}" if asked else ""
+    if telling_stems(said) <= telling_stems(name) and not text:
+        return f"delegates to {asked}"
+    return f"asks {asked} to {said}{f' with {text}' if text else ''}"
 
 
 def _holder(call: Fact, names: Sequence[str]) -> str:
@@ -168,8 +184,9 @@ def _holder(call: Fact, names: Sequence[str]) -> str:
     if before:
         is_seen = re.search(rf"(?<!\w){re.escape(before[-1])}[?!]{{0,2}}(?:\.|->|::|&\.)", call.text)
         return before[-1] if is_seen or is_accessed or name_words(before[-1])[:1] == ("get",) else ""
-    first, dot, _ = call.text.replace("?", "").partition(".")
-    return first.strip("_*&$@!?") if dot and first.isidentifier() and first not in RECEIVERS else ""
+    parts = _JOINT.split(call.text.replace("?", "").replace("!", ""))
+    asked = parts[-2] if len(parts) > 1 else ""
+    return asked.strip("_*&$@") if asked.strip("*&$@").isidentifier() and asked not in RECEIVERS else ""
 
 
 def _asked(call: Fact, holder: str) -> str:
@@ -180,7 +197,10 @@ def _asked(call: Fact, holder: str) -> str:
     is_own = len(chain) == 2 and (chain != call.names or call.text.startswith("@"))
     if not is_phrase(words) or words[-1] in _EMPTY_NAMES or (len(words) == 1 and words[0] in _STANDARD):
         return ""
-    is_vague = len(words) == 1 and not is_own and holder[:1].islower() and len(name_words(call.names[-1])) == 1
+    is_module = holder[:1].islower() and f"{holder}::" in call.text
+    is_vague = is_module or (
+        len(words) == 1 and not is_own and holder[:1].islower() and len(name_words(call.names[-1])) == 1
+    )
     return "" if is_vague else f"its {' '.join(map(word_in_full, words))}" if is_own else noun_phrase(words)
 
 

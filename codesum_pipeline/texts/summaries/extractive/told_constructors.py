@@ -5,7 +5,7 @@ import re
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence
 from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, in_a_row, set_fields
-from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words, parameter_words
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
@@ -21,7 +21,7 @@ def constructor_in_prose(code: CodeFacts, said: str) -> str:
     """`Sets up its cache and lock.`; "" of one that only keeps what it is given."""
     if not code.is_constructor():
         return ""
-    given = telling_stems(f"{said} {' '.join(one.name for one in code.facts.parameters)}")
+    given = telling_stems(f"{said} {' '.join(map(parameter_words, code.facts.parameters))}")
     phrases = []
     for name in set_fields(code):
         words = name_words(field_name(name).strip("_"))

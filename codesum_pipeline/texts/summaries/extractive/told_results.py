@@ -96,7 +96,7 @@ def told_choice(code: CodeFacts, own: Collection[str]) -> str:
     *conditional, last = returned
     lines = code.function.canonical_source.split("\n")
     depths = {len(lines[one.line - 1]) - len(lines[one.line - 1].lstrip()) for one in conditional}
-    is_local = last.form is Form.NAME and last.names[-1:] == (last.text,) and not _field(code, last.text)
+    is_local = last.form is Form.NAME and last.names[-1:] == (last.text.strip("*&$@"),) and not _field(code, last.text)
     if len(depths) > 1 or is_local or any("…" in one.text or _OF_ERRORS.search(one.when) for one in returned):
         return ""
     ways = [_way(one, own) for one in conditional]
@@ -200,6 +200,7 @@ def _field(code: CodeFacts, name: str) -> str:
     facts, language = code.facts, code.function.language
     given = {parameter_words(one) for one in facts.parameters} | {one.name.strip("*&$@_") for one in facts.parameters}
     is_made = facts.calls or name in given or name in assigned_names(code.function) or language in _WITHOUT_FIELDS
+    is_made = is_made or (name[:1].isupper() and language not in ("go", "c-sharp"))
     words = name_words(field_name(name).strip("_$@"))
     if is_made or name.lower() in _EMPTY_NAMES or not is_phrase(words):
         return ""
