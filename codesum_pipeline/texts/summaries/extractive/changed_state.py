@@ -29,6 +29,11 @@ _BARE_ASSIGNED = re.compile(r"^[ \t]+([A-Za-z_]\w{2,80}) ?(?:[-+*/|&]?=(?![=>])|
 _BARE_FIELDS = frozenset(("java", "kotlin", "c-sharp", "scala", "cpp"))
 _MAX_SOURCE_CHARS = 100_000
 _MAX_NAMES = 3
+# Conditions under which a field has no value yet.
+_MISSING = (
+    "!{}", "not {}", "{} is None", "{} == null", "{} === null", "{} === undefined", "{} == undefined", "{} == nil",
+    "{}.nil?", "not {}.present?",
+)  # fmt: skip
 _ANY = "any"
 
 
@@ -72,7 +77,7 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
         verb = "sets" if is_set and names else "changes"
         is_kept = len(fields) == 1 and not bare and _is_kept(fields[0][0], code.function.canonical_source)
-        text = f"{verb} its {in_a_row(names) if names else 'state'}{' if it is missing' if is_kept and names else ''}"
+        text = f"{verb} its {in_a_row(names) if names else 'state'}{' when missing' if is_kept and names else ''}"
         yield Effect("mutates", text, fields[0][0].line if fields else bare[0][1], text)
 
 
@@ -88,13 +93,10 @@ def _written_fields(code: CodeFacts) -> list[tuple[Fact, tuple[str, ...]]]:
 
 def _is_kept(written: Fact, source: str) -> bool:
     """Whether a field is assigned only where it has no value yet."""
-    name = re.escape(written.text)
-    if len(re.findall(rf"(?<![\w.@]){name}[^\n=]{{0,40}}(?<![=!<>])=(?![=>~])", source[:_MAX_SOURCE_CHARS])) != 1:
-        return False
-    asked = re.fullmatch(
-        rf"(?:!|not ){name}|{name} (?:is|===?) (?:None|null|undefined|nil)|{name}\.(?:nil\?|isEmpty\(\))", written.when
-    )
-    return bool(asked) or re.search(rf"(?<![\w.@]){name} (?:\|\||\?\?)= ", source[:_MAX_SOURCE_CHARS]) is not None
+    name, code = written.text, source[:_MAX_SOURCE_CHARS]
+    kept = sum(code.count(f"{name} {sign} ") for sign in ("||=", "??="))
+    is_only = code.count(f"{name} = ") + kept == 1
+    return is_only and (kept == 1 or written.when in {one.format(name) for one in _MISSING})
 
 
 def _bare_fields(function: FunctionInput) -> Iterator[tuple[str, int]]:

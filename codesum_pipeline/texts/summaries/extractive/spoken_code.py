@@ -84,8 +84,7 @@ def _thing(plain: str, own: Collection[str]) -> str:
         if is_phrase(kind) and all(word.isalpha() for word in named):
             return f'the {_spoken(kind)} "{_spoken(named)}"'
         return ""
-    is_read = all(map(_is_thing, words, is_called))
-    if not all(words) or any(part[:1].isupper() for part in parts) or not is_read:
+    if not all(words) or any(part[:1].isupper() for part in parts) or not all(map(_is_thing, words, is_called)):
         return ""
     if len(parts) > 1 and name_words(parts[-1])[-1] in VERBS - ALSO_NOUNS:
         return ""

@@ -7,9 +7,9 @@ Only a function of few calls is told, each call by its words, with the text that
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from codesum_pipeline.foundation.data_model.symbol import Fact
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence, word_set
-from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, in_a_row
+from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names, field_name, in_a_row
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
@@ -40,6 +40,8 @@ _HOLDERS = frozenset(("map", "cache", "set", "list", "queue", "registry", "dict"
 _NO_OBJECTS = PREPOSITIONS | {"first", "last", "next", "all", "default", "current", "previous", "self", "else"}
 # In other languages what begins with a capital and is called makes an object.
 _CAPITAL_METHODS = frozenset(("go", "c-sharp", "cpp", "c", "php"))
+# In these a bare name may be a field of the object.
+_IMPLICIT = frozenset(("swift", "kotlin", "java", "c-sharp", "scala"))
 # What gives the one object of its class.
 _ACCESSORS = frozenset(
     ("instance", "shared", "default", "current", "singleton", "sharedinstance", "component", "objects")
@@ -61,6 +63,7 @@ _FRAME = telling_stems("asks tells delegates")
 _REPORTED_TO = frozenset(("delegate", "listener", "callback", "observer"))
 _SAYING = frozenset(("dispatch", "emit", "publish", "trigger", "fire", "broadcast"))
 _TEXT_FIRST = re.compile(r"""!?\(\s*[bfru@]?(["'])([^"'\\\n]{2,60})\1\s*[,)]""")
+_JOINTS = (".", "->", "::", "?.", "!.", "&.")
 _JOINT = re.compile(r"\.|->|::")
 _NO_OTHERS = ("super", "base", "parent", "Super", "Preconditions")
 
@@ -71,7 +74,7 @@ def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
         return ""
     lines = code.function.canonical_source.split("\n")
     calls = [*_calls(code, lines)]
-    clauses = [*_held(code, calls)]
+    clauses = [*_held(code, calls), *_set_elsewhere(code)]
     if not clauses and 0 < len(calls) <= _MOST_TOLD:
         clauses = [clause for one in calls if (clause := _clause(code, one, lines, own))]
     known = telling_stems(f"{said} {code.function.name}") | _FRAME
@@ -85,13 +88,14 @@ def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
 def _calls(code: CodeFacts, lines: Sequence[str]) -> Iterator[Fact]:
     """The calls that are no part of others, are run at once, and have names that say something."""
     raised = {one.line for one in code.facts.raises}
-    texts = [one.text for one in code.facts.calls[:_MOST_CALLS]]
-    for call in code.facts.calls[:_MOST_CALLS]:
+    read = [one for one in code.facts.calls[:_MOST_CALLS] if one.text and one.names]
+    texts = [one.text for one in read]
+    for call in read:
         line = lines[call.line - 1] if call.line <= len(lines) else ""
         before = line.partition(call.text)[0]
         is_inner = before.count("(") > before.count(")") and call.line > code.facts.signature_line
         is_start = any(other != call.text and other.startswith((f"{call.text}(", f"{call.text}.")) for other in texts)
-        is_outer = call.text and call.names and not (is_inner or is_start or call.line in raised)
+        is_outer = not (is_inner or is_start or call.line in raised)
         if is_outer and not is_put_off(code.function, lines, call):
             yield call
 
@@ -105,10 +109,32 @@ def _held(code: CodeFacts, calls: Sequence[Fact]) -> Iterator[str]:
         verb = _HELD.get(names[-1].lower(), "") if len(names) == 2 else ""
         words = name_words(field_name(names[0]).strip("_")) if verb else ()
         is_many = words and (words[-1] in _HOLDERS or (is_plural(words[-1]) and names[-1] != "set"))
-        if verb and is_many and is_phrase(words) and not call.when:
+        if words and words[-1] == "cache" and names[-1] in ("set", "put", "store") and is_phrase(words):
+            found.setdefault("keeps values in", []).append(" ".join(map(word_in_full, words)))
+        elif verb and is_many and is_phrase(words) and not call.when:
             found.setdefault(verb, []).append(" ".join(map(word_in_full, words)))
     for verb, fields in found.items():
         yield f"{verb} its {in_a_row(list(dict.fromkeys(fields))[:_MOST_HELD])}"
+
+
+def _set_elsewhere(code: CodeFacts) -> Iterator[str]:
+    """`DownloadManager.shared.delegate = self`: sets the delegate of the download manager."""
+    given = {one.name.strip("*&$@") for one in code.facts.parameters}
+    own = {*given, *assigned_names(code.function)} if code.function.language in _IMPLICIT else None
+    found: dict[str, list[str]] = {}
+    for one in code.facts.writes[:_MOST_CALLS]:
+        holders = [name for name in one.names[:-1] if name.lower() not in _ACCESSORS]
+        is_outside = (
+            one.form is Form.NAME and len(holders) == 1 and holders[0] not in (*RECEIVERS, *_NO_OTHERS) and not one.when
+        )
+        if not is_outside or "(" in one.text or one.text.startswith("@"):
+            continue
+        is_class = holders[0][:1].isupper() and not holders[0].isupper()
+        holder, part = name_words(holders[0]), name_words(one.names[-1])
+        if (is_class or (own is not None and holders[0] not in own)) and is_phrase(holder) and is_phrase(part):
+            found.setdefault(noun_phrase(holder), []).append(" ".join(map(word_in_full, part)))
+    for holder, parts in found.items():
+        yield f"sets the {in_a_row(list(dict.fromkeys(parts))[:_MOST_HELD])} of {holder}"
 
 
 def _clause(code: CodeFacts, call: Fact, lines: Sequence[str], own: Collection[str]) -> str:
@@ -182,11 +208,11 @@ def _holder(call: Fact, names: Sequence[str]) -> str:
     while before and before[-1].lower().removeprefix("get") in _ACCESSORS:
         is_accessed = bool(before.pop())
     if before:
-        is_seen = re.search(rf"(?<!\w){re.escape(before[-1])}[?!]{{0,2}}(?:\.|->|::|&\.)", call.text)
+        is_seen = any(f"{before[-1]}{joint}" in call.text for joint in _JOINTS)
         return before[-1] if is_seen or is_accessed or name_words(before[-1])[:1] == ("get",) else ""
     parts = _JOINT.split(call.text.replace("?", "").replace("!", ""))
-    asked = parts[-2] if len(parts) > 1 else ""
-    return asked.strip("_*&$@") if asked.strip("*&$@").isidentifier() and asked not in RECEIVERS else ""
+    asked = parts[-2].strip("_*&$@") if len(parts) > 1 else ""
+    return asked if asked.isidentifier() and asked not in RECEIVERS else ""
 
 
 def _asked(call: Fact, holder: str) -> str:

@@ -27,6 +27,8 @@ _MOST_ELEMENTS, _MOST_MATCHES = 3, 60
 
 def printed_text(call: Fact, lines: list[str]) -> str:
     """The text that a call prints first, quoted; "" of one that names none."""
+    if not call.text:
+        return ""
     rest = "\n".join(lines[call.line - 1 : call.line + 3]).partition(call.text)[2][:_MAX_ARGUMENT_CHARS]
     found = _FIRST_TEXTS.match(rest)
     for text in _TEXT.finditer(found[1]) if found else ():

@@ -38,6 +38,7 @@ _IF_ELSE = re.compile(
 )
 _DEFAULT = re.compile(r"((?:[^?|:]|\?\.){1,80}) (?:\?\?|\?:|\|\||or) ((?:[^?|:]|\?\.|::){1,80})")
 _TEMPLATES = re.compile(r"(?:f|rf|fr|\$|s)?(?P<quote>[\"'`]).{3,90}(?P=quote)", re.S)
+_GAPS = re.compile(r"[#$]?\{[^{}]*\}")
 _MADE_OF = re.compile(r"[\[(](.{1,60}?) for (\w{1,30}) in ([\w.()]{1,60}?)(?: if (.{1,70}?))?[\])]")
 
 
@@ -95,7 +96,7 @@ def told_choice(code: CodeFacts, own: Collection[str]) -> str:
         return ""
     *conditional, last = returned
     lines = code.function.canonical_source.split("\n")
-    depths = {len(lines[one.line - 1]) - len(lines[one.line - 1].lstrip()) for one in conditional}
+    depths = {len(line) - len(line.lstrip()) for one in conditional for line in lines[one.line - 1 : one.line]}
     is_local = last.form is Form.NAME and last.names[-1:] == (last.text.strip("*&$@"),) and not _field(code, last.text)
     if len(depths) > 1 or is_local or any("…" in one.text or _OF_ERRORS.search(one.when) for one in returned):
         return ""
@@ -164,6 +165,8 @@ def _form_of(text: str) -> str:
         return ""
     words = message_in_words(inside)
     is_telling = words.count("…") and any(len(word) > 2 and word.isalpha() for word in re.split(r"\W+", words))
+    if not words and (gaps := _GAPS.sub("…", inside)).count("…") > 1 and not any(map(str.isalnum, gaps)):
+        words, is_telling = gaps, len(gaps.replace("…", "").strip()) > 0
     return f'text of the form "{words}"' if is_telling and without_foreign_names(words, ()) == words else ""
 
 
@@ -188,8 +191,8 @@ def _stored(code: CodeFacts, one: Fact, text: str, own: Collection[str]) -> str:
     """What a function gives back without doing anything, where its name says something else."""
     if one.form is not Form.NAME or code.facts.writes or code.function.complexity > 1:
         return ""
-    if len(one.names) == 1:
-        return _field(code, one.names[0])
+    if len(one.names) < 2:
+        return _field(code, text)
     thing = thing_in_words(text, own) if one.names[-1].lower() not in _EMPTY_NAMES else ""
     is_news = thing and not telling_stems(thing) <= telling_stems(code.function.name)
     return make_sentence(f"Returns {thing}") if is_news else ""
