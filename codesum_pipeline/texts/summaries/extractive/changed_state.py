@@ -76,7 +76,9 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
         names = list(dict.fromkeys(name_in_words(field_name(name)) for name in found if _is_thing(name)))[:_MAX_NAMES]
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
         verb = "sets" if is_set and names else "changes"
-        is_kept = len(fields) == 1 and not bare and _is_kept(fields[0][0], code.function.canonical_source)
+        is_kept = (
+            len(fields) == 1 and verb == "sets" and not bare and _is_kept(fields[0][0], code.function.canonical_source)
+        )
         text = f"{verb} its {in_a_row(names) if names else 'state'}{' when missing' if is_kept and names else ''}"
         yield Effect("mutates", text, fields[0][0].line if fields else bare[0][1], text)
 

@@ -133,8 +133,8 @@ def _set_elsewhere(code: CodeFacts) -> Iterator[str]:
         holder, part = name_words(holders[0]), name_words(one.names[-1])
         if (is_class or (own is not None and holders[0] not in own)) and is_phrase(holder) and is_phrase(part):
             found.setdefault(noun_phrase(holder), []).append(" ".join(map(word_in_full, part)))
-    for holder, parts in found.items():
-        yield f"sets the {in_a_row(list(dict.fromkeys(parts))[:_MOST_HELD])} of {holder}"
+    for owner, parts in found.items():
+        yield f"sets the {in_a_row(list(dict.fromkeys(parts))[:_MOST_HELD])} of {owner}"
 
 
 def _clause(code: CodeFacts, call: Fact, lines: Sequence[str], own: Collection[str]) -> str:

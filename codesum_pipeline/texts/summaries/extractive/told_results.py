@@ -29,6 +29,8 @@ _EMPTY = {
 _ALWAYS = frozenset(("true", "false", "True", "False", "[]", "{}", '""', "''", "null", "nil", "None", "undefined"))
 _ALWAYS_SAID = {text: said for text, said in _EMPTY.items() if said != "nothing"} | {"True": "true", "False": "false"}
 _LITERALS = (Form.TRUTH, Form.NOTHING, Form.LIST, Form.MAPPING, Form.TEXT)
+# What is returned where an error is caught stands under no condition.
+_CAUGHT = re.compile(r"\s*\}?\s*(?:catch|except|rescue)\b")
 _OF_OBJECT = re.compile(r"\b(?:this|self)\.|@(?=\w)")
 _OF_ERRORS = re.compile(r"\b(?:err|error|ok|e)\b")
 _TERNARY = re.compile(r"([^?]{1,80}(?:\?\.[^?]{1,60}){0,2}\??) \? ([^?]{1,80}?) : ([^?:]{1,80})")
@@ -96,6 +98,8 @@ def told_choice(code: CodeFacts, own: Collection[str]) -> str:
         return ""
     *conditional, last = returned
     lines = code.function.canonical_source.split("\n")
+    if any(map(_CAUGHT.match, lines)):
+        return ""
     depths = {len(line) - len(line.lstrip()) for one in conditional for line in lines[one.line - 1 : one.line]}
     is_local = last.form is Form.NAME and last.names[-1:] == (last.text.strip("*&$@"),) and not _field(code, last.text)
     if len(depths) > 1 or is_local or any("…" in one.text or _OF_ERRORS.search(one.when) for one in returned):
