@@ -29,6 +29,11 @@ _BARE_ASSIGNED = re.compile(r"^[ \t]+([A-Za-z_]\w{2,80}) ?(?:[-+*/|&]?=(?![=>])|
 _BARE_FIELDS = frozenset(("java", "kotlin", "c-sharp", "scala", "cpp"))
 _MAX_SOURCE_CHARS = 100_000
 _MAX_NAMES = 3
+# Conditions under which a field has no value yet.
+_MISSING = (
+    "!{}", "not {}", "{} is None", "{} == null", "{} === null", "{} === undefined", "{} == undefined", "{} == nil",
+    "{}.nil?", "not {}.present?",
+)  # fmt: skip
 _ANY = "any"
 
 
@@ -64,16 +69,36 @@ def changed_fields(code: CodeFacts) -> Iterator[Effect]:
     """The fields of its own object that it assigns, as one effect; a constructor's are no news."""
     if code.is_constructor():
         return
-    receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
-    fields = [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
+    fields = _written_fields(code)
     bare = [*_bare_fields(code.function)]
     if fields or bare:
         found = [*(path[0] for _, path in fields), *(name for name, _ in bare)]
         names = list(dict.fromkeys(name_in_words(field_name(name)) for name in found if _is_thing(name)))[:_MAX_NAMES]
         is_set = all(one.form is Form.NAME and len(path) == 1 for one, path in fields)
         verb = "sets" if is_set and names else "changes"
-        text = f"{verb} its {in_a_row(names) if names else 'state'}"
+        is_kept = (
+            len(fields) == 1 and verb == "sets" and not bare and _is_kept(fields[0][0], code.function.canonical_source)
+        )
+        text = f"{verb} its {in_a_row(names) if names else 'state'}{' when missing' if is_kept and names else ''}"
         yield Effect("mutates", text, fields[0][0].line if fields else bare[0][1], text)
+
+
+def set_fields(code: CodeFacts) -> list[str]:
+    """The names of the fields of its own object that it assigns whole, in their order."""
+    return [path[0] for one, path in _written_fields(code) if len(path) == 1 and one.form is Form.NAME and not one.when]
+
+
+def _written_fields(code: CodeFacts) -> list[tuple[Fact, tuple[str, ...]]]:
+    receivers = {_bare(one.name) for one in code.facts.parameters if one.kind == "receiver"} | {*RECEIVERS}
+    return [(one, path) for one in code.facts.writes if (path := _path_in_object(one, receivers))]
+
+
+def _is_kept(written: Fact, source: str) -> bool:
+    """Whether a field is assigned only where it has no value yet."""
+    name, code = written.text, source[:_MAX_SOURCE_CHARS]
+    kept = sum(code.count(f"{name} {sign} ") for sign in ("||=", "??="))
+    is_only = code.count(f"{name} = ") + kept == 1
+    return is_only and (kept == 1 or written.when in {one.format(name) for one in _MISSING})
 
 
 def _bare_fields(function: FunctionInput) -> Iterator[tuple[str, int]]:

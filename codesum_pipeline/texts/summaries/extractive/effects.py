@@ -39,6 +39,8 @@ from codesum_pipeline.texts.summaries.extractive.known_calls import (
     effect_kinds,
     known_calls,
 )
+from codesum_pipeline.texts.summaries.extractive.steps import is_put_off
+from codesum_pipeline.texts.summaries.extractive.told_objects import laid_out, printed_text
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, fold_word, telling_stems
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -156,7 +158,9 @@ def _effect(kind: EffectKind, found: Sequence[_Evidence]) -> Effect:
     brief = kind.many if kind.many and len(found) > 1 else kind.one
     names = list(dict.fromkeys(one.name for one in found))
     most = 1 if kind.named_by is NamedBy.VALUES else _MAX_NAMED
-    if kind.named and all(names) and (len(names) <= most or not brief):
+    if kind.named_by is NamedBy.MESSAGE:
+        names = sorted(filter(None, names), key=lambda one: not one.endswith('"'))[:1]
+    if kind.named and names and all(names) and (len(names) <= most or not brief):
         brief = kind.named.format(in_a_row(names[:_MAX_NAMED]))
     keys = {one.key for one in found}
     brief = f"{brief} by {keys.pop()}" if len(keys) == 1 and all(keys) else brief
@@ -188,22 +192,28 @@ def _evidence(function: FunctionInput, known: KnownCalls) -> dict[str, list[_Evi
             name = _BY_MODE.get(opening_mode(call, lines), name) if name == "open_file" else name
             message = message_in_words(call.said) if name in _LOGS else ""
             key = key_named(call, chain_of(call)[-1], lines) if effect_kinds()[name].keyed else ""
-            found[name] += [_Evidence(call.line, said, message, key) for said in _names(name, call, known, lines)]
+            found[name] += [
+                _Evidence(call.line, said, message, key) for said in _names(function, name, call, known, lines)
+            ]
     for name, pattern in known.words:
         for match in pattern.finditer(source):
             line = source.count("\n", 0, match.start()) + 1
             if line in body and not _is_quoted(source, match.start()):
-                said = (match[1] or "") if pattern.groups else ""
+                said = f" {effect_kinds()[name].joint} ".join(filter(None, reversed(match.groups())))
                 is_noun = effect_kinds()[name].named_by is NamedBy.VALUES
                 found[name].append(_Evidence(line, plural_words(said) if is_noun else said))
+    if "layout" in found and (elements := laid_out(function, source)):
+        found["layout"] = [_Evidence(found["layout"][0].line, one) for one in elements]
     return found
 
 
-def _names(effect: str, call: Fact, known: KnownCalls, lines: list[str]) -> list[str]:
+def _names(function: FunctionInput, effect: str, call: Fact, known: KnownCalls, lines: list[str]) -> list[str]:
     """What a call says of its effect by its arguments or its receiver, for each place where it is made."""
     if known.are_commands:
         return [call.text]
     named_by = effect_kinds()[effect].named_by
+    if named_by is NamedBy.MESSAGE:
+        return [printed_text(call, lines)] if not is_put_off(function, lines, call) else [""]
     if named_by is NamedBy.TEXT:
         return first_texts(call, lines)
     chain = chain_of(call)

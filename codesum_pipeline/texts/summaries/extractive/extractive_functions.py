@@ -41,6 +41,8 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose, said_as_written
 from codesum_pipeline.texts.summaries.extractive.steps import delegation_in_prose, steps_in_prose
+from codesum_pipeline.texts.summaries.extractive.told_calls import calls_in_prose
+from codesum_pipeline.texts.summaries.extractive.told_constructors import constructor_in_prose
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -95,12 +97,21 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
         own = said_names
         result = results_in_prose(code, own)
         is_answer = headline.text.startswith("Reports whether ")
-        statements.append("" if is_answer and result.startswith("Returns ") else result)
+        is_echo = telling_stems(result) <= telling_stems(headline.text)
+        statements.append("" if is_echo or (is_answer and result.startswith("Returns ")) else result)
         statements.append(steps_in_prose(code, " ".join(statements), own))
-    said, is_by_name = list(filter(None, statements))[:_MAX_STATEMENTS], headline.source is PurposeSource.NAME
+        statements.append(constructor_in_prose(code, " ".join(statements)))
+    is_by_name = headline.source is PurposeSource.NAME
+    told = [*filter(None, statements)]
+    calls = (
+        calls_in_prose(code, " ".join(told), own) if len(told) <= 1 and not _is_told(headline, function.name) else ""
+    )
+    said = [*told, calls][:_MAX_STATEMENTS] if calls else told[:_MAX_STATEMENTS]
+    mentioned = [one for one in literals if one not in calls]
+    is_bare = len(told) <= is_by_name and (not calls or bool(mentioned))
     return compose_text(
         function,
-        [*said, _fallback(code, literals, is_bare=not said) if len(said) <= is_by_name else ""],
+        [*said, _fallback(code, mentioned, is_bare=not said) if is_bare else ""],
         name=_name_of(code, around),
         part=part_of(_place(around, path, holder), holder),
         source=headline.source,

@@ -45,6 +45,7 @@ class NamedBy(StrEnum):
     SEPARATOR = "separator"
     JOINT = "joint"
     VALUES = "values"
+    MESSAGE = "message"
 
 
 class Effect(Struct, frozen=True):
@@ -61,7 +62,7 @@ class Effect(Struct, frozen=True):
 class EffectKind(Struct, frozen=True):
     """One effect: what it does (reads, writes, emits, mutates or computes), as a phrase for one call, for several, and
     with what `named_by` says of its call, followed by the field that a `keyed` one goes by. It goes unsaid beside those
-    in `unless`, and without a phrase for one call where nothing is named."""
+    in `unless`, and without a phrase for one call where nothing is named. `joint` stands between two names."""
 
     kind: str
     one: str = ""
@@ -70,6 +71,7 @@ class EffectKind(Struct, frozen=True):
     named_by: NamedBy = NamedBy.TEXT
     keyed: bool = False
     unless: str = ""
+    joint: str = ""
 
 
 class KnownCalls(Struct, frozen=True):

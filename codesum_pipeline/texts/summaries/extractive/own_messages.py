@@ -29,8 +29,11 @@ _HELP = re.compile(
 )
 _PARSER = "ArgumentParser("
 _COMMAND = re.compile(
-    r"ArgumentParser\(|OptionParser\(|cobra\.Command|@\w{1,60}(?:\.\w{1,60})?\(|Command::new\(|setDescription\("
+    r"ArgumentParser\(|OptionParser\(|cobra\.Command|@\w{1,60}(?:\.\w{1,60})?\(|Command::(?:new|with_name)\(|App::new\(|setDescription\("
 )
+# What describes a command, never an option of it; and where one is made.
+_OF_COMMANDS = ("about", "Short")
+_MADE_COMMAND = re.compile(r"cobra\.Command\{|(?:Command|App|SubCommand)::(?:new|with_name)\(")
 _OF_OPTION = re.compile(r"@(?:\w{1,60}\.)?\w{0,60}(?:option|argument|param)\w{0,60}\(", re.I)
 _MAX_SOURCE_CHARS = 20_000
 _SHORT_LINES, _MIDDLING_LINES = 15, 40
@@ -83,7 +86,8 @@ def _describes(code: CodeFacts, source: str, match: re.Match[str]) -> bool:
             and _PARSER in called
             and ")" not in called.rpartition(_PARSER)[2]
         )
-    return not words_of("command_words").isdisjoint(name)
+    is_of_command = match[0].startswith(_OF_COMMANDS) and len(_MADE_COMMAND.findall(source)) == 1
+    return is_of_command or not words_of("command_words").isdisjoint(name)
 
 
 def _progress(code: CodeFacts) -> Said | None:

@@ -14,6 +14,7 @@ from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.told_results import told_choice, told_result
 from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 
@@ -50,6 +51,8 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
         return ""
     returned = code.facts.returned
     ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
+    if not code.facts.is_generator and (chosen := told_choice(code, own)):
+        return chosen
     if ways:
         lead = "Yields" if code.facts.is_generator else "Returns"
         return make_sentence(f"{lead} {', '.join(ways[:_MAX_CONDITIONAL])}")
@@ -62,6 +65,7 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
         or _made(code, only)
         or _expression(only, own)
         or _asked(code, only)
+        or told_result(code, only, own)
     )
 
 
@@ -144,8 +148,13 @@ def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[t
     for one in returned:
         value, condition = shown_code(one.text, own, _MAX_VALUE_CHARS), shown_code(one.when, own, _MAX_CONDITION_CHARS)
         is_telling = one.form is not Form.NAME or value.lower() not in _EMPTY_NAMES
-        if one.form in _VALUES and is_telling and value and condition and not _OF_ERRORS.fullmatch(condition):
+        if one.form in _VALUES and is_telling and value and condition and not is_about_errors(condition):
             yield value, condition
+
+
+def is_about_errors(condition: str) -> bool:
+    """Whether a condition only asks whether the call before it failed."""
+    return _OF_ERRORS.fullmatch(condition) is not None
 
 
 def _expression(one: Fact, own: Collection[str]) -> str:

@@ -16,7 +16,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_s
 from codesum_pipeline.texts.summaries.extractive.changed_state import in_a_row
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
-from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
+from codesum_pipeline.texts.summaries.extractive.known_calls import effect_kinds, known_calls
 from codesum_pipeline.texts.summaries.extractive.name_clauses import words_of_name
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, is_plural, noun_phrase
@@ -177,6 +177,9 @@ def delegation_in_prose(code: CodeFacts) -> str:
     words = " ".join(name_in_words(name.strip("_*&$@!?"), code.prefix) for name in names[-2:])
     if " " not in words or code.class_made(calls[0]) or telling_stems(words) <= telling_stems(code.function.name):
         return ""
+    known = known_calls(code.function.language)
+    if known and (effect := known.effect_of(calls[0])) and effect_kinds()[effect].kind != "computes":
+        return ""
     return make_sentence(f"Delegates to {words}")
 
 
@@ -187,7 +190,7 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
             continue
-        if code.class_made(call) or (not call.when and _is_put_off(code, lines, call)):
+        if code.class_made(call) or (not call.when and is_put_off(code.function, lines, call)):
             continue
         when = shown_code(call.when, own, _MAX_CONDITION_CHARS) if call.when else ""
         if call.when and not when:
@@ -199,13 +202,13 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
             yield step
 
 
-def _is_put_off(code: CodeFacts, lines: Sequence[str], call: Fact) -> bool:
+def is_put_off(function: FunctionInput, lines: Sequence[str], call: Fact) -> bool:
     """Whether a call is in a function without a name that may be called later, or never."""
     own = lines[call.line - 1] if call.line <= len(lines) else ""
     depth, before = _indent(own), own.partition(call.text)[0]
-    if call.line > code.facts.signature_line and _NAMELESS.search(before) and not _AT_ONCE.search(before):
+    if call.line > function.facts.signature_line and _NAMELESS.search(before) and not _AT_ONCE.search(before):
         return True
-    first = max(code.facts.signature_line, call.line - 1 - _MOST_LINES_BACK)
+    first = max(function.facts.signature_line, call.line - 1 - _MOST_LINES_BACK)
     for line in reversed(lines[first : call.line - 1]):
         if _indent(line) < depth and line.strip():
             depth = _indent(line)
@@ -214,7 +217,7 @@ def _is_put_off(code: CodeFacts, lines: Sequence[str], call: Fact) -> bool:
             if not is_block and not _AT_ONCE.search(opening):
                 return True
     # What is too far from its head to be seen counts as put off.
-    return first > code.facts.signature_line
+    return first > function.facts.signature_line
 
 
 def _indent(line: str) -> int:
@@ -225,12 +228,13 @@ def _made_things(code: CodeFacts, known: frozenset[str]) -> Iterator[CalledStep]
     """The objects that it creates, as one step."""
     if code.is_constructor():
         return
+    known |= telling_stems(code.facts.return_type or "") if known else frozenset()
     raised, lines = {one.line for one in code.facts.raises}, code.function.canonical_source.split("\n")
     made: dict[str, int] = {}
     for call in code.facts.calls[:_MOST_CALLS]:
         words = name_words(code.class_made(call))
         is_telling = words and words[-1] not in _NO_MADE and not telling_stems(" ".join(words)) <= known
-        if is_telling and call.line not in raised and is_phrase(words) and not _is_put_off(code, lines, call):
+        if is_telling and call.line not in raised and is_phrase(words) and not is_put_off(code.function, lines, call):
             made.setdefault(noun_phrase(words, article="a"), call.line)
     if made:
         yield CalledStep(f"creates {in_a_row([*made][:_MOST_STEPS])}", min(made.values()), False, is_minor=True)
