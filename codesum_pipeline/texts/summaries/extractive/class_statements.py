@@ -39,7 +39,7 @@ def only_names(opening: str, name: str) -> bool:
     return telling_stems(opening) <= telling_stems(name) | _NAME_SENTENCE
 
 
-def told_of_class(class_: ClassInput, kind: str, fields: Sequence[str], said: ClassSaid) -> list[str]:
+def statements_of_class(class_: ClassInput, kind: str, fields: Sequence[str], said: ClassSaid) -> list[str]:
     """The sentences of its text; what only lists names gives way to what its own source says."""
     opening, clause, theme, held = said.opening, said.clause, said.theme, said.held
     if clause.startswith("Tests ") or (opening and not only_names(opening, class_.name)):

@@ -17,7 +17,7 @@ from codesum_pipeline.texts.summaries.author_texts.docstrings import (
 )
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_table
 from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
-from codesum_pipeline.texts.summaries.extractive.class_statements import ClassSaid, only_names, told_of_class
+from codesum_pipeline.texts.summaries.extractive.class_statements import ClassSaid, only_names, statements_of_class
 from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
@@ -33,8 +33,8 @@ from codesum_pipeline.texts.summaries.extractive.file_definitions import (
     names_of_urls,
     only_names_file,
     told_by_build,
+    told_by_class,
     told_by_literals,
-    told_of_class,
 )
 from codesum_pipeline.texts.summaries.extractive.folder_parts import (
     is_of_one_kind,
@@ -94,7 +94,7 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
-        told_of_class(class_, kind, fields, said),
+        statements_of_class(class_, kind, fields, said),
         name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
         part=part_of(place, class_.holder),
         source=PurposeSource.DOCSTRING
@@ -181,7 +181,7 @@ def _said_of_file(
     if is_told:
         return [opening]
     opening = opening if " " in opening else ""
-    theme = told_of_class(file, theme)
+    theme = told_by_class(file, theme)
     tests = "" if theme or held else names_of_tests(file)
     if opening or theme or held or tests:
         return [opening, tests, theme, "" if theme or held or tests else told_by_literals(file, ""), held]

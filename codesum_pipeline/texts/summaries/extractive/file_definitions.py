@@ -62,7 +62,7 @@ def only_names_file(opening: str, file: FileInput) -> bool:
     return is_of_tests or telling_stems(opening) <= telling_stems(file.id.replace("/", " ")) | _DULL
 
 
-def told_of_class(file: FileInput, theme: str) -> str:
+def told_by_class(file: FileInput, theme: str) -> str:
     """A file's theme; where that is the headline of its one class alone, all that is said of the class; where there is
     none, what that class holds or is derived from."""
     class_ = only_class(file)
