@@ -183,13 +183,12 @@ class FileReader:
         type_ = definition.type or SymbolType.CLASS
         start, end = definition.start_byte, definition.end_byte
         first, end_line = canonical.lines_between(start, end)
-        if first >= end_line:
-            # Amid an expression that does not parse: the line that contains it.
-            first = max(canonical.line_at(start), 0)
-            end_line = first + 1
+        words, signature_start = self._modifiers(definition), self._signature_start(definition)
+        # Amid a line, as after `if (it)` or in an expression that does not parse, it begins with that line.
+        first = max(min(first, canonical.line_at(signature_start)), 0)
+        end_line = max(end_line, first + 1)
         last_byte = tokens.last_byte(end)
         source = canonical.source(first, end_line)
-        words, signature_start = self._modifiers(definition), self._signature_start(definition)
         docstring, doc_lines = self._docstring(definition)
         # Each clause of a definition has a body that it chooses from.
         bodies = max(1, sum(body is not None for body in definition.bodies))

@@ -37,6 +37,24 @@ def test_the_symbols_of_a_file_with_all_kinds_of_definitions() -> None:
     assert [name for name, symbol in found.items() if not symbol.is_public] == ["Cart::#sum"]
 
 
+@pytest.mark.parametrize(
+    ("source", "head"),
+    [
+        ("if (it)\n    axis.c2p = function (c) { return m + c; };\n", "if (it) axis.c2p = function (c) {"),
+        ("if (a) b();\nelse\n    axis.c2p = function (c) { return m + c; };\n", "else axis.c2p = function (c) {"),
+        ("while (it)\n    axis.c2p = function (c) { return m + c; };\n", "while (it) axis.c2p = function (c) {"),
+        ("x(); axis.c2p = function (c) { return m + c; };\n", "axis.c2p = function (c) {"),
+    ],
+)
+def test_a_function_amid_a_line_begins_with_that_line(source: str, head: str) -> None:
+    found = symbols_by_name("javascript", source)["axis::c2p"]
+
+    assert found.canonical_source.split("\n") == [head, "    return m + c;", "};"]
+    assert found.facts.signature_line == 1
+    assert found.signature == "axis.c2p = function (c)"
+    assert len(found.line_map) == 3
+
+
 def test_signatures_docs_and_complexity() -> None:
     found = symbols_by_name("javascript", SOURCE)
 

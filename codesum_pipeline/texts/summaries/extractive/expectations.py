@@ -105,7 +105,7 @@ def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) 
     if is_inverted or not (is_test(function) or is_asking):
         return ""
     found: dict[str, _Expected] = {}
-    for one in _Reader(code, own).read():
+    for one in _TestReader(code, own).read():
         if one.clause and (one.weight > 2 or not telling_stems(one.clause) <= telling_stems(headline)):
             found.setdefault(one.clause, one)
     best = sorted((one for one in found.values() if one.weight >= 0), key=lambda one: -one.weight)
@@ -123,7 +123,7 @@ def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) 
     return make_sentence(f"Expects {in_a_row(ordered)}{f' after {after}' if after else ''}") if ordered else ""
 
 
-class _Reader:
+class _TestReader:
     def __init__(self, code: CodeFacts, own: Collection[str]) -> None:
         self._code, self._own = code, own
         self._language = code.function.language
