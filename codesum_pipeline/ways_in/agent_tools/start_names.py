@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.search.overviews.published_starts import PublishedStarts
 from codesum_pipeline.texts.summaries.purposes import purpose_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
@@ -10,7 +12,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, role_of
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names, names_of_callers
 
-# Of calls and callers, the first are enough to recognise a function.
+# Of each kind, the first are enough to recognise a document.
 _MOST_NAMES = 4
 
 
@@ -27,8 +29,8 @@ def start_names(call: ToolContext, repo: str) -> StartNames:
 
 
 def lines_beside(call: ToolContext, documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What the graph says first of some documents, by repository and id, in a line beside their texts; of a function
-    that nobody describes, else what it calls or what calls it. The line is empty where the graph has neither."""
+    """What the graph says first of some documents, by repository and id, in a line beside their texts; of what
+    nobody describes, else what a function calls or what calls it, and what a class or file defines."""
     starts: dict[str, StartNames] = {}
     found = {}
     for repo, id_ in documents:
@@ -41,12 +43,26 @@ def lines_beside(call: ToolContext, documents: Iterable[tuple[str, str]]) -> dic
 
 
 def _line_beside(documents: JoinedDocuments, number: int, starts: StartNames) -> str:
-    role = role_of(documents, number, starts).first_line
-    if role or documents[number].level is not Level.FUNCTION:
+    role, level = role_of(documents, number, starts).first_line, documents[number].level
+    if role or level is Level.MODULE:
         return role
     purpose = purpose_of(documents[number].document())
     if purpose and purpose.is_authors:
         return ""
-    ways = (("Calls", called_names), ("Called by", names_of_callers))
-    named = ((words, names(documents, number)[:_MOST_NAMES]) for words, names in ways)
-    return next((f"{words} {', '.join(names)}" for words, names in named if names), "")
+    names = _LINES[level]
+    named = ((words, find(documents, number)[:_MOST_NAMES]) for words, find in names)
+    return next((f"{words} {', '.join(found)}" for words, found in named if found), "")
+
+
+def _names_of_members(documents: JoinedDocuments, number: int) -> list[str]:
+    """The own names of what a class or file defines, most important first."""
+    inside = sorted(documents.children(number), key=lambda each: (-documents.importance[each], each))
+    names = (one_line(without_suffix(documents[each].id).rpartition(SEPARATOR)[2]) for each in inside)
+    return list(dict.fromkeys(names))
+
+
+_LINES = {
+    Level.FUNCTION: (("Calls", called_names), ("Called by", names_of_callers)),
+    Level.CLASS: (("Defines", _names_of_members),),
+    Level.FILE: (("Defines", _names_of_members),),
+}

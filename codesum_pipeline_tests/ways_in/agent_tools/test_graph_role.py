@@ -495,8 +495,11 @@ def beside(once) -> Callable[[str], str]:
         ("tests/test_store.py::test_blocks", "Calls count_faraway_blocks"),
         ("store.py::count_faraway_blocks", "Called by test_blocks"),
         ("store.py", ""),
+        ("app.py", ""),
+        ("O.java::Q", "Defines best, count, text"),
+        ("O.java", "Defines Q, P"),
         ("nowhere.py::nothing", ""),
     ],
 )
-def test_a_text_has_beside_it_the_role_or_of_what_nobody_describes_its_calls_or_callers(beside, id_, line):
+def test_a_text_has_beside_it_the_role_or_what_nobody_describes_calls_or_defines(beside, id_, line):
     assert beside(id_) == line
