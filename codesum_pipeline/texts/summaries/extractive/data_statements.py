@@ -34,7 +34,7 @@ def read_data(text: str, kind: str) -> Any:
     """The content of a JSON, TOML or YAML file; None of one that is too long or broken. Values of YAML stay text."""
     try:
         if kind == "json" and len(text) <= _LONGEST:
-            return json.loads(text.lstrip("\ufeff"))
+            return read_json(text)
         if kind == "toml" and len(text) <= _LONGEST:
             return tomllib.loads(text)
         if kind == "yaml" and len(text) <= _LONGEST_YAML:
@@ -42,6 +42,19 @@ def read_data(text: str, kind: str) -> Any:
     except (ValueError, RecursionError, yaml.YAMLError, TypeError):
         return None
     return None
+
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*+[}\]])')
+
+
+def read_json(text: str) -> Any:
+    """The content of a JSON file, which may have comments and commas after last entries; `ValueError` of a broken one."""
+    bare = text.lstrip("\ufeff")
+    try:
+        return json.loads(bare)
+    except ValueError:
+        return json.loads(_LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", bare)))
 
 
 def data_statement(path: str, text: str, kind: str) -> str:

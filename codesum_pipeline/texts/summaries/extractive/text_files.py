@@ -4,7 +4,6 @@ It is made from the file's name, where everybody uses that name for the same pur
 top-level keys, or its first comment and its most distinctive identifiers.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +28,10 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     compose_text,
 )
-from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement
+from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement, read_json
 from codesum_pipeline.texts.summaries.extractive.line_statements import line_statement
 from codesum_pipeline.texts.summaries.extractive.page_statements import page_statement
+from codesum_pipeline.texts.summaries.extractive.raw_texts import is_of_records, is_raw, raw_statement, sized
 from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -71,7 +71,7 @@ _TABLE = re.compile(r"^[ \t]*\[{1,2}\s*+([^\[\]\s](?:[^\[\]\s]|\s++(?=[^\]\s]))*
 _TOML_KEY = re.compile(r"^([\w.\"'-]+)\s*=", re.M)
 _YAML_KEY = re.compile(r"^[\"']?([^\s#\"'{}\[\]&*!|>%@`:-][^:#\n{}\[\]]{0,60}?)[\"']?\s*:(?:\s|$)", re.M)
 _INI_KEY = re.compile(r"^(?:export\s+)?([A-Za-z_][\w.-]*)\s*[=:]", re.M)
-_JSON_KEY = re.compile(r"^(?: {1,4}|\t)?\"([^\"\n]{1,60})\"\s*:", re.M)
+_JSON_KEY = re.compile(r"^( {1,4}|\t)?\"([^\"\n]{1,60})\"\s*:", re.M)
 
 
 def top_level_keys(text: str, name: str, language: str) -> list[str]:
@@ -90,9 +90,10 @@ def top_level_keys(text: str, name: str, language: str) -> list[str]:
 
 def _json(text: str) -> list[str]:
     try:
-        value: Any = json.loads(text)
+        value: Any = read_json(text)
     except (ValueError, RecursionError):
-        return _JSON_KEY.findall(text)
+        found = _JSON_KEY.findall(text)
+        return [key for margin, key in found if margin == min(found)[0]]
     return [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []
 
 
@@ -188,6 +189,11 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
     if not {file.language.lower(), _ending(file)}.isdisjoint(_SETTINGS_KINDS):
         return _settings(file, known)
     is_unknown = file.language.lower() in ("", "unknown")
+    is_plain = is_unknown or _ending(file) == "txt"
+    if is_plain and file.text[:200].lstrip("\ufeff \n").startswith("<?xml"):
+        return _source(file, known)
+    if is_plain and (raw := raw_statement(file.id, file.text)):
+        return _written(file, [known, raw], [])
     if is_prose(file) or (known and is_unknown and not line_statement(file.id, file.text)):
         is_license = known.startswith("License") or _license_of(file.text, _LICENSE_SENTENCES)
         return _license(file) if is_license else _prose(file, known)
@@ -217,8 +223,9 @@ def _prose(file: TextFileInput, known: str) -> ExtractiveText:
     words += [(item, BODY) for item in prose.items[:20]]
     listed = prose.headings[:MAX_RESPONSIBILITIES]
     sections = tuple(f"Section {clip_text(heading, MAX_ITEM - 12)}" for heading in listed)
-    if not any(statements):
-        statements = [_from_lines(file)]
+    is_plain = file.language.lower() not in ("markdown", "rst", "restructuredtext", "asciidoc", "org")
+    if not any(statements) or (is_plain and not known and is_of_records(file.text)):
+        statements = [known, _from_lines(file)]
     return _written(file, statements, words, prose.sentences, responsibilities=sections)
 
 
@@ -295,6 +302,8 @@ def _rows(text: str) -> str:
 def _from_lines(file: TextFileInput) -> str:
     printable = map(make_printable, file.text[:_SCANNED_CHARS].split("\n"))
     lines = [line for line in printable if any(map(str.isalnum, line))]
+    if any(map(is_raw, lines[:_MAX_LINES])) or any(": " in line for line in lines[:_MAX_LINES]):
+        return sized("Text", file.text)
     shown = [clip_text(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
     more = f"; {len(lines) - len(shown)} more lines" if len(lines) > len(shown) else ""
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
