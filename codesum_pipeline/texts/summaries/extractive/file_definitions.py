@@ -35,7 +35,7 @@ _CLAIMS = (
     "should ", "is ", "can ", "cannot ", "does ", "doesn't ", "has ", "must ", "returns ", "allows ", "denies ",
     "accepts ", "rejects ", "redirects ", "shows ", "stays ", "throws ", "raises ",
 )  # fmt: skip
-_MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT, _MAX_OPENING = 6, 60, 60, 80
+_MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT, _MAX_OPENING, _FEW_TEXTS = 6, 60, 60, 80, 3
 # Words of an opening that say no more than what kind of code it is.
 _DULL = telling_stems(
     "class interface struct enum trait protocol object type namespace record file module command matcher definition "
@@ -111,13 +111,13 @@ def told_by_literals(file: FileInput, values: str) -> str:
     telling = [text for text in texts if _URL.fullmatch(text) or (_is_said(text, file) and _is_title(text))]
     if not telling or not values.startswith("Defines "):
         return ""
-    titles = [text for text in telling if text.count(" ") > 0]
-    sentence = titles[0] if len(titles) == 1 and titles[0].count(" ") > 1 and len(telling) == 1 else ""
+    sentences = [text for text in telling if text.count(" ") > 1]
+    sentence = sentences[0] if len(sentences) == 1 and len(telling) <= _FEW_TEXTS else ""
     shown = " and ".join(f'"{text}"' for text in telling[:2])
     return (
         f'{values.rstrip(".")}: "{sentence.rstrip(".")}".'
         if sentence and not values[8].isdigit() and file.language != "bash"
-        else f"{values.rstrip('.')}, with {'texts such as ' if len(telling) > 2 else ''}{shown}."
+        else f"{values.rstrip('.')}, with {'texts such as ' if len(telling) > _FEW_TEXTS else ''}{shown}."
     )
 
 

@@ -17,6 +17,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     split_sentences,
 )
 from codesum_pipeline.texts.summaries.extractive.composing import bare_name, lower_first, rank_children
+from codesum_pipeline.texts.summaries.extractive.themes import PLACES
 from codesum_pipeline.texts.summaries.extractive.translated_texts import spoken_language
 from codesum_pipeline.texts.summaries.extractive.words import (
     STOP_WORDS,
@@ -55,6 +56,7 @@ _PLAIN_ENDINGS = (
 )
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml"))
 _PACKAGE = re.compile(r"\b(Package \S{1,80}: .{1,200}?)(?=\. (?:Scripts|Needs|Members)|\.?$)")
+_UNTELLING = STOP_WORDS | frozenset(("equals", "hash", "util", "utils", "override", "common", "core"))
 _MAX_NAMES, _MOST, _SHARED, _MAX_WORDS = 6, 0.7, 0.6, 3
 _FEW, _MAX_SENTENCE, _MAX_TEST = 3, 200, 90
 # How sentences about folders begin that list what these hold.
@@ -133,9 +135,13 @@ def told_below(folder: ModuleInput) -> str:
         sentences = split_sentences(make_printable(child.summary), limit=4)
         said = next((one for one in sentences if not child.is_placeholder and not one.startswith(_LISTING)), "")
         first = said.partition("; ")[0].rstrip(".…")
-        name, lead = _said_name(child, _FOLDERS), first.partition(": ")[0]
-        if first and len(first) <= _MAX_SENTENCE:
-            found[first if lead != first and lead.count(" ") <= _FEW else f"{name}: {lower_first(first)}"] = None
+        lead, _, rest = first.partition(": ")
+        if not first or len(first) > _MAX_SENTENCE:
+            continue
+        if lead in ("Page", "Template") or not rest or lead.count(" ") > _FEW:
+            name = "" if bare_name(child) in PLACES else f"{_said_name(child, _FOLDERS)}: "
+            first = f"{name}{lower_first(rest if lead in ('Page', 'Template') and rest else first)}"
+        found[first] = None
     told = [*found][:_FEW]
     return capitalize("; ".join([told[0], *map(lower_first, told[1:])])) if told else ""
 
@@ -230,4 +236,4 @@ def _shared_words(folder: ModuleInput) -> list[str]:
 def _untold_words(folder: ModuleInput, words: Sequence[str]) -> list[str]:
     names = " ".join([folder.id, *(child.name for child in folder.children)])
     told = {word.removesuffix("s") for word in split_identifier(names)}
-    return [word for word in words if word.isalpha() and word.removesuffix("s") not in told and word not in STOP_WORDS]
+    return [one for one in words if one.isalpha() and one.removesuffix("s") not in told and one not in _UNTELLING]

@@ -6,19 +6,21 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.extractive.page_statements import page_statement
 from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words
+from codesum_pipeline.texts.summaries.extractive.xml_statements import xml_statement
 
 _MAX_CHARS, _MAX_SHOWN, _MAX_LINE = 60_000, 6, 80
 # The name of a text in an archive, and all of it where that is one word.
 _ARCHIVED = re.compile(r"^-- ([\w./-]{1,80}) --$(?:\n([\w.-]{3,60})\n(?=--|\n))?", re.M)
-_RC_FACT = re.compile(r"^# (PROVIDE|REQUIRE): {0,8}([\w ./-]{1,120})$", re.M)
+_RC_FACT = re.compile(r"^# (PROVIDE|Provides|REQUIRE|Short-Description): {0,20}([\w ./-]{1,120})$", re.M)
 _UNIT = re.compile(r"^\[(?:Unit|Install)\][ \t]*$", re.M)
 _UNIT_FACT = re.compile(r"^(Description|ExecStart|OnCalendar|WantedBy)=[-@!+:]{0,3}([^\s$%{}][^\n$%{}]{0,120})$", re.M)
 _TEMPLATE_CODE = re.compile(r"\{\{|\{%|<%|<\?php")
 _FILLED = re.compile(
     r"\{\{-?\s{0,9}(?:(?:if|with|range|else if|#if|#each|#unless|end)\s{1,9})?\.?([A-Za-z]\w{1,40})[\w.]{0,80}\s{0,9}(?:-?\}\}|\|)"
 )
+_HTML = re.compile(r"<(?:!doctype html|html|body|div|form|p|a|h1|span)\b", re.I)
 _TAG_LINE = re.compile(r"\s{0,80}(?:<[!?/]?[a-zA-Z]|\{\{|\{%)")
-_RAW = re.compile(r"[<>{}$]|--|\\|==|;$")
+_RAW = re.compile(r"[<>{}$]|--|\\|==|;$|^[=@+#%/|*]|\s%\s|\s[+=|]\s")
 # Words of templates' languages that name no value.
 _KEYWORDS = frozenset(("end", "else", "if", "range", "block", "define", "nil", "true", "false"))
 
@@ -32,16 +34,25 @@ def raw_statement(path: str, text: str) -> str:
         names = [f"{archived[0][0]}{said}", *(name for name, _ in archived[1:])]
         return f"Archive of the texts {list_first(names, _MAX_SHOWN)}"
     if facts := dict(_RC_FACT.findall(head[:2000])):
-        needs = f", after {', '.join(facts['REQUIRE'].split())}" if "REQUIRE" in facts and "PROVIDE" in facts else ""
-        return f"Script of rc.d that starts the service {facts['PROVIDE'].strip()}{needs}" if "PROVIDE" in facts else ""
+        return _service_script(facts)
     if _UNIT.search(head):
         return _unit(path, dict(reversed(_UNIT_FACT.findall(head))))
     lines = [line for line in head.splitlines() if line.strip()]
     is_template = bool(_TEMPLATE_CODE.search(head))
+    if not is_template and (told := xml_statement(path, head)) and not _HTML.search(head):
+        return told
     if is_template or sum(map(bool, map(_TAG_LINE.match, lines))) * 2 > len(lines):
         kind = "Template" if is_template else "Page"
         return page_statement(kind, head) or _filled(kind, head)
     return ""
+
+
+def _service_script(facts: dict[str, str]) -> str:
+    """A script of rc.d or init.d: the service, what it is, and after which others it starts."""
+    service = facts.get("PROVIDE") or facts.get("Provides", "")
+    about = f": {facts['Short-Description'].strip()}" if "Short-Description" in facts else ""
+    needs = f", after {', '.join(facts['REQUIRE'].split())}" if "REQUIRE" in facts else ""
+    return f"Script that starts the service {service.strip()}{needs}{about}" if service else ""
 
 
 def _unit(path: str, facts: dict[str, str]) -> str:
@@ -69,9 +80,10 @@ def is_raw(line: str) -> bool:
 
 
 def is_of_records(text: str) -> bool:
-    """Whether the lines of a text are short and none ends as a sentence does: read as one they say nothing."""
+    """Whether the lines of a text are short and few end as sentences do: read as one they say nothing."""
     lines = [line.strip() for line in text[:_MAX_CHARS].splitlines() if line.strip()]
-    return len(lines) > 1 and all(len(line) <= _MAX_LINE and not line.endswith((".", "!", "?", ":", ",")) for line in lines)
+    ended = sum(line.endswith((".", "!", "?", ":", ",")) for line in lines)
+    return len(lines) > 1 and sum(map(len, lines)) < _MAX_LINE // 2 * len(lines) and ended * 5 < len(lines)
 
 
 def sized(kind: str, text: str) -> str:
