@@ -263,9 +263,9 @@ _EMPTY_TALK = re.compile(
 # The title of a list of imports, which is no word about the code below it: `Qt include(s)`, `Standard library imports`.
 _OF_IMPORTS = re.compile(
     r"(?:[\w+.]{1,30} ){0,2}include\(s\)\.?$|(?:(?:[A-Z][\w+]{1,20}|[\w+.]{1,20}/) )?(?:includes|usings)\.?$"
-    r"|(?:import|include|load|require)s? (?:(?:the|all|necessary|required|needed|external|internal|local|standard|our|some"
-    r"|third|party|3rd|third-party|node|python|core|npm) ){0,4}(?:librar(?:y|ies)|modules?|packages?|dependencies|headers?"
-    r"|files|stuff|imports)\.?$"
+    r"|(?:import|include|load|require)s? (?:(?:the|all|necessary|required|needed|external|internal|local|standard|our"
+    r"|some|third|party|3rd|third-party|node|python|core|npm) ){0,4}(?:librar(?:y|ies)|modules?|packages?|dependencies"
+    r"|headers?|files|stuff|imports)\.?$"
     r"|(?:(?:standard|std|stdlib|system|library|libraries|lib|third|3rd|party|third-party|3rd-party|local|application|app"
     r"|project|internal|external|own|other|core|built-?ins?|builtin|django|flask|react|vue|angular|python|node|npm|java"
     r"|framework|type|types|test|testing|common|shared|package|module|the|and|&|qt|boost|c|c\+\+|public|private"

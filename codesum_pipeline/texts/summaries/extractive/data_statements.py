@@ -49,7 +49,7 @@ _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*+[}\]])')
 
 
 def read_json(text: str) -> Any:
-    """The content of a JSON file, which may have comments and commas after last entries; `ValueError` of a broken one."""
+    """The content of a JSON file, which may have comments and last commas; `ValueError` of a broken one."""
     bare = text.lstrip("\ufeff")
     try:
         return json.loads(bare)
@@ -214,7 +214,11 @@ def _shape(content: Mapping[str, Any]) -> str:
 
 def _described(key: str, value: object) -> str:
     if isinstance(value, dict | list):
-        texts = [_key(one) for one in value if one != "<<"] if isinstance(value, dict) else [*filter(None, map(_text, value[:_MAX_INNER]))]
+        texts = (
+            [_key(one) for one in value if one != "<<"]
+            if isinstance(value, dict)
+            else [*filter(None, map(_text, value[:_MAX_INNER]))]
+        )
         return f"{key} ({list_first(texts, _MAX_INNER) or len(value)})" if value else key
     text = (
         _text(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool | int | float) else ""

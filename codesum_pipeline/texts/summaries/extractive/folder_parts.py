@@ -155,7 +155,11 @@ def _first_tests(children: Sequence[ChildText]) -> str:
         is_sentence = (
             first.count(" ") > 1 and ": " not in first and len(first) <= _MAX_TEST and not first.startswith(_BARE)
         )
-        if is_sentence and not any(first.lower() in one.lower() for one in found) and len(telling_stems(first) - telling_stems(f"{name} {folder_words(child)}") - {"test"}) > 1:
+        if (
+            is_sentence
+            and not any(first.lower() in one.lower() for one in found)
+            and len(telling_stems(first) - telling_stems(f"{name} {folder_words(child)}") - {"test"}) > 1
+        ):
             found.append(f"{name}: {lower_first(first)}")
     return capitalize("; ".join(found[:2]))
 

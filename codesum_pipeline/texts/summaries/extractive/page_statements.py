@@ -71,5 +71,10 @@ def page_statement(kind: str, text: str) -> str:
 def _worded(text: str) -> str:
     """A text of a page without the code in it; "" where little else is left."""
     words = make_printable(text.replace("&nbsp;", " ").replace("&amp;", "&")).strip(" …:·|-")
-    is_told = sum(map(str.isalpha, words)) > 2 and words.count("…") < 2 and not _GLUED.search(words) and not any(mark in words for mark in '{}%$"&;')
+    is_told = (
+        sum(map(str.isalpha, words)) > 2
+        and words.count("…") < 2
+        and not _GLUED.search(words)
+        and not any(mark in words for mark in '{}%$"&;')
+    )
     return clip_text(words, 60).rstrip(".") if is_told else ""

@@ -20,7 +20,7 @@ _FILLED = re.compile(
 )
 _HTML = re.compile(r"<(?:!doctype html|html|body|div|form|p|a|h1|span)\b", re.I)
 _TAG_LINE = re.compile(r"\s{0,80}(?:<[!?/]?[a-zA-Z]|\{\{|\{%)")
-_RAW = re.compile(r"[<>{}$]|--|\\|==|;$|^[=@+#%/|*]|\s%\s|\s[+=|]\s")
+_RAW = re.compile(r"[<>{}$]|--|\\|==|;$|^[=@+#%/|]|^\* |\s%\s|\s[+=|]\s")
 # Words of templates' languages that name no value.
 _KEYWORDS = frozenset(("end", "else", "if", "range", "block", "define", "nil", "true", "false"))
 

@@ -140,7 +140,11 @@ def leading_comment(text: str, language: str) -> list[str]:
         else:
             paragraphs.append([])
     for prose in (remove_markup(" ".join(paragraph), language) for paragraph in paragraphs):
-        if len(prose) > 12 and " " in prose and not (_LEGAL.search(prose) or _CODE.search(prose) or _SIGNATURE.fullmatch(prose)):
+        if (
+            len(prose) > 12
+            and " " in prose
+            and not (_LEGAL.search(prose) or _CODE.search(prose) or _SIGNATURE.fullmatch(prose))
+        ):
             return split_sentences(prose if prose.endswith((".", "!", "?")) else f"{prose}.", limit=4)
     return []
 

@@ -51,7 +51,9 @@ _OF_ANY = re.compile(
     r"|Folds \w+ into|Checks whether any|Lays out elements|Keeps state between renders)\b"
 )
 # Folders that only say where their language puts code.
-PLACES = frozenset(("src", "main", "java", "kotlin", "scala", "lib", "com", "org", "source", "commonMain", "androidMain"))
+PLACES = frozenset(
+    ("src", "main", "java", "kotlin", "scala", "lib", "com", "org", "source", "commonMain", "androidMain")
+)
 _STYLES = (".css", ".scss", ".less", ".sass", ".svg")
 # What such a text names are its words.
 _OF_WORDS = " that names "
@@ -127,7 +129,12 @@ def _said(child: ChildText, headline: str, own_name: str) -> str:
     name = name_in_words(_name_of(child))
     lead, _, rest = text.partition(": ")
     is_named = bool(rest) and lead.count(" ") < _NAME_WORDS
-    is_known = is_named or bare_name(child) in PLACES or name.lower() in text.lower() or name_words(name) == name_words(own_name)
+    is_known = (
+        is_named
+        or bare_name(child) in PLACES
+        or name.lower() in text.lower()
+        or name_words(name) == name_words(own_name)
+    )
     return text if child.level is Level.FUNCTION or is_known else f"{name}: {text}"
 
 
