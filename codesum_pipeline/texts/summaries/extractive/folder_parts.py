@@ -129,7 +129,7 @@ def told_by_kinds(folder: ModuleInput) -> str:
 
 
 def told_below(folder: ModuleInput) -> str:
-    """`Data: reads records from a database`: the first thing that each of the folders in a folder says, at most three."""
+    """`Data: reads records from a database`: the first thing that each of a folder's folders says, at most three."""
     found: dict[str, None] = {}
     for child in rank_children([one for one in folder.children if one.level is Level.MODULE]):
         sentences = split_sentences(make_printable(child.summary), limit=4)
@@ -148,7 +148,7 @@ def told_below(folder: ModuleInput) -> str:
 
 def _first_tests(children: Sequence[ChildText]) -> str:
     """`Login: rejects a wrong password`, of the first files whose tests are sentences."""
-    found = []
+    found: list[str] = []
     for child in children:
         first = make_printable(child.summary).removeprefix("Tests: ").partition(";")[0].partition(". ")[0].rstrip(".")
         name = _said_name(child, _TESTS)

@@ -8,7 +8,7 @@ from codesum_pipeline.texts.summaries.extractive.page_statements import page_sta
 from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words
 from codesum_pipeline.texts.summaries.extractive.xml_statements import xml_statement
 
-_MAX_CHARS, _MAX_SHOWN, _MAX_LINE = 60_000, 6, 80
+_MAX_CHARS, _MAX_SHOWN, _MAX_LINE, _MAX_LINES = 60_000, 6, 80, 4
 # The name of a text in an archive, and all of it where that is one word.
 _ARCHIVED = re.compile(r"^-- ([\w./-]{1,80}) --$(?:\n([\w.-]{3,60})\n(?=--|\n))?", re.M)
 _RC_FACT = re.compile(r"^# (PROVIDE|Provides|REQUIRE|Short-Description): {0,20}([\w ./-]{1,120})$", re.M)
@@ -16,8 +16,10 @@ _UNIT = re.compile(r"^\[(?:Unit|Install)\][ \t]*$", re.M)
 _UNIT_FACT = re.compile(r"^(Description|ExecStart|OnCalendar|WantedBy)=[-@!+:]{0,3}([^\s$%{}][^\n$%{}]{0,120})$", re.M)
 _TEMPLATE_CODE = re.compile(r"\{\{|\{%|<%|<\?php")
 _FILLED = re.compile(
-    r"\{\{-?\s{0,9}(?:(?:if|with|range|else if|#if|#each|#unless|end)\s{1,9})?\.?([A-Za-z]\w{1,40})[\w.]{0,80}\s{0,9}(?:-?\}\}|\|)"
+    r"\{\{-?\s{0,9}(?:(?:if|with|range|else if|#if|#each|#unless|end)\s{1,9})?"
+    r"\.?([A-Za-z]\w{1,40})[\w.]{0,80}\s{0,9}(?:-?\}\}|\|)"
 )
+_XML = re.compile(r"\ufeff?\s{0,80}<[\w:]{1,60}\s[^<>]{0,400}?\b(?:xmlns|Sdk)\b")
 _HTML = re.compile(r"<(?:!doctype html|html|body|div|form|p|a|h1|span)\b", re.I)
 _TAG_LINE = re.compile(r"\s{0,80}(?:<[!?/]?[a-zA-Z]|\{\{|\{%)")
 _RAW = re.compile(r"[<>{}$]|--|\\|==|;$|^[=@+#%/|]|^\* |\s%\s|\s[+=|]\s")
@@ -39,7 +41,7 @@ def raw_statement(path: str, text: str) -> str:
         return _unit(path, dict(reversed(_UNIT_FACT.findall(head))))
     lines = [line for line in head.splitlines() if line.strip()]
     is_template = bool(_TEMPLATE_CODE.search(head))
-    if not is_template and (told := xml_statement(path, head)) and not _HTML.search(head):
+    if not is_template and _XML.match(head) and not _HTML.search(head) and (told := xml_statement(path, head)):
         return told
     if is_template or sum(map(bool, map(_TAG_LINE.match, lines))) * 2 > len(lines):
         kind = "Template" if is_template else "Page"
@@ -93,3 +95,13 @@ def sized(kind: str, text: str) -> str:
     begins = f' that begins "{first}"' if " " in first and not is_raw(first) and '"' not in first else ""
     more = "more than " if len(text) > _MAX_CHARS else ""
     return f"{kind} of {more}{count_noun(len(lines), 'line')}{begins}" if lines else ""
+
+
+def told_by_lines(text: str) -> str:
+    """`Lines of text: first; second; 3 more lines`; of lines for machines their number."""
+    lines = [line for line in map(make_printable, text[:_MAX_CHARS].split("\n")) if any(map(str.isalnum, line))]
+    if any(is_raw(line) or ": " in line for line in lines[:_MAX_LINES]):
+        return sized("Text", text)
+    shown = [clip_text(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
+    more = f"; {len(lines) - len(shown)} more lines" if len(lines) > len(shown) else ""
+    return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
