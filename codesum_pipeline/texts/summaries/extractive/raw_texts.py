@@ -94,7 +94,7 @@ def sized(kind: str, text: str) -> str:
     first = clip_text(lines[0], _MAX_LINE).rstrip(".") if lines else ""
     begins = f' that begins "{first}"' if " " in first and not is_raw(first) and '"' not in first else ""
     more = "more than " if len(text) > _MAX_CHARS else ""
-    return f"{kind} of {more}{count_noun(len(lines), 'line')}{begins}" if lines else ""
+    return f"{kind} of {more}{count_noun(len(text[:_MAX_CHARS].splitlines()), 'line')}{begins}" if lines else ""
 
 
 def told_by_lines(text: str) -> str:
