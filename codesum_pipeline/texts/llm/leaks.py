@@ -33,6 +33,8 @@ _ENDINGS = _words("cfg com csv css html ini io json md net nvim org rst toml txt
 _PRODUCT = re.compile(r"[A-Z]\w*\.js")
 # Terms: `RFC7230`, `SSH2`, `v10`, `wasm32`, `x86_64`, and acronyms as words: `NaNs`, `ANDed`.
 _TERM = re.compile(r"[A-Z]{2,}\d{1,5}|v\d+|(?:[A-Z]{2,}|NaN)(?:s|es|ed|ing)|(?:wasm|arm|amd|aarch)\d\d|x86_64|i\d86")
+# Forms of dates, `dd.MM.yyyy`, are no dotted names.
+_DATE_FORM = re.compile(r"(?:dd?|MM?M?M?|yy(?:yy)?|HH?|hh?|mm|ss)(?:\.(?:dd?|MM?M?M?|yy(?:yy)?|HH?|hh?|mm|ss)){1,5}")
 # Proper names and terms that are written with inner capitals or digits.
 _WORDS = _words(
     """
@@ -99,7 +101,7 @@ def may_have_code_names(text: str) -> bool:
 
 def is_foreign_name(name: str, own: Collection[str]) -> bool:
     """Whether a name, as `code_names` finds it, may be that of a neighbour of a document with these own names."""
-    if name.isalpha() and (name.islower() or name[1:].islower()):
+    if (name.isalpha() and (name.islower() or name[1:].islower())) or _DATE_FORM.fullmatch(name):
         return False
     bare = name.removesuffix("()")
     first, *rest = _SEPARATOR.split(bare)

@@ -34,7 +34,7 @@ def read_data(text: str, kind: str) -> Any:
     """The content of a JSON, TOML or YAML file; None of one that is too long or broken. Values of YAML stay text."""
     try:
         if kind == "json" and len(text) <= _LONGEST:
-            return json.loads(text.lstrip("\ufeff"))
+            return read_json(text)
         if kind == "toml" and len(text) <= _LONGEST:
             return tomllib.loads(text)
         if kind == "yaml" and len(text) <= _LONGEST_YAML:
@@ -42,6 +42,19 @@ def read_data(text: str, kind: str) -> Any:
     except (ValueError, RecursionError, yaml.YAMLError, TypeError):
         return None
     return None
+
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,(?=\s*+[}\]])')
+
+
+def read_json(text: str) -> Any:
+    """The content of a JSON file, which may have comments and last commas; `ValueError` of a broken one."""
+    bare = text.lstrip("\ufeff")
+    try:
+        return json.loads(bare)
+    except ValueError:
+        return json.loads(_LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", bare)))
 
 
 def data_statement(path: str, text: str, kind: str) -> str:
@@ -187,19 +200,25 @@ def _of_list(content: Sequence[Any]) -> str:
         return f"{lead}: {texts}" if texts else lead
     told = next((key for key in _TELLING_KEYS if _text(content[0].get(key))), "")
     shown = list_quoted((_text(one.get(told)) for one in content[:3] if isinstance(one, dict)), 3)
-    return f"{lead} with {list_first(map(_key, content[0]), _MAX_KEYS)}{f', such as {shown}' if shown else ''}"
+    keys = list_first((_key(one) for one in content[0] if str(one)[:1] != "$"), _MAX_KEYS)
+    return f"{lead} with {keys}{f', such as {shown}' if shown else ''}"
 
 
 def _shape(content: Mapping[str, Any]) -> str:
     """The keys with what is below them: a short value, the first keys, or how many entries."""
-    pairs = [*content.items()][:_MOST_KEYS]
+    pairs = [(key, value) for key, value in content.items() if _key(key)[:1].isalnum() or _key(key)[:1] in "._@/"]
+    pairs = pairs[:_MOST_KEYS]
     parts = [_described(_key(key), value) for key, value in pairs]
     return f"Holds {list_first(parts, _MAX_KEYS)}" if parts != [_key(key) for key, _ in pairs] else ""
 
 
 def _described(key: str, value: object) -> str:
     if isinstance(value, dict | list):
-        texts = [*map(_key, value)] if isinstance(value, dict) else [*filter(None, map(_text, value[:_MAX_INNER]))]
+        texts = (
+            [_key(one) for one in value if one != "<<"]
+            if isinstance(value, dict)
+            else [*filter(None, map(_text, value[:_MAX_INNER]))]
+        )
         return f"{key} ({list_first(texts, _MAX_INNER) or len(value)})" if value else key
     text = (
         _text(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool | int | float) else ""
@@ -223,7 +242,7 @@ def _text(value: object) -> str:
     is_plain = (
         any(map(str.isalnum, text))
         and max(map(len, text.split())) <= _MAX_VALUE
-        and not any(mark in text for mark in "${}<>\\`")
+        and not any(mark in text for mark in (*"${}<>\\`", "--"))
     )
     return clip_text(text, _MAX_SENTENCE if " " in text else _MAX_VALUE) if is_plain else ""
 

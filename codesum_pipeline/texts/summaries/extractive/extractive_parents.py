@@ -40,6 +40,7 @@ from codesum_pipeline.texts.summaries.extractive.folder_parts import (
     is_of_one_kind,
     names_of_plain_parts,
     only_part,
+    told_below,
     told_by_kinds,
     told_by_manifest,
 )
@@ -198,7 +199,10 @@ def _values_in(file: FileInput, constants: Sequence[str]) -> str:
         return make_fact("Defines", list_names(names, _MAX_NAMED))
     if names:
         return f"Defines {count_noun(len(names), noun)}, such as {list_names(names[:_MAX_NAMES], _MAX_NAMES)}."
-    return make_fact("Runs with the packages", list_plain_names(_imported(file), _MAX_NAMES))
+    near = [name_in_words(stem_of(name.rpartition("/")[2])) for name in file.imports if name.startswith((".", "/"))]
+    return make_fact("Runs with the packages", list_plain_names(_imported(file), _MAX_NAMES)) or make_fact(
+        "Uses", list_first(near, _MAX_NAMES)
+    )
 
 
 def _hands_on(file: FileInput) -> bool:
@@ -276,7 +280,7 @@ def _said_of_folder(folder: ModuleInput) -> list[str]:
     return (
         [package, theme]
         if package or (theme and is_theme)
-        else [make_sentence(told_by_kinds(folder)) or "Holds 0 parts.", theme]
+        else [make_sentence(told_by_kinds(folder)) or "Holds 0 parts.", theme or make_sentence(told_below(folder))]
     )
 
 

@@ -12,6 +12,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
 )
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import bare_name, is_public, lower_first, own_names
+from codesum_pipeline.texts.summaries.extractive.folder_parts import is_test
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD
@@ -26,7 +27,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText, FileInput
 
-_TESTS = re.compile(r"(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)", re.I)
+_TESTS = re.compile(r"(?:^|[._-])(?i:tests?|specs?)(?:[._-]|$)|(?<=[a-z0-9])Tests?$")
 _URL = re.compile(r"https?://[\w.-]{3,60}(?:/[\w./-]{0,60})?")
 _COORDINATE = re.compile(r"[\w.-]{2,60}:([\w.-]{2,60})(?::[^:\s]{1,40})?")
 # How descriptions of tests begin, beside verbs.
@@ -34,7 +35,7 @@ _CLAIMS = (
     "should ", "is ", "can ", "cannot ", "does ", "doesn't ", "has ", "must ", "returns ", "allows ", "denies ",
     "accepts ", "rejects ", "redirects ", "shows ", "stays ", "throws ", "raises ",
 )  # fmt: skip
-_MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT, _MAX_OPENING = 6, 60, 60, 80
+_MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT, _MAX_OPENING, _FEW_TEXTS = 6, 60, 60, 80, 3
 # Words of an opening that say no more than what kind of code it is.
 _DULL = telling_stems(
     "class interface struct enum trait protocol object type namespace record file module command matcher definition "
@@ -56,9 +57,13 @@ def only_class(file: FileInput) -> ChildText | None:
     return classes[0] if len(classes) == 1 and len(file.children) == 1 else None
 
 
+def _is_of_tests(file: FileInput) -> bool:
+    return _TESTS.search(stem_of(file.name)) is not None or is_test(file.id)
+
+
 def only_names_file(opening: str, file: FileInput) -> bool:
     """Whether the author's sentences say no more than the path and the kind of file."""
-    is_of_tests = _TESTS.search(stem_of(file.name)) is not None and len(opening) <= _MAX_OPENING
+    is_of_tests = _is_of_tests(file) and len(opening) <= _MAX_OPENING
     return is_of_tests or telling_stems(opening) <= telling_stems(file.id.replace("/", " ")) | _DULL
 
 
@@ -97,7 +102,7 @@ def names_of_tests(file: FileInput) -> str:
 def told_by_literals(file: FileInput, values: str) -> str:
     """What the texts outside a file's definitions show: its tests, or beside `values` what these say."""
     texts = _own_texts(file)
-    if _TESTS.search(stem_of(file.name)):
+    if _is_of_tests(file):
         said = [text for text in texts if " " in text and text[0].isalpha() and _is_said(text, file)]
         tests = [text for text in said if text.partition(" ")[0] in BASE_OF_THIRD or text.startswith(_CLAIMS)]
         if len(tests) > 1:
@@ -106,12 +111,13 @@ def told_by_literals(file: FileInput, values: str) -> str:
     telling = [text for text in texts if _URL.fullmatch(text) or (_is_said(text, file) and _is_title(text))]
     if not telling or not values.startswith("Defines "):
         return ""
-    sentence = next((text for text in telling if text.count(" ") > 1), "")
+    sentences = [text for text in telling if text.count(" ") > 1]
+    sentence = sentences[0] if len(sentences) == 1 and len(telling) <= _FEW_TEXTS else ""
     shown = " and ".join(f'"{text}"' for text in telling[:2])
     return (
         f'{values.rstrip(".")}: "{sentence.rstrip(".")}".'
         if sentence and not values[8].isdigit() and file.language != "bash"
-        else f"{values.rstrip('.')}, with {shown}."
+        else f"{values.rstrip('.')}, with {'texts such as ' if len(telling) > _FEW_TEXTS else ''}{shown}."
     )
 
 

@@ -16,7 +16,8 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     make_sentence,
     split_sentences,
 )
-from codesum_pipeline.texts.summaries.extractive.composing import bare_name, lower_first
+from codesum_pipeline.texts.summaries.extractive.composing import bare_name, lower_first, rank_children
+from codesum_pipeline.texts.summaries.extractive.themes import PLACES
 from codesum_pipeline.texts.summaries.extractive.translated_texts import spoken_language
 from codesum_pipeline.texts.summaries.extractive.words import (
     STOP_WORDS,
@@ -30,6 +31,8 @@ from codesum_pipeline.texts.summaries.extractive.words import (
 from codesum_pipeline.texts.summaries.inputs import ChildText, ModuleInput
 
 _TEST = re.compile(r"^tests?[_-]|[._-](?:tests?|specs?)$|(?<=[a-z0-9])(?:Tests?|Specs?|IT)$")
+# Elsewhere `InputSpec` is no specification of a test.
+_IS_TESTED = re.compile(r"tests?\b|specs?\b", re.I)
 _TESTS, _LANGUAGES, _FOLDERS = ("test", "tests"), ("translation", "translations"), ("folder", "folders")
 _ANDROID = "values-"
 _PLAIN_ENDINGS = (
@@ -53,12 +56,15 @@ _PLAIN_ENDINGS = (
 )
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml"))
 _PACKAGE = re.compile(r"\b(Package \S{1,80}: .{1,200}?)(?=\. (?:Scripts|Needs|Members)|\.?$)")
+_UNTELLING = STOP_WORDS | frozenset(("equals", "hash", "util", "utils", "override", "common", "core"))
 _MAX_NAMES, _MOST, _SHARED, _MAX_WORDS = 6, 0.7, 0.6, 3
 _FEW, _MAX_SENTENCE, _MAX_TEST = 3, 200, 90
+# How sentences about folders begin that list what these hold.
+_LISTING = ("Holds ", "Most mention ", "Folder ", "Top-level keys", "Lines of text", "Text of ", "Defines ", "File ")
 # How texts begin that only name things.
 _BARE = (
     "File ", "Defines ", "Top-level keys", "Re-exports ", "Runs with ", "Class ", "Configures ", "Table of ",
-    "Lines of text", "Changes ", "Tests that mention ", "Runs the ",
+    "Lines of text", "Text of ", "Changes ", "Tests that mention ", "Runs the ",
 )  # fmt: skip
 
 
@@ -112,26 +118,48 @@ def told_by_kinds(folder: ModuleInput) -> str:
     ranked = sorted(kinds, key=lambda kind: (-len(kinds[kind]), kind))
     if not ranked:
         return ""
-    told = [_group(kind, kinds[kind]) for kind in ranked[:2]]
+    said = _first_tests(kinds.get(_TESTS, ()))
+    told = [_group(kind, kinds[kind], _FEW if said else _MAX_NAMES) for kind in ranked[:2]]
     others = len(folder.children) - sum(len(kinds[kind]) for kind in ranked[:2])
     more = f"; {others} more" if others else ""
-    said = _first_tests(kinds.get(_TESTS, ()))
-    is_plain = is_of_one_kind(folder) or len(folder.children) < _FEW
+    is_plain = (is_of_one_kind(folder) and ranked[0] != _TESTS) or len(folder.children) < _FEW
     words = [] if said or is_plain else _shared_words(folder)
     shared = _listed(words) if len(words) > 1 else ""
     return f"Holds {'; '.join(told)}{more}" + (f". {said}" if said else f". Most mention {shared}" if shared else "")
 
 
+def told_below(folder: ModuleInput) -> str:
+    """`Data: reads records from a database`: the first thing that each of a folder's folders says, at most three."""
+    found: dict[str, None] = {}
+    for child in rank_children([one for one in folder.children if one.level is Level.MODULE]):
+        sentences = split_sentences(make_printable(child.summary), limit=4)
+        said = next((one for one in sentences if not child.is_placeholder and not one.startswith(_LISTING)), "")
+        first = said.partition("; ")[0].rstrip(".…")
+        lead, _, rest = first.partition(": ")
+        if not first or len(first) > _MAX_SENTENCE:
+            continue
+        if lead in ("Page", "Template") or not rest or lead.count(" ") > _FEW:
+            name = "" if bare_name(child) in PLACES else f"{_said_name(child, _FOLDERS)}: "
+            first = f"{name}{lower_first(rest if lead in ('Page', 'Template') and rest else first)}"
+        found[first] = None
+    told = [*found][:_FEW]
+    return capitalize("; ".join([told[0], *map(lower_first, told[1:])])) if told else ""
+
+
 def _first_tests(children: Sequence[ChildText]) -> str:
     """`Login: rejects a wrong password`, of the first files whose tests are sentences."""
-    found = []
+    found: list[str] = []
     for child in children:
         first = make_printable(child.summary).removeprefix("Tests: ").partition(";")[0].partition(". ")[0].rstrip(".")
         name = _said_name(child, _TESTS)
         is_sentence = (
             first.count(" ") > 1 and ": " not in first and len(first) <= _MAX_TEST and not first.startswith(_BARE)
         )
-        if is_sentence and len(telling_stems(first) - telling_stems(f"{name} {folder_words(child)}") - {"test"}) > 1:
+        if (
+            is_sentence
+            and not any(first.lower() in one.lower() for one in found)
+            and len(telling_stems(first) - telling_stems(f"{name} {folder_words(child)}") - {"test"}) > 1
+        ):
             found.append(f"{name}: {lower_first(first)}")
     return capitalize("; ".join(found[:2]))
 
@@ -144,14 +172,14 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:_MAX_WORDS][:-1]), *words[:_MAX_WORDS][-1:])))
 
 
-def _group(kind: tuple[str, str], children: Sequence[ChildText]) -> str:
+def _group(kind: tuple[str, str], children: Sequence[ChildText], most: int = _MAX_NAMES) -> str:
     names = [_said_name(child, kind) for child in children if kind != ("file", "files") or _is_word(bare_name(child))]
     if not names:
         return f"{len(children)} {kind[1 if children[1:] else 0]}"
     lead = kind[0] if len(children) == 1 else f"{len(children)} {kind[1]}"
     lead = f"the {lead}" if len(children) == 1 else lead
     link = " of" if kind == _TESTS else " into" if kind == _LANGUAGES else "" if len(children) == 1 else ":"
-    return f"{lead}{link} {list_first(names, _MAX_NAMES)}"
+    return f"{lead}{link} {list_first(names, most)}"
 
 
 def _is_word(name: str) -> bool:
@@ -167,7 +195,7 @@ def _kind(child: ChildText) -> tuple[str, str]:
             return _LANGUAGES
         one, many = (_tables()["endings"].get(ending) if ending.endswith("set") else None) or _FOLDERS
         return one, many
-    if _TEST.search(stem_of(name)):
+    if is_test(child.id):
         return _TESTS
     if _language(stem_of(name)) and ending in ("json", "yml", "yaml", "po", "properties", "ftl", "arb"):
         return _LANGUAGES
@@ -175,6 +203,13 @@ def _kind(child: ChildText) -> tuple[str, str]:
     opening = next((kinds for lead, kinds in tables["openings"].items() if child.summary.startswith(lead)), None)
     one, many = opening or tables["endings"].get(ending) or ("file", "files")
     return one, many
+
+
+def is_test(path: str) -> bool:
+    """Whether a file has the name of a test; one that ends with `Spec` only below a folder of tests."""
+    folder, _, name = path.rpartition("/")
+    match = _TEST.search(stem_of(name))
+    return match is not None and (not match[0].startswith("Spec") or _IS_TESTED.search(folder) is not None)
 
 
 def _language(name: str) -> str:
@@ -205,4 +240,4 @@ def _shared_words(folder: ModuleInput) -> list[str]:
 def _untold_words(folder: ModuleInput, words: Sequence[str]) -> list[str]:
     names = " ".join([folder.id, *(child.name for child in folder.children)])
     told = {word.removesuffix("s") for word in split_identifier(names)}
-    return [word for word in words if word.isalpha() and word.removesuffix("s") not in told and word not in STOP_WORDS]
+    return [one for one in words if one.isalpha() and one.removesuffix("s") not in told and one not in _UNTELLING]

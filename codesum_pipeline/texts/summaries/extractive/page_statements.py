@@ -14,7 +14,7 @@ _LEFT_OUT = re.compile(
 )
 _RENDERED = re.compile(
     r"\brender\b\(?\s{0,9}(?:partial:\s{0,9}|layout:\s{0,9}|template:\s{0,9})?['\"]([\w/.-]{2,80})['\"]|\{%-?\s{0,9}(?:include|extends|import|from|embed)\s{1,9}['\"]([\w@/.:-]{2,80})['\"]"
-    r"|\{\{>\s{0,9}['\"]?([\w/.-]{2,80})|@(?:include|extends|component)\(['\"]([\w/.:-]{2,80})['\"]|<%-?=?\s{0,9}include\(?\s{0,9}['\"]([\w/.-]{2,80})['\"]"
+    r"|\{\{-?\s{0,9}template\s{1,9}\"([\w/.-]{2,80})\"|\{\{>\s{0,9}['\"]?([\w/.-]{2,80})|@(?:include|extends|component)\(['\"]([\w/.:-]{2,80})['\"]|<%-?=?\s{0,9}include\(?\s{0,9}['\"]([\w/.-]{2,80})['\"]"
 )
 _PIECE = re.compile(
     r"<(title|h[1-6]|th|label|button|legend|option|a|summary|p|li|strong|span|td)\b[^<>]{0,600}>([^<>]{2,160})(?=</)",
@@ -28,6 +28,8 @@ _FIELD = re.compile(
     re.I,
 )
 _COMPONENT = re.compile(r"<([a-z][a-z0-9]{1,20}-[a-z0-9-]{2,40}|[A-Z][a-zA-Z0-9]{2,40})\b")
+# Two texts, of which the page shows one.
+_GLUED = re.compile(r"\w…\w")
 _HEADINGS = ("title", "h1", "h2", "h3", "h4", "h5", "h6", "legend")
 _SAID = ("p", "li", "strong", "span", "a", "td", "option", "summary")
 
@@ -69,5 +71,10 @@ def page_statement(kind: str, text: str) -> str:
 def _worded(text: str) -> str:
     """A text of a page without the code in it; "" where little else is left."""
     words = make_printable(text.replace("&nbsp;", " ").replace("&amp;", "&")).strip(" …:·|-")
-    is_told = sum(map(str.isalpha, words)) > 2 and words.count("…") < 2 and not any(mark in words for mark in '{}%$"&;')
+    is_told = (
+        sum(map(str.isalpha, words)) > 2
+        and words.count("…") < 2
+        and not _GLUED.search(words)
+        and not any(mark in words for mark in '{}%$"&;')
+    )
     return clip_text(words, 60).rstrip(".") if is_told else ""

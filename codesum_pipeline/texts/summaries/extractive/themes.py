@@ -44,6 +44,16 @@ _FILE_DETAILS = (
 )  # fmt: skip
 # What is true of many: said after what is more of its own.
 _COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Gets ", "Lists the ", "Describes ")
+# What tells one code from no other: it is no theme.
+_OF_ANY = re.compile(
+    r"Reports whether .{1,60} equals another|Sets (?:its |the |an? )?[\w-]{1,30}(?: [\w-]{1,20})?$|Is an? [\w-]+$"
+    r"|Text of |(?:Removes duplicates|Filters values|Splits text|Joins (?:lines|texts)|Maps values|Sorts values"
+    r"|Folds \w+ into|Checks whether any|Lays out elements|Keeps state between renders)\b"
+)
+# Folders that only say where their language puts code.
+PLACES = frozenset(
+    ("src", "main", "java", "kotlin", "scala", "lib", "com", "org", "source", "commonMain", "androidMain")
+)
 _STYLES = (".css", ".scss", ".less", ".sass", ".svg")
 # What such a text names are its words.
 _OF_WORDS = " that names "
@@ -74,6 +84,7 @@ def headline_of(child: ChildText) -> str:
     is_bare = " " not in first or said == name_said or not set(said) - {*name_said, *_KINDS_SAID}
     is_file_detail = child.level in (Level.FILE, Level.MODULE) and whole.startswith((*_DETAILS, *_FILE_DETAILS))
     is_detail = is_file_detail or first.startswith(_DETAILS) or _OF_WORDS in first or first == "Style sheet"
+    is_detail = is_detail or _OF_ANY.match(first) is not None
     return "" if is_bare or is_detail else clip_text(first, _MAX_CHARS)
 
 
@@ -118,7 +129,12 @@ def _said(child: ChildText, headline: str, own_name: str) -> str:
     name = name_in_words(_name_of(child))
     lead, _, rest = text.partition(": ")
     is_named = bool(rest) and lead.count(" ") < _NAME_WORDS
-    is_known = is_named or name.lower() in text.lower() or name_words(name) == name_words(own_name)
+    is_known = (
+        is_named
+        or bare_name(child) in PLACES
+        or name.lower() in text.lower()
+        or name_words(name) == name_words(own_name)
+    )
     return text if child.level is Level.FUNCTION or is_known else f"{name}: {text}"
 
 

@@ -164,9 +164,17 @@ def _build(parts: Sequence[XmlPart]) -> str:
 def _properties(parts: Sequence[XmlPart]) -> str:
     """Of a list of properties the keys, with the values that are short texts."""
     keys = [(one, value) for one, value in pairwise(parts) if one.name == "key" and one.depth == _OF_PROPERTIES]
-    told = [(key.text, "" if is_secret(key.text) else value.text or value.name) for key, value in keys]
+    told = [(key.text, "" if is_secret(key.text) else _value_of(value, parts)) for key, value in keys]
     shown = [f"{key} {text if len(text) < _MAX_SHOWN * 6 and '$' not in text else ''}".strip() for key, text in told]
     return f"Properties: {list_first(map(make_printable, shown), _MAX_SHOWN)}" if shown else ""
+
+
+def _value_of(value: XmlPart, parts: Sequence[XmlPart]) -> str:
+    """A text, a number, true or false; of a list its first text."""
+    if value.name not in ("array", "dict"):
+        return value.text or value.name
+    at = next(number for number, one in enumerate(parts) if one is value) + 1
+    return parts[at].text if value.name == "array" and at < len(parts) and parts[at].name == "string" else ""
 
 
 def _others(parts: Sequence[XmlPart]) -> str:
