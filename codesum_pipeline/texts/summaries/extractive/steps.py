@@ -21,7 +21,6 @@ from codesum_pipeline.texts.summaries.extractive.name_clauses import words_of_na
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
-    is_adjective,
     is_phrase,
     is_plural,
     noun_phrase,
@@ -62,8 +61,23 @@ _TAKING_MANY = frozenset(
 _TO_RECEIVER = grammar_words("of_receiver")
 # What is made everywhere, and errors.
 _NO_MADE = grammar_words("everyday_things")
-# What holds values, or nothing that can be named.
-_NO_DELEGATES = _NO_MADE | {"self", "util", "utils", "value", "data", "item", "this", "keyword", "enum", "math"}
+# Who does something, besides those whose names end in "er".
+_DELEGATES = frozenset(
+    (
+        "service",
+        "repository",
+        "store",
+        "client",
+        "dao",
+        "api",
+        "channel",
+        "backend",
+        "engine",
+        "session",
+        "stack",
+        "panel",
+    )
+)
 _MAKING = ("create", "make", "build", "new")
 _BEFORE_STATEMENT = re.compile(r"(?:await|go|defer|try[!?]?|yield|return|co_await|\(void\)|do|then|else|\{|\|>|!)\s*")
 _ARGUMENTS = re.compile(r"\s?\(([^()]{0,60})\)")
@@ -189,7 +203,7 @@ def delegation_in_prose(code: CodeFacts) -> str:
     own = telling_stems(code.function.name)
     if not is_phrase(holder) or is_plural(holder[-1]) or holder[-1] in VERBS or telling_stems(" ".join(holder)) <= own:
         return ""
-    if is_adjective(holder[-1]) or (len(holder) == 1 and holder[0] in _NO_DELEGATES):
+    if not holder[-1].endswith(("er", "or")) and holder[-1] not in _DELEGATES:
         return ""
     known = known_calls(code.function.language)
     if known and (effect := known.effect_of(calls[0])) and effect_kinds()[effect].kind != "computes":

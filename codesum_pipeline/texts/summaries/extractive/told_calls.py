@@ -174,7 +174,7 @@ def _done(name: str, call: Fact, names: Sequence[str], lines: Sequence[str]) -> 
     words = words_of_name(names[-1].strip("!?_"), ())
     holder, text = _holder(call, names), _first_text(call, lines)
     if name_words(holder)[-1:] and name_words(holder)[-1] in _REPORTED_TO and not _TIDINGS.isdisjoint(words):
-        return f'tells its {name_in_words(holder)} "{" ".join(map(word_in_full, words))}"'
+        return f"tells its {name_in_words(holder)} ({' '.join(map(word_in_full, words))})"
     verb = verb_at(words)
     asked = _asked(call, holder) if holder else ""
     if words[:1] == ("get",) and asked and (thing := noun_phrase(words[1:])):
@@ -238,11 +238,14 @@ def _asked(call: Fact, holder: str) -> str:
 
 
 def _first_text(call: Fact, lines: Sequence[str]) -> str:
-    """The text that a call is given first, quoted; "" of one that has none."""
+    """The text that a call is given first, quoted or in words; "" of one that has none."""
     line = lines[call.line - 1] if call.line <= len(lines) else ""
     found = _TEXT_FIRST.match(line.partition(call.text)[2])
     written = found[2] if found else ""
-    words = written if written.isidentifier() else message_in_words(written)
+    if written.isidentifier() and without_foreign_names(written, ()) != written:
+        # What is spelled in another way is not quoted.
+        return name_in_words(written) if len(written) <= _MAX_TEXT_CHARS else ""
+    words = message_in_words(written)
     is_plain = (
         words and len(words) <= _MAX_TEXT_CHARS and "…" not in words and without_foreign_names(words, ()) == words
     )
