@@ -76,6 +76,9 @@ _DELEGATES = frozenset(
         "session",
         "stack",
         "panel",
+        "port",
+        "target",
+        "table",
     )
 )
 _MAKING = ("create", "make", "build", "new")
