@@ -41,6 +41,7 @@ from codesum_pipeline.texts.summaries.extractive.effects import (
 )
 from codesum_pipeline.texts.summaries.extractive.expectations import expectations_in_prose
 from codesum_pipeline.texts.summaries.extractive.failures import not_implemented
+from codesum_pipeline.texts.summaries.extractive.fields_and_cases import cases_in_prose, with_fields
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test
@@ -50,7 +51,6 @@ from codesum_pipeline.texts.summaries.extractive.results import results_in_prose
 from codesum_pipeline.texts.summaries.extractive.steps import delegation_in_prose, steps_in_prose
 from codesum_pipeline.texts.summaries.extractive.told_calls import calls_in_prose
 from codesum_pipeline.texts.summaries.extractive.told_constructors import constructor_in_prose
-from codesum_pipeline.texts.summaries.extractive.told_fields import cases_in_prose, with_fields
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
