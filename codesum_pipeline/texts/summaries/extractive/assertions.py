@@ -35,7 +35,7 @@ _INFIX = (
     " shouldBe ", " shouldEqual ", " shouldNotBe ", " must_equal ", " mustBe ", " mustEqual ", " `shouldBe` ",
     " shouldContain ", " ==> ", " shouldReturn ", " `shouldContain` ", " `shouldReturn` ",
 )  # fmt: skip
-_SHOULD = (".should.", ".Should().", ".should_not.", ".must_equal", ".must_be", ".must_include")
+_SHOULD = (".should.", ".Should().", ".should_not.", ".must_equal", ".must_be", ".must_include", ".Should")
 _TO = frozenset(("to", "tonot", "notto", "assertto", "toeventually"))
 _WORD = re.compile(r"\s?\(?([A-Za-z_]\w*[!?]?)")
 _CLASS = re.compile(r"(?:typeof\()?(?:\w+(?:\.|::))*+([A-Z]\w*|error\.\w+)(?:\.class|::class|\.self|\))*(?:\.java)?")
@@ -53,7 +53,8 @@ _OF_EQUALITY = re.compile(
     r"assert(?!not|almost|un|in|nearly|approx|close|all|is|has|can|each)(?!\w{0,60}not)\w{1,60}equals?"
 )
 _OF_JUNIT = re.compile(r"@Test ?\(expected = (?:\w+\.)*+(\w+)\.class\)")
-_CAUGHT = re.compile(r"\} catch \((?:final )?(?:\w+\.)*+(\w+) \w+\)")
+_FAILS = ("fail(", "Assert.fail(", "Assert.Fail(", "$this->fail(", "self::fail(")
+_CAUGHT = re.compile(r"(?:\} )?catch \((?:final )?(?:\w+\.)*+\\?(\w+)(?: \$?\w+)?\)")
 _PANICS = re.compile(r"#\[should_panic(?:\(expected = (\"[^\"]*\")\))?\]")
 
 
@@ -107,16 +108,17 @@ def _read(text: str, lines: Sequence[str], number: int, language: str) -> Iterat
             yield from _of_go(match[1], line)
     elif match := _OF_JUNIT.search(text):
         yield Assertion("raises", (match[1], "", ""), line)
-    elif text == "try {":
+    elif text in ("try {", "try"):
         yield from _tried(lines, number)
     elif found := _called(text, lines, number, language) or _said_of(text, line, language):
         yield found
 
 
 def _tried(lines: Sequence[str], number: int) -> Iterator[Assertion]:
-    """`try { f(); fail(); } catch (X e)`, where `f()` is expected to raise an X."""
-    body, fails, caught = (one.strip() for one in (*lines[number + 1 : number + 4], "", "", "")[:3])
-    if fails.startswith(("fail(", "Assert.fail(", "Assert.Fail(")) and (match := _CAUGHT.match(caught)):
+    """`try { f(); fail(); } catch (X e)`, where `f()` is expected to raise an X; brackets may be on other lines."""
+    following = [one.strip() for one in lines[number + 1 : number + 7]]
+    body, fails, caught = ([one for one in following if one not in ("{", "}", "")] + ["", "", ""])[:3]
+    if fails.startswith(_FAILS) and (match := _CAUGHT.match(caught)):
         yield Assertion("raises", (match[1], "", body.rstrip(";")), number + 1)
 
 
@@ -157,6 +159,8 @@ def _asserting(receivers: str, written: str) -> str:
     for word in ("expect", "require", "check", "assert"):
         if name.startswith(word):
             return f"assert{name.removeprefix(word)}"
+    if holder == "should":
+        return f"should{name}"
     return f"assert{name}" if holder in tables()["words"]["objects"] else name
 
 
@@ -231,6 +235,7 @@ def _compared(
         return None
     sides = tuple(given[:wanted])
     is_expected_first = language in words["words"]["expected_first"] and claim in ("equal", "not_equal", "close")
+    is_expected_first = is_expected_first and name not in words["words"]["actual_first"]
     if is_expected_first or name in words["swapped"].get(language, ()):
         sides = sides[::-1]
     return Assertion(claim.removeprefix("not_"), sides, line, is_negated=claim.startswith("not_"))
@@ -252,8 +257,8 @@ def _said_of(text: str, line: int, language: str) -> Assertion | None:
     if language in ("javascript", "typescript", "tsx", "c-sharp", "ruby"):
         at, mark = outside_of_brackets(text, _SHOULD, language)
         if at > 0:
-            rest = text[at:] if mark.startswith(".must") else f".{text[at + len(mark) :]}"
-            found = _chained(text[:at].removeprefix("await "), rest.rstrip(";"), line, language)
+            rest = text[at:] if mark.startswith(".must") or mark == ".Should" else f".{text[at + len(mark) :]}"
+            found = _chained(text[:at].removeprefix("await ").rstrip("?"), rest.rstrip(";"), line, language)
             return found
     return None
 

@@ -15,6 +15,7 @@ from codesum_pipeline.texts.summaries.extractive.class_marks import (
 )
 from codesum_pipeline.texts.summaries.extractive.class_words import class_table, class_words
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
+from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.member_heads import MethodHead, methods_of, said_event, said_method
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
 from codesum_pipeline.texts.summaries.extractive.type_phrases import TRUTH, TypePhrase, named_type, type_phrase
@@ -72,7 +73,7 @@ def _messages_of_values(class_: ClassInput) -> str:
         more = len(errors) - MAX_NAMES
         return make_sentence(f"Errors: {'; '.join([*errors[:MAX_NAMES], *([f'{more} more'] if more > 0 else [])])}")
     said = dict.fromkeys(filter(None, map(message_in_words, _MADE_WITH.findall(class_.own_source))))
-    texts = [f'"{one}"' for one in said if " " in one]
+    texts = [f'"{one}"' for one in said if " " in one and without_foreign_names(one, ()) == one]
     return make_sentence(f"Says {list_some(texts, MAX_NAMES)}") if texts[1:] else ""
 
 

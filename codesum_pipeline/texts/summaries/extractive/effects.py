@@ -70,6 +70,8 @@ _VAGUE = frozenset(
         "takes the largest value", "takes the smallest value", "copies text",
     )
 )  # fmt: skip
+# What says nothing beside anything.
+_EMPTY_OPERATIONS = frozenset(("takes the larger of values", "takes the smaller of values"))
 # What an operation works on where its code does not name it.
 _ANY_VALUES = frozenset(map(fold_word, ["values", "text", "parts", "sequences"]))
 
@@ -101,7 +103,8 @@ def operations_of(code: CodeFacts) -> list[Effect]:
         for name, kind in effect_kinds().items()
         if kind.kind == _COMPUTES and name in found and found.keys().isdisjoint(kind.unless.split())
     )
-    telling = list({effect.text: effect for effect in known if effect.text}.values())[:_MAX_OPERATIONS]
+    by_text = {effect.text: effect for effect in known if effect.text and effect.text not in _EMPTY_OPERATIONS}
+    telling = list(by_text.values())[:_MAX_OPERATIONS]
     are_plain = all(effect.text in _plain_phrases() for effect in telling)
     return [] if are_plain else sorted(telling, key=lambda effect: effect.line)
 

@@ -78,6 +78,8 @@ _MISLEADING = ("to ", "that ", "not to ")
 # Stands between a called name and its bracket while names are spelled.
 _UNTELLING = ("expect", "want", "actual")
 _MARK = "\u2060"
+# Tests of Qt are methods without a mark.
+_OF_QT = re.compile(r"^\s{0,40}Q(?:COMPARE|VERIFY2?)\(", re.M)
 
 
 class _Expected(Struct, frozen=True):
@@ -101,12 +103,15 @@ def expectations_in_prose(code: CodeFacts, own: Collection[str], headline: str) 
     would be telling."""
     function = code.function
     is_asking = bool(_ASKING.intersection(name_words(function.name)[:1]))
+    is_asking = is_asking or (function.language == "cpp" and _OF_QT.search(function.canonical_source) is not None)
     is_inverted = any(one in function.canonical_source for one in tables()["words"]["inverting"])
     if is_inverted or not (is_test(function) or is_asking):
         return ""
     found: dict[str, _Expected] = {}
     for one in _TestReader(code, own).read():
-        if one.clause and (one.weight > 2 or not telling_stems(one.clause) <= telling_stems(headline)):
+        is_echo = telling_stems(one.clause) <= telling_stems(headline)
+        is_echo = is_echo and all(text in headline for text in _TEXT.findall(one.clause))
+        if one.clause and (one.weight > 2 or not is_echo):
             found.setdefault(one.clause, one)
     best = sorted((one for one in found.values() if one.weight >= 0), key=lambda one: -one.weight)
     best = [one for one in best if one.weight > 1 or best[0].weight <= 1]
@@ -209,7 +214,8 @@ class _TestReader:
         return 2 if any("(" in side or "." in side for side in sides) else 1
 
     def _is_untelling(self, side: str) -> bool:
-        names, untelling = [one for one in _NAME.findall(side) if one not in RECEIVERS], tables()["words"]["untelling"]
+        names = [one.lstrip("$@") for one in _NAME.findall(side) if one not in RECEIVERS]
+        untelling = tables()["words"]["untelling"]
         if _TEXT.search(side) or _NUMBER.search(side) or "(" in side:
             return False
         return not names or names[-1].lower() in untelling or names[-1].startswith(_UNTELLING)
@@ -307,7 +313,7 @@ class _TestReader:
 
     def _said(self, text: str) -> str:
         """Code as it may stand in the sentence: names of other code are words."""
-        plain = self._stripped(text)
+        plain = self._stripped(text).replace("!!.", ".").replace("!.", ".")
         if make_printable(plain) != plain:
             return ""
         for receiver in (*RECEIVERS, "$this"):

@@ -13,7 +13,12 @@ from codesum_pipeline.texts.summaries.author_texts.docstrings import (
     opening_of,
     read_documentation,
 )
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, make_sentence
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
+    clip_text,
+    make_printable,
+    make_sentence,
+    split_sentences,
+)
 from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, in_a_row
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
 from codesum_pipeline.texts.summaries.extractive.composing import (
@@ -35,8 +40,11 @@ from codesum_pipeline.texts.summaries.extractive.effects import (
     operations_in_prose,
 )
 from codesum_pipeline.texts.summaries.extractive.expectations import expectations_in_prose
+from codesum_pipeline.texts.summaries.extractive.failures import not_implemented
+from codesum_pipeline.texts.summaries.extractive.fields_and_cases import cases_in_prose, with_fields
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
+from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose, said_as_written
@@ -88,7 +96,8 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     own = own_names(function)
     statements = [headline.text, effects_in_prose(effects, headline=headline.text)]
     is_told, said_names = _is_told(headline, function.name), own.union(said_as_written(code))
-    if expected := "" if is_told else expectations_in_prose(code, said_names, headline.text):
+    is_case = is_told and is_test(function) and len(split_sentences(headline.text)) == 1
+    if expected := "" if is_told and not is_case else expectations_in_prose(code, said_names, headline.text):
         statements = [without_foreign_names(one, own) for one in statements]
         own, statements = said_names, [statements[0], expected, *statements[1:]]
     elif not is_told:
@@ -100,15 +109,17 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
         is_echo = telling_stems(result) <= telling_stems(headline.text)
         statements.append("" if is_echo or (is_answer and result.startswith("Returns ")) else result)
         statements.append(steps_in_prose(code, " ".join(statements), own))
-        statements.append(constructor_in_prose(code, " ".join(statements)))
+        statements += [constructor_in_prose(code, " ".join(statements)), cases_in_prose(code)]
     is_by_name = headline.source is PurposeSource.NAME
     told = [*filter(None, statements)]
     calls = (
         calls_in_prose(code, " ".join(told), own) if len(told) <= 1 and not _is_told(headline, function.name) else ""
     )
-    said = [*told, calls][:_MAX_STATEMENTS] if calls else told[:_MAX_STATEMENTS]
-    mentioned = [one for one in literals if one not in calls]
-    is_bare = len(told) <= is_by_name and (not calls or bool(mentioned))
+    is_event = is_by_name and _is_said_again(told)
+    said = [*told[is_event:], *filter(None, [calls])][:_MAX_STATEMENTS]
+    # A small word alone is an option more often than what is shown.
+    mentioned = [one for one in literals if one not in calls and not (one[1:-1].isalpha() and one.islower())]
+    is_bare = len(told) <= is_by_name and " as text: its " not in headline.text and (not calls or bool(mentioned))
     return compose_text(
         function,
         [*said, _fallback(code, mentioned, is_bare=not said) if is_bare else ""],
@@ -126,6 +137,14 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
     )
 
 
+def _is_said_again(told: Sequence[str]) -> bool:
+    """Whether a handler's name is said by what it does: `OnRemoveRow` removes the row."""
+    if len(told) != 2 or not told[0].startswith("Handles the ") or not told[0].endswith(" event."):
+        return False
+    named, done = telling_stems(told[0]), telling_stems(told[1])
+    return len(done & named) > 1 and len(done - named) <= 1
+
+
 def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
     """One clause from the best evidence that there is; its text is empty where there is none.
 
@@ -140,9 +159,11 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
         return Headline(
             comment, PurposeSource.COMMENT, (facts.signature_line, min(facts.signature_line + 1, _lines(code)))
         )
+    if failed := not_implemented(code):
+        return Headline(failed, PurposeSource.BODY, (facts.raises[0].line, facts.raises[0].line))
     if said := said_by(code):
         return Headline(make_sentence(said.text), PurposeSource.MESSAGE, (said.line, said.line))
-    clause = make_sentence(clause_of_function(code.function, code.prefix))
+    clause = with_fields(code, make_sentence(clause_of_function(code.function, code.prefix)))
     source = PurposeSource.NAME if clause else PurposeSource.BODY
     return Headline(clause, source, (facts.signature_line, facts.signature_line))
 

@@ -23,6 +23,7 @@ _ORIGIN = re.compile(r"^\w+(?:\.\w+)+: ")
 # After these a message goes on with what is known at run time.
 _CUT = frozenset(" :='\"`(")
 _MIN_MESSAGE = 5
+_NOT_IMPLEMENTED = re.compile(r"\bnot (?:yet )?implemented\b|\bunimplemented\b", re.I)
 _MAX_BRIEF_CONDITION, _MAX_BRIEF_MESSAGE = 50, 90
 _SPELLED_WITH_VOWEL = frozenset("AEFHILMNORSX")
 _VOWEL_SOUND = re.compile(r"(?!uni(?!n|m|d)|us[eua]|ut[ie]|eu|one|once)[aeiou]", re.I)
@@ -40,6 +41,19 @@ def condition_in_words(condition: str) -> str:
     """A condition of code as it may follow the word "when"."""
     text = _IS_NOTHING.sub(r" is \1", _IS_NOT_NOTHING.sub(r" is not \1", make_printable(condition)))
     return _NOT.sub("not ", text).strip()
+
+
+def not_implemented(code: CodeFacts) -> str:
+    """`Is not implemented: throws a not implemented exception.`, of what does nothing else; "" of others."""
+    facts, raised = code.facts, code.facts.raises
+    if len(raised) != 1 or raised[0].when or facts.returned or facts.writes or code.function.complexity > 1:
+        return ""
+    name, text = _class_of(raised[0]), raised[0].said
+    is_missing = "NotImplemented" in name or _NOT_IMPLEMENTED.search(text) is not None
+    if not is_missing or any(one.line != raised[0].line for one in facts.calls):
+        return ""
+    failures = failures_of(code)
+    return f"Is not implemented: {failures[0].brief}." if failures else "Is not implemented."
 
 
 def _raised(code: CodeFacts) -> Iterator[Effect]:

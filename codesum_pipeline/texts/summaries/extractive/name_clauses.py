@@ -46,6 +46,8 @@ _VERSIONED = grammar_words("versioned")
 # In these a word that no list has is clipped.
 _CLIPPING = frozenset(("c", "bash", "lua", "zig"))
 _NOUN_FIRST = frozenset(("c", "bash", "lua", "zig"))
+# There `useRows` is a hook of a component, by convention.
+_WITH_HOOKS = frozenset(("javascript", "typescript", "tsx"))
 _IDIOMS = grammar_words("idioms")
 # In these a new thing is made by a function of such a name.
 _NEW = grammar_words("new_languages")
@@ -129,6 +131,9 @@ def _function_clause(function: FunctionInput, prefix: tuple[str, ...]) -> str:
         return f"sets {phrase}" if phrase else ""
     if name[:1].isupper() and is_component(evidence):
         return noun_clause(words, evidence)
+    if function.language in _WITH_HOOKS and words[0] == "use" and words[1:] and name[3:4].isupper():
+        phrase = noun_phrase(words[1:])
+        return f"hook of {phrase}" if phrase else ""
     rules = (question_clause, _special_clause, verb_clause, _noun_first, noun_clause)[name.endswith("!") :]
     return next(filter(None, (rule(words, evidence) for rule in rules)), "")
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
+from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_known,
@@ -19,6 +20,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     grammar_words,
     verb_at,
 )
+from codesum_pipeline.texts.summaries.extractive.verbs_in_doubt import IN_DOUBT, is_called
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
@@ -38,6 +40,8 @@ _LIFECYCLE = {
 }  # fmt: skip
 # In these a name with blanks is a sentence of a test.
 _SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "ruby", "kotlin", "scala", "swift"))
+# There tests are marked, or give nothing back.
+_MARKED = frozenset(("c-sharp", "java", "kotlin", "swift", "php", "typescript"))
 _LEADING_CONTEXT = frozenset(("and", "but", "then"))
 _MAX_CONTEXT = 60
 # There a test's name may be three parts: a method, a case and what is expected.
@@ -52,7 +56,11 @@ def is_test(function: FunctionInput) -> bool:
     """Whether the parser or the name says that it is a test."""
     name = function.name.strip()
     is_sentence = " " in name and function.language in _SENTENCE_LANGUAGES and not name.startswith("operator")
-    return "test" in function.modifiers or name_words(name)[:1] == ("test",) or is_sentence
+    # `TestData()` that declares what it gives back is none.
+    is_named = name_words(name)[:1] == ("test",) and not (
+        function.language in _MARKED and function.facts.return_type and NameEvidence(function).gives_value
+    )
+    return "test" in function.modifiers or is_named or is_sentence
 
 
 def test_clause(function: FunctionInput) -> str:
@@ -74,7 +82,10 @@ def test_clause(function: FunctionInput) -> str:
         return ""
     if lifecycle := _LIFECYCLE.get(" ".join(words)):
         return lifecycle
-    return _claim(words, [word_in_full(word) for word in words])
+    spoken = [word_in_full(word) for word in words]
+    claim = _claim(words, spoken)
+    is_noun = words[0] in IN_DOUBT and words[1:] and claim.startswith("tests ") and not is_called(words[0], function)
+    return f"tests {' '.join(spoken)}" if is_noun and not claim.startswith("tests that ") else claim
 
 
 def _sentence(name: str) -> str:

@@ -8,13 +8,15 @@ uses of its object.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_set
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
-from codesum_pipeline.texts.summaries.extractive.told_results import told_choice, told_result
+from codesum_pipeline.texts.summaries.extractive.told_results import told_choice, told_last_choice, told_result
 from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 
@@ -53,12 +55,17 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
     if not code.facts.is_generator and (chosen := told_choice(code, own)):
         return chosen
+    if not returned:
+        return told_last_choice(code, own)
     if ways:
         lead = "Yields" if code.facts.is_generator else "Returns"
         return make_sentence(f"{lead} {', '.join(ways[:_MAX_CONDITIONAL])}")
     (only,) = returned if len(returned) == 1 and not returned[0].when else (None,)
     if only is None or code.facts.is_generator:
         return ""
+    is_answer = only.form is Form.OTHER and (code.facts.return_type or "").lower().strip(" :->") in ("bool", "boolean")
+    if is_answer and any(mark in only.text for mark in _COMPARED) and " ? " not in only.text:
+        only = replace(only, form=Form.TRUTH)
     return (
         _constant(only, own)
         or _part_of_object(only)

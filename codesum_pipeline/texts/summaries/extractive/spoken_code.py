@@ -34,11 +34,15 @@ _COMPARED = re.compile(r"(.{1,80}?) (===?|!==?|<=?|>=?|is not|is|in|not in) (.{1
 _COUNTS = frozenset(("length", "size", "count", "len"))
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,60}")
 _ASKS = re.compile(r"(.{1,80}?)(?:\?\.|!\.|&\.|->|\.)(\w{1,30}\??)(?:\(([^()]{0,40})\))?", re.S)
+# `rows.any?(&:stale?)`, and `user.canEdit`.
+_ANY_OF = re.compile(r"([\w.@]{1,60})\.(any|all|none)\?\(&:(\w{1,40})\?\)")
+_ABLE = re.compile(r"([\w.]{1,60})\.can([A-Z]\w{1,30})(?:\(\))?")
 # What a method asks of an object, and how its opposite is said.
 _STATES = {
     "isempty": "empty", "empty": "empty", "empty?": "empty", "is_empty": "empty", "isblank": "blank", "blank?": "blank",
     "isnotempty": "not empty", "isnotblank": "not blank", "isnullorempty": "missing or empty", "nonempty": "not empty",
     "nil?": "missing", "zero?": "zero", "is_none": "missing", "is_some": "present", "present?": "present",
+    "positive?": "positive", "negative?": "negative",
     "ispresent": "present", "isdefined": "present", "is_some?": "present",
 }  # fmt: skip
 _HOLDS = frozenset(
@@ -82,7 +86,7 @@ def _thing(plain: str, own: Collection[str]) -> str:
     if _CONSTANT.fullmatch(parts[-1]) and parts[0][:1].isupper() and len(parts) == 2 and not any(is_called):
         kind, named = name_words(parts[0]), name_words(parts[1])
         if is_phrase(kind) and all(word.isalpha() for word in named):
-            return f'the {_spoken(kind)} "{_spoken(named)}"'
+            return f"the {_spoken(kind)} {_spoken(named)}"
         return ""
     if not all(words) or any(part[:1].isupper() for part in parts) or not all(map(_is_thing, words, is_called)):
         return ""
@@ -125,7 +129,7 @@ def _of_each_other(
 def _variable(name: str, own: Collection[str], *, is_field: bool) -> str:
     words = name_words(name.lstrip("_"))
     if _CONSTANT.fullmatch(name):
-        return f'the constant "{_spoken(words)}"' if all(word.isalpha() for word in words) else ""
+        return f"the constant {_spoken(words)}" if all(word.isalpha() for word in words) else ""
     if len(name) < 2:
         return ""
     if is_field and is_phrase(words):
@@ -153,6 +157,10 @@ def condition_in_words(text: str, own: Collection[str]) -> str:
     plain = make_printable(text)
     if not plain or len(plain) > _MAX_CHARS or "…" in plain:
         return ""
+    if found := _ANY_OF.fullmatch(plain):
+        things = thing_in_words(found[1], own)
+        be = "are" if found[2] == "all" else "is"
+        return f"{found[2]} of {things} {be} {found[3]}" if things and is_adjective(found[3]) else ""
     for sign, joint in _JOINTS.items():
         if sign in plain:
             parts = [_one_condition(part, own) for part in plain.split(sign)]
@@ -174,6 +182,9 @@ def _one_condition(plain: str, own: Collection[str]) -> str:
 def _asked(plain: str, own: Collection[str], *, is_negated: bool) -> str:
     if compared := _COMPARED.fullmatch(plain):
         return _comparison(compared[1], compared[2], compared[3], own, is_negated=is_negated)
+    if (found := _ABLE.fullmatch(plain)) and not is_negated:
+        thing, words = thing_in_words(found[1], own), name_words(found[2])
+        return f"{thing} can {word_in_full(words[0])}" if thing and len(words) == 1 and words[0] in VERBS else ""
     asks = _ASKS.fullmatch(plain)
     if asks is None:
         return ""

@@ -19,17 +19,24 @@ from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.known_calls import effect_kinds, known_calls
 from codesum_pipeline.texts.summaries.extractive.name_clauses import words_of_name
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
-from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, is_plural, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
+    PREPOSITIONS,
+    is_phrase,
+    is_plural,
+    noun_phrase,
+)
 from codesum_pipeline.texts.summaries.extractive.results import shown_code
 from codesum_pipeline.texts.summaries.extractive.verb_clauses import verb_clause
 from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     ALSO_NOUNS,
     MODIFIERS,
+    VERBS,
     Verb,
     grammar_words,
     verb_at,
 )
-from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words, telling_stems
+from codesum_pipeline.texts.summaries.extractive.verbs_in_doubt import IN_DOUBT
+from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _MOST_STEPS = 3
@@ -54,6 +61,27 @@ _TAKING_MANY = frozenset(
 _TO_RECEIVER = grammar_words("of_receiver")
 # What is made everywhere, and errors.
 _NO_MADE = grammar_words("everyday_things")
+# Who does something, besides those whose names end in "er".
+_DELEGATES = frozenset(
+    (
+        "service",
+        "repository",
+        "store",
+        "client",
+        "dao",
+        "api",
+        "channel",
+        "backend",
+        "engine",
+        "session",
+        "stack",
+        "panel",
+        "port",
+        "target",
+        "table",
+    )
+)
+_MAKING = ("create", "make", "build", "new")
 _BEFORE_STATEMENT = re.compile(r"(?:await|go|defer|try[!?]?|yield|return|co_await|\(void\)|do|then|else|\{|\|>|!)\s*")
 _ARGUMENTS = re.compile(r"\s?\(([^()]{0,60})\)")
 _ARGUMENT = re.compile(r"(?:[&*$@]|this\.|self\.|mut |ref |out )*([A-Za-z_]\w*)")
@@ -167,20 +195,25 @@ def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
 
 
 def delegation_in_prose(code: CodeFacts) -> str:
-    """`Delegates to the client's delete by ID.`, of a function that is one call of something else; "" of others."""
+    """`Delegates to the client (delete by ID).`, of a function that is one call of something else; "" of others."""
     calls = [one for one in code.facts.calls if one.names and one.names[-1] not in _EVERYDAY]
     is_one = len(calls) == 1 and code.function.complexity <= 1 and not code.facts.writes and not code.is_constructor()
     is_one = is_one and bool(calls[0].text) and calls[0].names[0] not in _NO_OTHERS and not code.is_test()
     names = [name for name in calls[0].names if name not in RECEIVERS and len(name) > _SHORT_NAME] if is_one else []
-    if not names or names[-1] != calls[0].names[-1] or not PREPOSITIONS.isdisjoint(name_words(names[-1])[:1]):
+    holder, done = [name_words(name.strip("_*&$@!?")) for name in names[-2:]] if len(names) > 1 else ((), ())
+    if not done or names[-1] != calls[0].names[-1] or done[0] in PREPOSITIONS or code.class_made(calls[0]):
         return ""
-    words = " ".join(name_in_words(name.strip("_*&$@!?"), code.prefix) for name in names[-2:])
-    if " " not in words or code.class_made(calls[0]) or telling_stems(words) <= telling_stems(code.function.name):
+    own = telling_stems(code.function.name)
+    if not is_phrase(holder) or is_plural(holder[-1]) or holder[-1] in VERBS or telling_stems(" ".join(holder)) <= own:
+        return ""
+    if not holder[-1].endswith(("er", "or")) and holder[-1] not in _DELEGATES:
         return ""
     known = known_calls(code.function.language)
     if known and (effect := known.effect_of(calls[0])) and effect_kinds()[effect].kind != "computes":
         return ""
-    return make_sentence(f"Delegates to {words}")
+    is_telling = len(done) > 1 and not telling_stems(" ".join(done)) <= own
+    asked = f" ({' '.join(map(word_in_full, done))})" if is_telling else ""
+    return make_sentence(f"Delegates to {noun_phrase(holder)}{asked}")
 
 
 def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
@@ -189,6 +222,9 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     known = known_calls(code.function.language)
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
+            continue
+        # Rows of tests: `QTest::addColumn<int>("count")`.
+        if call.text.startswith("QTest::"):
             continue
         if code.class_made(call) or (not call.when and is_put_off(code.function, lines, call)):
             continue
@@ -248,7 +284,8 @@ def _step(code: CodeFacts, call: Fact, line: str, when: str) -> CalledStep | Non
     if verb is None or verb.base in _DULL:
         return _source_of(words, call, when) if words[:1] == ("get",) and not is_statement else None
     is_certain = _is_verb_in_call(verb, words) and verb.base not in _ASKING and len(words) > verb.length
-    if not is_statement and not is_certain:
+    is_made_everyday = verb.base in _MAKING and len(words) == verb.length + 1 and words[-1] in _NO_MADE
+    if is_made_everyday or (not is_statement and not is_certain):
         return None
     evidence = _CallEvidence(code.function, call, _arguments(after), is_statement=is_statement)
     clause = verb_clause(words, evidence) if words[-1] not in _NO_OBJECTS else ""
@@ -261,6 +298,8 @@ def _step(code: CodeFacts, call: Fact, line: str, when: str) -> CalledStep | Non
 def _is_verb_in_call(verb: Verb, words: Sequence[str]) -> bool:
     """Whether a called name, whose result is taken, can only begin with a verb."""
     rest = words[verb.length :]
+    if verb.base in IN_DOUBT:
+        return False
     if verb.base in ALSO_NOUNS:
         takes_many = verb.base in _TAKING_MANY and bool(rest) and is_plural(rest[-1])
         return takes_many or not PREPOSITIONS.isdisjoint(rest[1:-1])

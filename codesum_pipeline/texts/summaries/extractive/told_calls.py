@@ -20,6 +20,7 @@ from codesum_pipeline.texts.summaries.extractive.results import is_about_errors,
 from codesum_pipeline.texts.summaries.extractive.spoken_code import condition_in_words
 from codesum_pipeline.texts.summaries.extractive.steps import is_put_off
 from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, grammar_words, third_person, verb_at
+from codesum_pipeline.texts.summaries.extractive.verbs_in_doubt import IN_DOUBT
 from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words, telling_stems, word_in_full
 
 _EVERYDAY = word_set("everyday_calls")
@@ -131,6 +132,9 @@ def _set_elsewhere(code: CodeFacts) -> Iterator[str]:
             continue
         is_class = holders[0][:1].isupper() and not holders[0].isupper()
         holder, part = name_words(holders[0]), name_words(one.names[-1])
+        is_value = part == ("value",) and set(holder) <= set(name_words(code.function.name))
+        if is_value:
+            continue
         if (is_class or (own is not None and holders[0] not in own)) and is_phrase(holder) and is_phrase(part):
             found.setdefault(noun_phrase(holder), []).append(" ".join(map(word_in_full, part)))
     for owner, parts in found.items():
@@ -170,7 +174,7 @@ def _done(name: str, call: Fact, names: Sequence[str], lines: Sequence[str]) -> 
     words = words_of_name(names[-1].strip("!?_"), ())
     holder, text = _holder(call, names), _first_text(call, lines)
     if name_words(holder)[-1:] and name_words(holder)[-1] in _REPORTED_TO and not _TIDINGS.isdisjoint(words):
-        return f'tells its {name_in_words(holder)} "{" ".join(map(word_in_full, words))}"'
+        return f"tells its {name_in_words(holder)} ({' '.join(map(word_in_full, words))})"
     verb = verb_at(words)
     asked = _asked(call, holder) if holder else ""
     if words[:1] == ("get",) and asked and (thing := noun_phrase(words[1:])):
@@ -198,6 +202,9 @@ def _done(name: str, call: Fact, names: Sequence[str], lines: Sequence[str]) -> 
     said = " ".join(map(word_in_full, (verb.base, *words[1:])))
     if telling_stems(said) <= telling_stems(name) and not text:
         return f"delegates to {asked}"
+    rest, is_taken = words[verb.length :], not lines[call.line - 1].lstrip().startswith(call.text)
+    if (is_taken and verb.base in IN_DOUBT) or (rest and PREPOSITIONS.isdisjoint(rest) and not is_phrase(rest)):
+        return ""
     return f"asks {asked} to {said}{f' with {text}' if text else ''}"
 
 
@@ -231,11 +238,14 @@ def _asked(call: Fact, holder: str) -> str:
 
 
 def _first_text(call: Fact, lines: Sequence[str]) -> str:
-    """The text that a call is given first, quoted and as words; "" of one that has none."""
+    """The text that a call is given first, quoted or in words; "" of one that has none."""
     line = lines[call.line - 1] if call.line <= len(lines) else ""
     found = _TEXT_FIRST.match(line.partition(call.text)[2])
     written = found[2] if found else ""
-    words = name_in_words(written) if written.isidentifier() else message_in_words(written)
+    if written.isidentifier() and without_foreign_names(written, ()) != written:
+        # What is spelled in another way is not quoted.
+        return name_in_words(written) if len(written) <= _MAX_TEXT_CHARS else ""
+    words = message_in_words(written)
     is_plain = (
         words and len(words) <= _MAX_TEXT_CHARS and "…" not in words and without_foreign_names(words, ()) == words
     )

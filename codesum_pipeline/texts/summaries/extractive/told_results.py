@@ -38,6 +38,9 @@ _PYTHON_TERNARY = re.compile(r"(.{1,80}?) if (.{1,80}?) else (.{1,80})")
 _IF_ELSE = re.compile(
     r"if \(?([^{}()]{1,80}(?:\(\))?)\)? (?:\{ )?([^{}]{1,60}?)(?: \})? else (?:\{ )?([^{}]{1,60}?)(?: \})?"
 )
+_ONLY_CHOICE = re.compile(
+    r"\s*def [^\n]{1,80}\n\s*if ([^\n]{1,80})\n\s*([^\n]{1,60})\n\s*else\n\s*([^\n]{1,60})\n\s*end\n\s*end\s*"
+)
 _DEFAULT = re.compile(r"((?:[^?|:]|\?\.){1,80}) (?:\?\?|\?:|\|\||or) ((?:[^?|:]|\?\.|::){1,80})")
 _TEMPLATES = re.compile(r"(?:f|rf|fr|\$|s)?(?P<quote>[\"'`]).{3,90}(?P=quote)", re.S)
 _GAPS = re.compile(r"[#$]?\{[^{}]*\}")
@@ -69,7 +72,7 @@ def _constant(code: CodeFacts, one: Fact, text: str, _own: Collection[str]) -> s
 
 
 def _question(_code: CodeFacts, one: Fact, text: str, own: Collection[str]) -> str:
-    condition = condition_in_words(text, own) if one.form is Form.TRUTH else ""
+    condition = condition_in_words(text, own) if one.form is Form.TRUTH or text.endswith("?)") else ""
     return make_sentence(f"True when {condition}") if condition else ""
 
 
@@ -107,6 +110,16 @@ def told_choice(code: CodeFacts, own: Collection[str]) -> str:
     ways = [_way(one, own) for one in conditional]
     value = _any_value(last.text, own) if not last.when else ""
     return make_sentence(f"Returns {', '.join(ways)}, else {value}") if value and all(ways) else ""
+
+
+def told_last_choice(code: CodeFacts, own: Collection[str]) -> str:
+    """What comes back of an `if` with `else` that is all of a function of Ruby."""
+    found = _ONLY_CHOICE.fullmatch(code.function.canonical_source) if code.function.language == "ruby" else None
+    if found is None:
+        return ""
+    condition = condition_in_words(found[1], own) or _plain_claim(found[1], own)
+    first, second = (_any_value(found[at], own) or _plain_claim(found[at], own) for at in (2, 3))
+    return make_sentence(f"Returns {first} when {condition}, else {second}") if condition and first and second else ""
 
 
 def _way(one: Fact, own: Collection[str]) -> str:

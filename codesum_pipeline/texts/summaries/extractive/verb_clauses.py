@@ -26,6 +26,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     grammar_words,
     verb_at,
 )
+from codesum_pipeline.texts.summaries.extractive.verbs_in_doubt import is_doubtful
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
 _ACTIONS = ("create", "destroy", "update", "show", "edit", "delete")
@@ -100,6 +101,8 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
     if verb.length > 1 or words[0] != verb.base:
         return True
     if tuple(words[:2]) in evidence.given_pairs and verb.base in (ALSO_NOUNS | MODIFIERS) - _HARDLY_MODIFIERS:
+        return False
+    if is_doubtful(verb.base, evidence):
         return False
     if verb.base in _SINGLE_ACTIONS and evidence.parameters:
         return True

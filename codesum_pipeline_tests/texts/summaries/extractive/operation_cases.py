@@ -116,7 +116,6 @@ OPERATIONS = {
     },
     "cpp": {
         "std::sort(a.begin(), a.end())": "sorts values",
-        "x = std::max(a, b)": "takes the larger of values",
         "x = std::stoi(a)": "parses a number",
         "std::swap(a, b)": "swaps values",
         "x = std::regex_replace(a, b, c)": "replaces what a regular expression matches",
@@ -199,7 +198,6 @@ OPERATIONS = {
         "const x = std.mem.eql(u8, b, c)": "compares sequences",
         "const x = try std.fmt.parseInt(u8, b, 10)": "parses a number",
         "@memcpy(b, c)": "copies memory",
-        "const x = @max(b, c)": "takes the larger of values",
     },
 }  # fmt: skip
 

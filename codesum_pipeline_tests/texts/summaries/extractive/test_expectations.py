@@ -86,10 +86,12 @@ def test_a_name_whose_value_may_have_changed_stands_for_itself():
     assert expected_in_python(*lines) == "Expects count == 3."
 
 
-def test_an_author_that_says_more_than_the_name_is_followed_by_no_expectation():
-    source = 'def test_orders(queue):\n    """Late customers are told the delay."""\n    assert queue.status == 503\n'
+def test_an_author_who_says_more_than_the_name_in_one_sentence_is_followed_by_the_expectation():
+    one = 'def test_orders(queue):\n    """Late customers are told the delay."""\n    assert queue.status == 503\n'
+    two = one.replace("the delay.", "the delay. Others are served.")
 
-    assert summary_of(source) == "Late customers are told the delay."
+    assert summary_of(one) == "Late customers are told the delay. Expects queue status == 503."
+    assert summary_of(two) == "Late customers are told the delay. Others are served."
 
 
 def test_what_asserts_for_tests_says_it_too():

@@ -119,7 +119,7 @@ def test_a_test_says_what_it_does_without_its_checks():
 @pytest.mark.parametrize(
     ("source", "summary"),
     [
-        ("def later(self, path):\n    self.client.do_ahead(path)\n", "Delegates to client do ahead."),
+        ("def later(self, path):\n    self.client.do_ahead(path)\n", "Delegates to the client (do ahead)."),
         ("def later(self, path):\n    return super().later(path)\n", "Later."),
         ("def later(self, path):\n    return ahead(path)\n", "Later."),
         ("def later(self, path):\n    if path:\n        client.do_ahead(path)\n", "Later."),

@@ -27,7 +27,7 @@ THINGS = {
     "a part of a field": ("self.config.name", "the name of its config"),
     "a part of a parameter": ("story.title", "the title of story"),
     "how many there are": ("story.rows.length", "the number of rows of story"),
-    "a constant of another class": ("FlagType.COMPASS_ITEM", 'the flag type "compass item"'),
+    "a constant of another class": ("FlagType.COMPASS_ITEM", "the flag type compass item"),
     "no call with arguments": ("story.rows(1)", ""),
     "no call that does something": ("story.save!", ""),
     "no name of other code": ("Story.rows", ""),
@@ -81,7 +81,7 @@ TEXTS = {
         "Enchants.java",
         JAVA.format("String getFlagType() { return FlagType.COMPASS_ITEM; }"),
         "Enchants.getFlagType",
-        'Returns the flag type. Returns the flag type "compass item".',
+        "Returns the flag type. Returns the flag type compass item.",
     ),
     "a choice": (
         "row.rb",
@@ -151,13 +151,13 @@ TEXTS = {
         "Cell.swift",
         "class Cell {\n    func postPress() {\n        delegate?.didPressSave()\n    }\n}\n",
         "Cell.postPress",
-        'Tells its delegate "did press save".',
+        "Tells its delegate (did press save).",
     ),
     "what is dispatched": (
         "store.ts",
         'class Store { connectTab(tab) { if (tab !== null) { Shared.events.dispatch("TAB_CONNECT", tab); } } }',
         "Store.connectTab",
-        'Connects to a tab. Dispatches "tab connect" when tab is present.',
+        "Connects to a tab. Dispatches tab connect when tab is present.",
     ),
     "what is added to": (
         "store.py",
