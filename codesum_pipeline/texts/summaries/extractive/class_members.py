@@ -9,7 +9,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_s
 from codesum_pipeline.texts.summaries.extractive.class_marks import MAX_NAMES, MAX_PARTS, list_some
 from codesum_pipeline.texts.summaries.extractive.class_words import class_words
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
-from codesum_pipeline.texts.summaries.extractive.composing import bare_name, lower_first, names_of_children
+from codesum_pipeline.texts.summaries.extractive.composing import bare_name, names_of_children
 from codesum_pipeline.texts.summaries.extractive.member_heads import methods_of, said_method, taken_by
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of
 from codesum_pipeline.texts.summaries.extractive.type_phrases import type_phrase
@@ -98,7 +98,7 @@ def members_said(class_: ClassInput, kind: str, theme: str) -> str:
     parts = [child for child in class_.children if child.level is Level.CLASS and not child.is_placeholder]
     inner = next(iter(split_sentences(parts[0].summary, limit=1)), "") if len(parts) == 1 else ""
     if inner.startswith("Holds ") and len(inner) < _MAX_INNER:
-        return make_sentence(f"Holds {_names(nested)}, which {lower_first(inner)}")
+        return make_sentence(f"Holds {_names(nested)} with {inner.removeprefix('Holds ').rstrip('.')}")
     return make_sentence(f"Holds {_names(nested)}") if nested and not theme else _methods_said(class_, kind)
 
 

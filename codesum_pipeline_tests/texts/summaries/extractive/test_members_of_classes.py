@@ -118,6 +118,11 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"language": "ruby", "parts": {"GenerateToken": ""}},
         "Holds generate token.",
     ),
+    "what its only part holds is told": (
+        "interface SignIn {\n    data class Result(val token: String)\n}",
+        {"language": "kotlin", "parts": {"Result": "Holds the text token."}},
+        "Holds result with the text token.",
+    ),
     "a migration is told once": (
         "class RenameUsersTable < ActiveRecord::Migration[7.0]\n    def change\n"
         "        rename_table :users, :profiles\n    end\nend",
