@@ -87,6 +87,7 @@ _STEPS = (
     (re.compile(r"\badd_index[ (]:(\w{1,60}), \[?:(\w{1,60})"), "indexes {1} by {2}"),
     (re.compile(rf"\b(?:add_column|add_reference){_COLUMN_OF}"), "adds {2} to {1}"),
     (re.compile(rf"\bremove_(?:column|reference){_COLUMN_OF}"), "removes {2} from {1}"),
+    (re.compile(rf"\brename_table{_COLUMN_OF}"), "renames the table {1} to {2}"),
     (re.compile(rf"\brename_column{_COLUMN_OF}"), "renames {2} of {1}"),
     (re.compile(rf"\bchange_column(?:_null|_default)?{_COLUMN_OF}"), "changes {2} of {1}"),
     (re.compile(r"\b(?:create_table|Schema::create|create table)\s?\(?[:\"'](\w{1,60})"), "creates the table {1}"),

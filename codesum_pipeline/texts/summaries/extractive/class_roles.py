@@ -10,6 +10,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     is_plural,
     noun_phrase,
     pluralize,
+    singular,
     with_a,
 )
 from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, Verb, grammar_words, verb_at
@@ -26,7 +27,7 @@ _ACCESS = frozenset(("repository", "dao"))
 _WEB = frozenset(("php", "ruby", "elixir", "c-sharp", "scala"))
 _SCREENS = frozenset(("view", "page", "screen"))
 # What such a class is about, where its own name is a verb alone.
-_OF_CONTAINER = frozenset(("create", "update", "delete", "list", "add", "remove"))
+_OF_CONTAINER = frozenset(("create", "update", "delete", "list", "add", "remove", "destroy", "show", "edit"))
 
 
 def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
@@ -92,10 +93,13 @@ def _controller(class_: ClassInput, words: Sequence[str]) -> str:
         is_sure = class_.language in _WEB and bool(own & {(verb.base,), ("invoke",), ("call",)})
         action = action_phrase(words, form="said") if is_sure else ""
         return f"answers requests to {action}" if action else ""
+    if verb and class_.language in _WEB and (action := _of_container(class_, verb, form="said")):
+        return f"answers requests to {action}"
     if words[-1] in _SCREENS:
         phrase = noun_phrase(words)
         return f"controls {phrase}" if phrase else ""
-    is_sure = class_.language in _WEB and words[-1] not in _FRAMEWORK and is_phrase(words) and is_listed(words[-1])
+    is_told = words[-1] not in (*_FRAMEWORK, *_OF_CONTAINER)
+    is_sure = class_.language in _WEB and is_told and is_phrase(words) and is_listed(words[-1])
     return f"answers requests about {many(words)}" if is_sure else ""
 
 
@@ -119,10 +123,11 @@ def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:
     return f"is {with_a(head)} that {action}" if action else ""
 
 
-def _of_container(class_: ClassInput, verb: Verb) -> str:
+def _of_container(class_: ClassInput, verb: Verb, *, form: str = "third") -> str:
     """`User.CreateCommand` creates a user."""
     around = class_.qualified_name.split(".")[1:][-2:-1]
     thing = name_words(around[0]) if around else ()
     if verb.base not in _OF_CONTAINER or not is_phrase(thing):
         return ""
-    return f"{verb.third} {many(thing) if verb.base == 'list' else noun_phrase(thing, article='a')}"
+    one = (*thing[:-1], singular(thing[-1]))
+    return f"{getattr(verb, form)} {many(one) if verb.base == 'list' else noun_phrase(one, article='a')}"

@@ -1,12 +1,19 @@
 """The statements of a class's text, in their order: what is said of it by its author, its name and its members, and
 what its own source adds where these only name things."""
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence
 from codesum_pipeline.texts.summaries.extractive.class_marks import MIGRATES, STORED, format_of_fields
+from codesum_pipeline.texts.summaries.extractive.class_members import (
+    command_name,
+    listed_constant,
+    members_said,
+    stand_in,
+)
 from codesum_pipeline.texts.summaries.extractive.class_tellings import tellings
 from codesum_pipeline.texts.summaries.extractive.class_words import class_words
 from codesum_pipeline.texts.summaries.extractive.composing import lower_first
@@ -22,6 +29,8 @@ _TOLD_BASES = class_words("told_bases")
 _GENERAL = class_words("general_words")
 # There a base is what a module uses.
 _NO_BASES = frozenset(("elixir", "go", "rust"))
+# What a framework writes before a class of its own.
+_BOILERPLATE = re.compile(r"Interaction logic for [\w. ]{1,80}$")
 _SETTINGS = tuple(f"Holds the {kind} of " for kind in {*grammar_table("settings").values()})
 
 
@@ -42,10 +51,15 @@ def only_names(opening: str, name: str) -> bool:
 def statements_of_class(class_: ClassInput, kind: str, fields: Sequence[str], said: ClassSaid) -> list[str]:
     """The sentences of its text; what only lists names gives way to what its own source says."""
     opening, clause, theme, held = said.opening, said.clause, said.theme, said.held
+    if _BOILERPLATE.match(opening):
+        opening = ""
+    if double := "" if clause.startswith("Tests ") else stand_in(class_):
+        typed = record_of_types(class_, fields)
+        return [opening or make_sentence(double), make_sentence(typed) if typed else held]
     if clause.startswith("Tests ") or (opening and not only_names(opening, class_.name)):
         return [opening or make_sentence(clause), theme, held]
-    told = tellings(class_, kind)
-    if kind == "enum":
+    told = tellings(class_, kind) or command_name(class_)
+    if kind == "enum" and (told or any(": " not in one for one in class_.fields)):
         return [opening, told or make_sentence(clause), "" if told else theme]
     if told.startswith(MIGRATES):
         return [opening, told]
@@ -55,17 +69,33 @@ def statements_of_class(class_: ClassInput, kind: str, fields: Sequence[str], sa
         told = ""
     if clause and told.partition(" ")[0] == clause.partition(" ")[0]:
         clause = ""
-    is_record = bool(held) or clause.startswith("Holds ") or told.startswith(STORED) or bool(opening and not theme)
+    if clause and telling_stems(theme) <= telling_stems(clause):
+        theme = ""
+    return _with_members(class_, kind, fields, ClassSaid(opening, clause, theme, held), told)
+
+
+def _with_members(class_: ClassInput, kind: str, fields: Sequence[str], said: ClassSaid, told: str) -> list[str]:
+    """The sentences with what the class holds: of a record first, after the headline of one method alone."""
+    opening, clause, theme, held = said.opening, said.clause, said.theme, said.held
+    is_test = theme.startswith("Test")
+    is_single = bool(theme) and "; " not in theme and not (clause or told or is_test)
+    is_record = bool(held or (is_single and fields) or (opening and not theme))
+    is_record = is_record or clause.startswith("Holds ") or told.startswith(STORED)
     typed = record_of_types(class_, fields) if is_record else ""
     base = "" if told or (clause and not clause.startswith("Holds ")) else base_phrase(class_, kind)
     if typed:
-        clause, held = _with_types(clause, typed, "" if theme else base), ""
+        held = make_sentence(typed) if is_single else ""
+        clause = clause if is_single else _with_types(clause, typed, "" if theme else base)
         theme = "" if told.startswith(STORED) else theme
         told = told or format_of_fields(class_)
     if base and theme:
         theme = f"{capitalize(base)}: {lower_first(theme)}"
+    if not typed and (is_single or not theme):
+        held = listed_constant(class_) or held
     is_base_said = bool(base) and not theme and not clause
-    return [opening, make_sentence(clause), told, make_sentence(f"Is {base}") if is_base_said else "", theme, held]
+    first = make_sentence(f"Is {base}") if is_base_said else ""
+    is_thin = not (clause or told or held or is_test) and "; " not in theme
+    return [opening, make_sentence(clause), told, first, theme, members_said(class_, kind, theme) if is_thin else held]
 
 
 def _with_types(clause: str, typed: str, base: str) -> str:

@@ -17,6 +17,7 @@ from codesum_pipeline.texts.summaries.author_texts.docstrings import (
 )
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_table
 from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
+from codesum_pipeline.texts.summaries.extractive.class_members import telling_children
 from codesum_pipeline.texts.summaries.extractive.class_statements import ClassSaid, only_names, statements_of_class
 from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
 from codesum_pipeline.texts.summaries.extractive.composing import (
@@ -85,7 +86,7 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     are_all = len(class_.fields) < MAX_FACTS
     clause = "" if opening else clause_of_class(class_)
     is_told = bool(opening) and not only_names(opening, class_.name)
-    theme = "" if is_told else theme_of(class_.children, Level.FUNCTION, Level.CLASS, own_name=class_.name)
+    theme = "" if is_told else theme_of(telling_children(class_), Level.FUNCTION, Level.CLASS, own_name=class_.name)
     held = "" if opening or theme else list_names(fields, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
     if held and kind == "enum":
         clause, held = f"{clause or 'Is one of'}: {held}", ""
@@ -132,7 +133,7 @@ def _field_name(field: str, language: str) -> str:
     """The name of a field as written: `Request *http.Request` in Go, `name: string` elsewhere."""
     name = make_printable(field).partition(":")[0].strip()
     name = name.partition(" ")[0] if has_trait(language, Trait.TYPE_FOLLOWS_NAME) else name.rpartition(" ")[2]
-    return "" if name.startswith("__") else name.strip("@$*&")
+    return "" if name.startswith("__") or name == "serialVersionUID" else name.strip("@$*&")
 
 
 _MAX_NAMES = 6

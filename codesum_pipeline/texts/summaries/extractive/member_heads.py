@@ -20,6 +20,7 @@ _GIVEN = re.compile(r"\s?(?:async |throws |rethrows |const ){0,4}(?:->|:|=>)?\s?
 _PARAMETER_MARK = re.compile(r"@\w+\s")
 _BETWEEN = re.compile(r",(?![^<]{0,80}>)")
 _HEAD_WORDS = ("fun", "func", "fn", "def", "function", "get", "set", "suspend", "override")
+_NO_RESULTS = ("error", "override", "final", "const", "noexcept")
 _MAX_HEAD_CHARS, _MAX_TAKEN = 400, 6
 _BRING_IN = grammar_words("bring_in")
 _OF_TAKEN = class_words("of_taken")
@@ -55,10 +56,12 @@ def _read(line: str, match: re.Match[str]) -> MethodHead:
     inside, after = _bracketed(line, match.end())
     before = line[: match.start()].strip()
     given = _GIVEN.match(after)
-    gives = given[1].strip(" ;") if given else ""
+    # Java says after `throws` what is raised; Swift what comes back, after an arrow.
+    is_raised = given is not None and "throws " in given[0] and "->" not in given[0]
+    gives = given[1].strip(" ;") if given and not is_raised else ""
     if not gives and before and before.split()[-1] not in _HEAD_WORDS:
         gives = before.split()[-1]
-    gives = "" if gives == "error" else gives
+    gives = "" if gives.partition(" ")[0] in _NO_RESULTS else gives
     # Go gives back several in brackets: the first one, where the others only say whether it went well.
     if gives.startswith("(") and gives.endswith(")"):
         first, _, rest = gives[1:-1].partition(",")
@@ -107,7 +110,7 @@ def said_method(method: MethodHead) -> str:
     if not rest:
         if verb.particle:
             return ""
-        taken = _taken(method) if verb.base in _OF_TAKEN else ""
+        taken = taken_by(method) if verb.base in _OF_TAKEN else ""
         return "" if verb.base in _OF_TAKEN and not taken else f"{verb.third} {taken}".strip()
     phrase = noun_phrase(thing, article="a" if verb.base in _BRING_IN else "the")
     after = noun_phrase(part, article="a") if part else ""
@@ -138,7 +141,7 @@ def _made_from(method: MethodHead) -> str:
     return f" from {join_and([*(one.one() for one in types[:2]), *(['more'] if types[2:] else [])])}"
 
 
-def _taken(method: MethodHead) -> str:
+def taken_by(method: MethodHead) -> str:
     """The only thing that a method takes, if that is no key of another."""
     if len(method.takes) != 1:
         return ""

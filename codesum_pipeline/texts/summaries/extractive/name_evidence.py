@@ -135,6 +135,13 @@ class NameEvidence:
         does_more = self.parameters or facts.calls or facts.writes or facts.raises
         return is_marked or (bool(facts.returned) and not does_more)
 
+    @property
+    def only_gets(self) -> bool:
+        """Whether it gives back what it gets from elsewhere, or what is handed in, and does nothing else."""
+        facts = self.facts
+        gets = all(one.names and name_words(one.names[-1])[:1] == ("get",) for one in facts.calls)
+        return gets and bool(facts.returned) and self.gives_value and not (facts.writes or facts.raises)
+
     @cached_property
     def may_be_boolean(self) -> bool:
         """Whether nothing contradicts that it answers yes or no."""

@@ -32,6 +32,7 @@ _FORMS = class_words("type_forms")
 _ASKING = class_words("asking_verbs")
 _MASS = grammar_words("mass") - {TEXT}
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
+_MAYBE_CALLED = re.compile(r"\((?:suspend )?\(.{0,160}\) ?(?:\?|\| ?(?:null|undefined))")
 _NOTHING = re.compile(r" ?\| ?(?:null|undefined|None)\b|\b(?:null|undefined|None) ?\| ?")
 _BEFORE = re.compile(
     r"(?:readonly|const|final|mut|struct|enum|private|dyn|out|in|unsigned|signed|@\w+) |&(?:'\w+ )?(?:mut )?|\*"
@@ -90,14 +91,20 @@ def type_phrase(written: str, depth: int = 0) -> TypePhrase | None:
     if not text or len(text) > _MAX_CHARS or depth > _DEEPEST:
         return None
     bare = _NOTHING.sub("", text)
-    is_optional = bare != text or bare.endswith("?")
+    is_optional = bare.endswith("?") or any(_is_outside(text[: found.start()]) for found in _NOTHING.finditer(text))
     bare = bare.rstrip("?!* ").strip()
     while found := _BEFORE.match(bare):
         bare = bare[found.end() :]
     if any(mark in bare for mark in _CALLED):
-        return TypePhrase("callback", "callback", is_optional)
+        # What a callback gives back may be missing, too.
+        return TypePhrase("callback", "callback", bool(_MAYBE_CALLED.fullmatch(text)))
     read = _read(bare, depth)
     return TypePhrase(read.said, read.shape, read.is_optional or is_optional) if read else None
+
+
+def _is_outside(before: str) -> bool:
+    """Whether what follows is about the whole type, and not about what a list or a callback is of."""
+    return all(before.count(opens) == before.count(closes) for opens, closes in ("<>", "()", "[]")) or "=>" in before
 
 
 def _read(bare: str, depth: int) -> TypePhrase | None:

@@ -54,7 +54,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     optional = set(_OPTIONAL_FIELD.findall(class_.own_source))
     missing = [name for name in told if name in optional or getattr(types[name], "is_optional", False)]
     are_all = len(missing) == len(told) > 1
-    phrases: list[str] = []
+    phrases: list[tuple[str, int]] = []
     # By its type the names of fields that are told together.
     alike: defaultdict[TypePhrase, list[str]] = defaultdict(list)
     basic: defaultdict[str, list[str]] = defaultdict(list)
@@ -62,26 +62,30 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
         type_, spoken = types[name], name_in_words(name, prefix).removeprefix("m ")
         mark = _MARK if name in missing and not are_all else ""
         if isinstance(type_, str):
-            phrases.append(f"{spoken}{type_}")
+            phrases.append((f"{spoken}{type_}", 1))
         elif type_ is None or type_.is_basic:
             kind = _GROUPS[type_.said] if type_ else "flag" if spoken.startswith(_ASKING) else ""
             basic[kind].append(f"{spoken}{constants.get(name, '')}{mark}")
         elif phrase := _without_name(spoken, type_, mark):
-            phrases.append(phrase)
+            phrases.append((phrase, 1))
         else:
             alike[replace(type_, is_optional=False)].append(f"{spoken}{mark}")
     if not phrases and not alike and set(basic) <= {""}:
         return ""
-    phrases += [_of_type(type_, names) for type_, names in alike.items()]
-    listed = _listed(phrases, basic, sum(map(len, basic.values())), is_whole=len(class_.fields) < _MAX_READ)
+    phrases += [(_of_type(type_, names), min(len(names), _MAX_FIELDS)) for type_, names in alike.items()]
+    is_whole = len(class_.fields) < _MAX_READ and len(told) == len(fields)
+    listed = _listed(phrases, basic, len(told), is_whole=is_whole)
     return f"{_lead(class_)} {listed}{', all optional' if are_all else ''}"
 
 
-def _listed(phrases: Sequence[str], basic: Mapping[str, Sequence[str]], count: int, *, is_whole: bool) -> str:
-    """The phrases, then the names of basic fields by their types; of many the first, and how many more there are."""
-    parts = list(phrases[:_MAX_FIELDS])
+def _listed(
+    phrases: Sequence[tuple[str, int]], basic: Mapping[str, Sequence[str]], count: int, *, is_whole: bool
+) -> str:
+    """The phrases, each of so many fields, then the names of basic fields by their types; of many the first, and how
+    many more of `count` fields there are."""
+    parts = [phrase for phrase, _ in phrases[:_MAX_FIELDS]]
     room = _MAX_FIELDS - len(parts)
-    more = len(phrases) - len(parts) + count
+    more = count - sum(number for _, number in phrases[:_MAX_FIELDS])
     for kind in _GROUPS.values():
         names = list(basic.get(kind, ()))[:room]
         room -= len(names)

@@ -52,6 +52,11 @@ _NO_ADVERBS = grammar_words("no_adverbs")
 _FORMATS = grammar_words("formats")
 _PLAIN_FORMATS = grammar_words("plain_formats")
 _GROUPS = grammar_words("groups")
+# What checks something puts what it finds into such an argument.
+_CHECKING = ("validate", "check", "verify")
+_COLLECTED = ("errors", "error", "violations", "problems", "issues", "findings", "results", "warnings", "messages")
+# What only hands on what it gets from elsewhere changes nothing, whatever its name says.
+_CHANGING = ("update", "save", "persist", "store", "change", "modify")
 _WITHOUT_OBJECT = {verb: frozenset(words.split()) for verb, words in grammar_table("without_object").items()}
 _INTO_OWNER = grammar_table("into_owner")
 
@@ -93,7 +98,7 @@ def _is_action(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> bool
     if verb.base in ("list", "count"):
         head = next((one for one, after in zip(rest, [*rest[1:], "in"], strict=False) if after in PREPOSITIONS), "")
         return is_plural(head) and bool(evidence.facts.calls or evidence.parameters)
-    if evidence.is_stored_answer:
+    if evidence.is_stored_answer or (verb.base in _CHANGING and evidence.only_gets):
         return False
     is_maker = verb.base == "initialize" and evidence.makes_owner
     if is_maker or _names_a_function(verb, rest, evidence) or (evidence.only_reads and verb.base != "get"):
@@ -237,7 +242,8 @@ def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
 def _says_how(verb: Verb, words: Sequence[str]) -> bool:
     """Whether a parameter says how or where: a word of the list, or who does what the verb says (`sort(sorter)`)."""
     is_doer = words[-1].endswith(("er", "or")) and words[-1].startswith(verb.base.rstrip("e"))
-    return words[-1] in MANNERS or is_doer
+    collects = verb.base in _CHECKING and words[-1] in _COLLECTED
+    return words[-1] in MANNERS or is_doer or collects
 
 
 def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:

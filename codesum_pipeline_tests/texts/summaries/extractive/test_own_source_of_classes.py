@@ -183,7 +183,7 @@ public class FlagCooldown extends Flag {
 }
 """, "FlagCooldown"),
         {"language": "java", "methods": ("getDescription",), "bases": ("Flag",)},
-        "Class flag cooldown.",
+        "Gets the description (a list of texts).",
     ),
     "what is bare otherwise says its base": (
         ("class JsonReply(HttpResponse):\n    pass\n", "JsonReply"),

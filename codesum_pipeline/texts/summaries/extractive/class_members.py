@@ -1,0 +1,130 @@
+"""What a class's methods, parts and constants tell of it where its name and its bases are all that is said: not those
+methods that its framework asks of every such class, nor those that a test double only stands in for."""
+
+import re
+from collections.abc import Sequence
+
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence, split_sentences
+from codesum_pipeline.texts.summaries.extractive.class_marks import MAX_NAMES, MAX_PARTS, list_some
+from codesum_pipeline.texts.summaries.extractive.class_words import class_words
+from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
+from codesum_pipeline.texts.summaries.extractive.composing import bare_name, names_of_children
+from codesum_pipeline.texts.summaries.extractive.member_heads import methods_of, said_method, taken_by
+from codesum_pipeline.texts.summaries.extractive.themes import headline_of
+from codesum_pipeline.texts.summaries.extractive.type_phrases import type_phrase
+from codesum_pipeline.texts.summaries.extractive.typed_records import join_and
+from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words, telling_stems
+from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput
+
+_FIXED = class_words("fixed_methods")
+_RUNNING = class_words("running_methods")
+_DOUBLES = class_words("test_doubles")
+_OF_INTERFACES = class_words("of_interfaces")
+_FOR_TESTS = re.compile(
+    r"(?:^|/)(?:__mocks__|mocks?|fakes?|stubs?|[\w.-]{0,40}(?:tests?|testing|fixtures?|spec))/", re.I
+)
+_FOR_DOUBLES = re.compile(r"(?:^|/)__mocks__/")
+_NOT_DONE = re.compile(r"\bnot[ -](?:yet )?implemented\b", re.I)
+
+
+def telling_children(class_: ClassInput) -> list[ChildText]:
+    """The children whose headlines say what it does, and not only what every such class has to have."""
+    return [child for child in class_.children if not _says_nothing(child, class_.name)]
+
+
+def _says_nothing(child: ChildText, owner: str) -> bool:
+    name, said = bare_name(child), telling_stems(headline_of(child))
+    is_fixed = name in _FIXED and said <= telling_stems(name)
+    is_run = name_words(name)[:1] != () and name_words(name)[0] in _RUNNING
+    only_runs = is_run and said <= telling_stems(f"{name} {owner}")
+    is_missing = _NOT_DONE.search(child.summary) is not None and " when " not in child.summary
+    return child.level is Level.FUNCTION and (is_fixed or only_runs or is_missing)
+
+
+def stand_in(class_: ClassInput) -> str:
+    """`Stands in for the real review manager.`, of a test double that its base or its place confirms."""
+    path = class_.id.partition("::")[0]
+    words = name_words(class_.name)
+    rest = [word for word in words if word not in _DOUBLES]
+    if not rest or rest[-1] == "class":
+        return ""
+    if not _DOUBLES.isdisjoint((words[0], words[-1])):
+        bases = (set(name_words(one.partition("<")[0].rpartition(".")[2])) - _OF_INTERFACES for one in class_.bases)
+        is_of_base = any(base and (base <= set(rest) or set(rest) <= base) for base in bases)
+        is_sure = is_of_base or _FOR_TESTS.search(path) is not None
+        spoken = [word for word in name_in_words(class_.name).split(" ") if word.lower() not in _DOUBLES]
+        return f"Stands in for the real {' '.join(spoken)}" if is_sure else ""
+    is_double = bool(class_.bases) and _FOR_DOUBLES.search(path) is not None
+    return f"Stands in for the real {class_.name}" if is_double else ""
+
+
+_HANDED_UP = re.compile(r"Hands \"([^\"…]{2,60})\" to the class above")
+_LISTED = re.compile(
+    r"\n {4}(?:[^=\"'\n]{0,120}[\s*$])?(\w{2,60})\s?(?::[^=\n\"']{1,60})?=\s?"
+    r"(?:&?\[|\{|\(|(?:new )?[\w.:!<>]{1,40}(?:\[\])?\s?[\[({])\s?((?:\"[^\"\n]{1,60}\"|'[^'\n]{1,60}')[^\n]{0,300})"
+)
+_TEXTS = re.compile(r"(?:^|,)\s?(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})')(?=\s?[,\])}])")
+
+
+def command_name(class_: ClassInput) -> str:
+    """`Is the command "user:list".`, of a command whose constructor hands its name to the class above."""
+    handed = (_HANDED_UP.search(child.summary) for child in class_.children if bare_name(child).startswith("__"))
+    found = next(filter(None, handed), None)
+    is_command = name_words(class_.name)[-1:] == ("command",)
+    return make_sentence(f'Is the command "{found[1]}"') if found and is_command else ""
+
+
+def listed_constant(class_: ClassInput) -> str:
+    """`Holds the fields "email" and "password".`, of a constant that is a list of texts."""
+    for name, values in _LISTED.findall(class_.own_source):
+        texts = [f'"{said}"' for pair in _TEXTS.findall(values) if (said := message_in_words("".join(pair)))]
+        if texts[1:]:
+            shown = [*texts[:MAX_NAMES], *(["more"] if texts[MAX_NAMES:] else [])]
+            return make_sentence(f"Holds the {name_in_words(name)} {join_and(shown)}")
+    return ""
+
+
+_WORD = re.compile(r"\w+")
+_SEALED = ("kotlin", "scala")
+_HEAD_CHARS, _MAX_INNER = 300, 120
+
+
+def members_said(class_: ClassInput, kind: str, theme: str) -> str:
+    """What a class has within it: its kinds, what a part of it holds, what its methods say by their heads."""
+    nested = names_of_children(class_.children, Level.CLASS)
+    if nested and not theme and _are_kinds(class_, nested):
+        return make_sentence(f"Its kind{'s are' if nested[1:] else ' is'} {_names(nested)}")
+    parts = [child for child in class_.children if child.level is Level.CLASS and not child.is_placeholder]
+    inner = next(iter(split_sentences(parts[0].summary, limit=1)), "") if len(parts) == 1 else ""
+    if inner.startswith("Holds ") and len(inner) < _MAX_INNER:
+        return make_sentence(f"Holds {_names(nested)} with {inner.removeprefix('Holds ').rstrip('.')}")
+    return make_sentence(f"Holds {_names(nested)}") if nested and not theme else _methods_said(class_, kind)
+
+
+def _names(names: Sequence[str]) -> str:
+    return list_some([*map(name_in_words, names)], MAX_NAMES)
+
+
+def _methods_said(class_: ClassInput, kind: str) -> str:
+    is_asked = kind in ("interface", "protocol", "trait")
+    known = {bare_name(child) for child in class_.children if child.level is Level.FUNCTION and headline_of(child)}
+    heads = [one for one in methods_of(class_) if is_asked or one.name not in _FIXED | known]
+    said = list(dict.fromkeys(said for one in heads if " " in (said := said_method(one))))
+    said = [one for one in said if is_asked or not one.startswith("gives ")]
+    if said:
+        return make_sentence(capitalize("; ".join(said[:MAX_PARTS])))
+    if len(heads) != 1 or not is_asked:
+        return ""
+    taken, given = taken_by(heads[0]), type_phrase(heads[0].gives) if heads[0].gives else None
+    told = f"which takes {taken}{f' and gives {given.one()}' if given else ''}"
+    return make_sentence(f"Has the method {name_in_words(heads[0].name)}, {told}") if taken else ""
+
+
+def _are_kinds(class_: ClassInput, names: Sequence[str]) -> bool:
+    """Whether all parts within extend the class, as the kinds of a sealed one do."""
+    own = re.compile(r"[:\s(,]([A-Z]\w{0,80})\b(?![.:\w])")
+    heads = [line.split("{")[0] for line in class_.own_source.split("\n")[1:]]
+    extending = [head for head in heads if class_.name in own.findall(head[:_HEAD_CHARS])]
+    found = {word for head in extending for word in _WORD.findall(head.partition(":")[0].partition("extends")[0])}
+    return class_.language in _SEALED and found.issuperset(names)
