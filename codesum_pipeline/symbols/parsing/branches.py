@@ -142,9 +142,11 @@ def _catch(node: Node, described: str) -> Iterator[Branch]:
 
 
 def _shortcut(node: Node) -> Iterator[Branch]:
-    operator = node.child(1)
-    if operator is None:
+    # Comments and marks that continue a line may stand between the parts.
+    parts = [child for child, _ in _row(node)]
+    if len(parts) < 2:
         return
+    operator = parts[1]
     name = operator.type
     if operator.is_named and operator.end_byte - operator.start_byte == 2 and operator.text:
         name = operator.text.decode("latin-1")

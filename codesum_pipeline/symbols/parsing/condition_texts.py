@@ -9,7 +9,7 @@ from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # Part of the parsers' versions: which conditions there are, and which facts hold under them.
-CONDITIONS_VERSION = "conditions/2"
+CONDITIONS_VERSION = "conditions/3"
 # A longer condition is none that a sentence could end with.
 MAX_CONDITION = 80
 _MOST_TOKENS = MAX_CONDITION + 1
