@@ -36,7 +36,7 @@ def telling_children(class_: ClassInput) -> list[ChildText]:
 def _says_nothing(child: ChildText, owner: str) -> bool:
     name, said = bare_name(child), telling_stems(headline_of(child))
     is_fixed = name in _FIXED and said <= telling_stems(name)
-    is_run = name_words(name)[:1] != () and name_words(name)[0] in _RUNNING
+    is_run = name.lower() in _RUNNING
     only_runs = is_run and said <= telling_stems(f"{name} {owner}")
     is_missing = _NOT_DONE.search(child.summary) is not None and " when " not in child.summary
     return child.level is Level.FUNCTION and (is_fixed or only_runs or is_missing)
@@ -61,10 +61,11 @@ def stand_in(class_: ClassInput) -> str:
 
 _HANDED_UP = re.compile(r"Hands \"([^\"…]{2,60})\" to the class above")
 _LISTED = re.compile(
-    r"\n {4}(?:[^=\"'\n]{0,120}[\s*$])?(\w{2,60})\s?(?::[^=\n\"']{1,60})?=\s?"
-    r"(?:&?\[|\{|\(|(?:new )?[\w.:!<>]{1,40}(?:\[\])?\s?[\[({])\s?((?:\"[^\"\n]{1,60}\"|'[^'\n]{1,60}')[^\n]{0,300})"
+    r"\n {4}(?:[^=:(\"'\n]{0,120}[\s*$])?(\w{2,60})\s?(?::[^=\n\"']{1,60})?=\s?"
+    r"(?:&?\[|\{|(?:listOf|setOf|arrayOf|List|Set|Seq|(?:List|Set)\.of|Arrays\.asList|array)\(|new String\[\] ?\{)"
+    r"\s?([\"'][^\n\])}]{1,300})"
 )
-_TEXTS = re.compile(r"(?:^|,)\s?(?:\"([^\"\n]{1,60})\"|'([^'\n]{1,60})')(?=\s?[,\])}])")
+_TEXTS = re.compile(r"(?:^|,)\s?(?:\"(\w[^\"\n]{0,60})\"|'(\w[^'\n]{0,60})')(?=\s?(?:,|$))")
 
 
 def command_name(class_: ClassInput) -> str:
@@ -80,7 +81,8 @@ def listed_constant(class_: ClassInput) -> str:
     for name, values in _LISTED.findall(class_.own_source):
         texts = [f'"{said}"' for pair in _TEXTS.findall(values) if (said := message_in_words("".join(pair)))]
         if texts[1:]:
-            shown = [*texts[:MAX_NAMES], *(["more"] if texts[MAX_NAMES:] else [])]
+            is_cut = len(texts) <= values.count(",") or bool(texts[MAX_NAMES:])
+            shown = [*texts[:MAX_NAMES], *(["more"] if is_cut else [])]
             return make_sentence(f"Holds the {name_in_words(name)} {join_and(shown)}")
     return ""
 

@@ -31,7 +31,6 @@ _VALUE = re.compile(
     r"|new ([A-Z]\w{1,60})\()"
 )
 _NO_FIELDS = ("def ", "fun ", "func ", "function ", "@", "return ", "public function", "if ", "for ")
-_ASKING = ("is ", "has ", "should ", "can ")
 _IS_CONSTANT = re.compile(r"\b(?:const|final|readonly|val|static let)\b")
 _MAX_VALUE_CHARS = 40
 _MARK = " (optional)"
@@ -64,7 +63,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
         if isinstance(type_, str):
             phrases.append((f"{spoken}{type_}", 1))
         elif type_ is None or type_.is_basic:
-            kind = _GROUPS[type_.said] if type_ else "flag" if spoken.startswith(_ASKING) else ""
+            kind = _GROUPS[type_.said] if type_ else ""
             basic[kind].append(f"{spoken}{constants.get(name, '')}{mark}")
         elif phrase := _without_name(spoken, type_, mark):
             phrases.append((phrase, 1))
