@@ -124,7 +124,7 @@ def test_another_layout_asks_the_same_conditions() -> None:
         ("python", "def f(a):\n    return a and g(a)\n", "def f(a):\n    return a \\\n        and g(a)\n"),
         ("python", "def f(a):\n    return a and g(a)\n", "def f(a):\n    return (a  # Why.\n        and g(a))\n"),
         ("javascript", "function f(a) { return a && g(a) }", "function f(a) { return a // why\n && /* so */ g(a) }"),
-        ("java", "class A { int f(int a) { return a > 1 && g(a); } }", "class A { int f(int a) { return a > 1 /* w */ && g(a); } }"),
+        ("java", "class A { int f(int a) { return a > 1 && g(a); } }", "class A { int f(int a) { return a > 1\n&& g(a); } }"),
         ("go", "func f(a bool) bool { return a && g(a) }", "func f(a bool) bool { return a /* why */ && g(a) }"),
         ("ruby", "def f(a)\n  a && g(a)\nend\n", "def f(a)\n  a && # why\n    g(a)\nend\n"),
     ],
