@@ -57,6 +57,8 @@ SHORT_TEXTS = {
     "search/retrieval/hits.py _QUOTED": 8000,
     "foundation/settings/channel_settings.py _MAILBOX": 1000,
     "source/files/path_rules.py _TEST_FOLDER": 4000,
+    "symbols/parsing/condition_texts.py _CLASS": 80,
+    "symbols/parsing/condition_texts.py text": 80,
     "source/files/path_rules.py _TEST_LIBRARY": 4000,
     "texts/summaries/author_texts/plain_sentences.py _LAST_WORD": 16,
     "texts/summaries/author_texts/plain_sentences.py _OPEN_BRACKET": 600,

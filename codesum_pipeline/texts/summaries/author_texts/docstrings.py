@@ -276,7 +276,7 @@ _OF_IMPORTS = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{2}|[^\x00-\u024f]{2}")
 # Prose in scripts without blanks has no such signs.
-_NAME_ALONE = re.compile(r"[\w.:#/\\-]*[_.:#/\\\d]\w[\w.:#/\\-]*\.?")
+_NAME_ALONE = re.compile(r"(?=[\w.:#/\\-]*?[_.:#/\\\d]\w)[\w.:#/\\-]++")
 _CODE_LIKE = re.compile(r"^[\w.]+\s*\(.*\)\s*(?:->.*)?$|[=;{}]\s*$")
 # Sentences that point elsewhere, or that a list or a formula should have ended.
 _LEANS = re.compile(

@@ -48,7 +48,9 @@ def _values(class_: ClassInput, named: Sequence[str]) -> tuple[list[str], bool]:
     names = [found[1] for text in class_.fields if (found := _FIELD.match(text)) and not _is_called(text)]
     read = [_thing(name, named) for name in names if not name.isupper() or len(name) < _LEAST * 2]
     told = list(dict.fromkeys(filter(None, read)))
-    return told, len(told) <= _MOST and len(told) == len(class_.fields)
+    # The alternatives of a type may each have a field of the same name.
+    distinct = {found[1] if (found := _FIELD.match(text)) else text for text in class_.fields}
+    return told, len(told) <= _MOST and len(told) == len(distinct)
 
 
 def _is_called(text: str) -> bool:

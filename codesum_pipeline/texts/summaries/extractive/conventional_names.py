@@ -41,8 +41,16 @@ def conventional_clause(evidence: NameEvidence) -> str:
     if meaning.startswith("reports whether ") and evidence.makes_other:
         return ""
     if not meaning:
-        return _action(language, evidence) or _migration(language, evidence)
+        return _action(language, evidence) or _migration(language, evidence) or _handled_event(evidence)
     return _filled(meaning, evidence)
+
+
+def _handled_event(evidence: NameEvidence) -> str:
+    """`closeEvent(QCloseEvent*)` is called with the event that it is named after."""
+    words = name_words(evidence.function.name)
+    taken = name_words((evidence.parameters[0].type or "").strip("*& ")) if evidence.parameters else ()
+    is_named = words[-1:] == ("event",) and len(words) > 1 and taken[-len(words) :] == words
+    return f"handles {noun_phrase(words)}" if is_named else ""
 
 
 def _is_made(evidence: NameEvidence) -> bool:

@@ -1,5 +1,6 @@
 """The texts of classes, files and folders: their authors' words or their names in words, then what they hold."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -71,6 +72,8 @@ _MAX_FIELDS = 10
 # The word for the kind is among the first words: `pub(crate) enum Mode`, `type Row struct`.
 _HEAD_WORDS = 6
 _KINDS = word_table("kinds")
+# What a function type takes is nothing that it holds: `type Listener = (meta: { key: Key }) => void`.
+_FUNCTION_TYPE = re.compile(r"^(?:export |declare )*type \w{1,80}(?:<[^=]{0,80}>)? = \(")
 
 
 def write_class(class_: ClassInput) -> ExtractiveText:
@@ -80,7 +83,8 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     kind = _kind(class_)
     # What an enumeration holds beside its values is declared with a type.
     values = [one for one in class_.fields if ": " not in one] if kind == "enum" else []
-    fields = list(filter(None, (_field_name(one, class_.language) for one in values or class_.fields)))
+    declared = () if _FUNCTION_TYPE.search(class_.signature) else values or class_.fields
+    fields = list(dict.fromkeys(filter(None, (_field_name(one, class_.language) for one in declared))))
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
     are_all = len(class_.fields) < MAX_FACTS

@@ -30,7 +30,7 @@ _ALWAYS = frozenset(("true", "false", "True", "False", "[]", "{}", '""', "''", "
 _ALWAYS_SAID = {text: said for text, said in _EMPTY.items() if said != "nothing"} | {"True": "true", "False": "false"}
 _LITERALS = (Form.TRUTH, Form.NOTHING, Form.LIST, Form.MAPPING, Form.TEXT)
 # What is returned where an error is caught stands under no condition.
-_CAUGHT = re.compile(r"\s*\}?\s*(?:catch|except|rescue)\b")
+_CAUGHT = re.compile(r"^\s*+\}?+\s*+(?:catch|except|rescue)\b")
 _OF_OBJECT = re.compile(r"\b(?:this|self)\.|@(?=\w)")
 _OF_ERRORS = re.compile(r"\b(?:err|error|ok|e)\b")
 _TERNARY = re.compile(r"([^?]{1,80}(?:\?\.[^?]{1,60}){0,2}\??) \? ([^?]{1,80}?) : ([^?:]{1,80})")
@@ -39,7 +39,7 @@ _IF_ELSE = re.compile(
     r"if \(?([^{}()]{1,80}(?:\(\))?)\)? (?:\{ )?([^{}]{1,60}?)(?: \})? else (?:\{ )?([^{}]{1,60}?)(?: \})?"
 )
 _ONLY_CHOICE = re.compile(
-    r"\s*def [^\n]{1,80}\n\s*if ([^\n]{1,80})\n\s*([^\n]{1,60})\n\s*else\n\s*([^\n]{1,60})\n\s*end\n\s*end\s*"
+    r"^ *+def [^\n]{1,80}\n *+if ([^\n]{1,80})\n *+([^\n]{1,60})\n *+else\n *+([^\n]{1,60})\n *+end\n *+end"
 )
 _DEFAULT = re.compile(r"((?:[^?|:]|\?\.){1,80}) (?:\?\?|\?:|\|\||or) ((?:[^?|:]|\?\.|::){1,80})")
 _TEMPLATES = re.compile(r"(?:f|rf|fr|\$|s)?(?P<quote>[\"'`]).{3,90}(?P=quote)", re.S)

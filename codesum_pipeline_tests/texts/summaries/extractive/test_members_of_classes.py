@@ -170,3 +170,23 @@ def test_only_the_whole_of_a_type_may_be_missing(written: str, is_optional: bool
 
     assert found is not None
     assert found.is_optional is is_optional
+
+
+def test_what_holds_only_what_is_within_says_what_the_innermost_holds() -> None:
+    told = summary("module Forms\nend", language="ruby", parts={"Budget": "Holds events with an amount."})
+
+    assert told == "Holds events with an amount."
+
+
+def test_a_function_type_holds_nothing_of_what_it_takes() -> None:
+    head = "type Listener = (meta: Readonly<{ key: Key; size: Size }>, done: Done) => void"
+
+    assert summary(head, language="typescript", fields=("key: Key", "size: Size")) == "Type listener."
+
+
+def test_alternatives_with_a_field_of_the_same_name_hold_it_once() -> None:
+    fields = ('action: "None"', 'action: "Copy"', "items: Set<string>")
+
+    told = summary("type Board = { action: string } | { items: Set }", language="typescript", fields=fields)
+
+    assert "more" not in told
