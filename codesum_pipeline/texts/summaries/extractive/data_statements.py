@@ -20,8 +20,7 @@ from codesum_pipeline.texts.summaries.extractive.words import list_first, make_f
 
 # Longer ones are read by their keys alone; YAML is read at some 100,000 characters a second.
 _LONGEST, _LONGEST_YAML = 400_000, 20_000
-_MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_VALUE, _MAX_SENTENCE = 6, 60, 3, 60, 120
-_MAX_COMMENT = 600
+_MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_VALUE, _MAX_SENTENCE, _MAX_COMMENT = 6, 60, 3, 60, 120, 600
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml", "manifest.json"))
 _TELLING_KEYS = ("description", "name", "title", "label", "id")
 _MOST_TEXTS = 5000

@@ -30,9 +30,9 @@ _FIELD = re.compile(
 _COMPONENT = re.compile(r"<([a-z][a-z0-9]{1,20}-[a-z0-9-]{2,40}|[A-Z][a-zA-Z0-9]{2,40})\b")
 # Two texts, of which the page shows one.
 _GLUED = re.compile(r"\w…\w")
-# What only a template has, and what only a whole page has.
+# What only a template of a component has, and what only a whole page has.
 _BINDING = re.compile(
-    r"\{\{|\{%|<%|\s\*ng[A-Z]|^\s{0,80}@(?:if|for|switch) \(|\s[\[(][a-zA-Z.]{1,40}[\])]=|\s(?:v-|:|@)[a-z-]{2,30}=",
+    r"\s\*ng[A-Z]|^\s{0,80}@(?:if|for|switch) \(|\s[\[(][a-zA-Z.]{1,40}[\])]=|\s(?:v-|:|@)[a-z-]{2,30}=",
     re.M,
 )
 _WHOLE = re.compile(r"<(?:!doctype|html|head|body|title|h1)\b", re.I)

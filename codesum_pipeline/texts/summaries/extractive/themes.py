@@ -49,7 +49,8 @@ _COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Get
 _OF_ANY = re.compile(
     r"Reports whether .{1,60} equals another|Sets (?:its |the |an? )?[\w-]{1,30}(?: [\w-]{1,20})?$|Is an? [\w-]+$"
     # What comes from one parameter or one step.
-    r"|(?:Updates|Moves|Applies|Determines) an? \w+$|.{1,80} (?:when|unless) \w+$"
+    r"|(?:Updates|Moves|Applies|Determines) an? (?:date|time|value|amount|name|number|size|state|text|index|folder)$"
+    r"|(?!Tests ).{1,80} (?:when|unless) \w+(?<!ed|ng|en|le|ty|ul|ve|ll|ne|nt)$"
     r"|Text of |(?:Removes duplicates|Filters values|Splits text|Joins (?:lines|texts)|Maps values|Sorts values"
     r"|Folds \w+ into|Checks whether any|Lays out elements|Keeps state between renders)\b"
 )
