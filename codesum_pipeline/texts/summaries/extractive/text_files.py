@@ -120,7 +120,7 @@ _LEGAL = re.compile(
 )
 _MODE_LINE = re.compile(r"-\*-[^*]{0,80}-\*-")
 # What no comment says: rules of styles, placeholders, settings.
-_CODE = re.compile(r"[{}]|<<|\[\*|\w = \w|^<\w|</\w|: \$|[^.:]:\.?$|\bsee\.?$|^\w+\.\w{2,4}\.?$")
+_CODE = re.compile(r"[{}]|<<|\[\*|\w\"? = \"?\w|^<\w|</\w|: \$|[^.:]:\.?$|\bsee\.?$|^\w+\.\w{2,4}\.?$")
 # A signature, with which a documentation of Julia begins.
 _SIGNATURE = re.compile(r"[\w.!]+\([^()]*\)\W*")
 _TAG = re.compile(r"^[@\\](?:title|fileoverview|overview|brief|file|module|package|summary|desc|description)\s*", re.I)
