@@ -25,7 +25,7 @@ _FOR_TESTS = re.compile(
     r"(?:^|/)(?:__mocks__|mocks?|fakes?|stubs?|[\w.-]{0,40}(?:tests?|testing|fixtures?|spec))/", re.I
 )
 _FOR_DOUBLES = re.compile(r"(?:^|/)__mocks__/")
-_NOT_DONE = re.compile(r"\bnot[ -](?:yet )?implemented\b", re.I)
+_NOT_DONE = re.compile(r"\bnot[ -](?:yet )?(?:implemented|supported exception)\b", re.I)
 
 
 def telling_children(class_: ClassInput) -> list[ChildText]:
@@ -112,7 +112,8 @@ def _names(names: Sequence[str]) -> str:
 
 def _methods_said(class_: ClassInput, kind: str) -> str:
     is_asked = kind in ("interface", "protocol", "trait")
-    known = {bare_name(child) for child in class_.children if child.level is Level.FUNCTION and headline_of(child)}
+    functions = [child for child in class_.children if child.level is Level.FUNCTION]
+    known = {bare_name(one) for one in functions if headline_of(one) or _says_nothing(one, class_.name)}
     heads = [one for one in methods_of(class_) if is_asked or one.name not in _FIXED | known]
     said = list(dict.fromkeys(said for one in heads if " " in (said := said_method(one))))
     said = [one for one in said if is_asked or not one.startswith("gives ")]

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from codesum_pipeline.foundation.data_model.printable import count_noun
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
+from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, split_sentences
 from codesum_pipeline.texts.summaries.extractive.translated_texts import (
     language_of_path,
     list_quoted,
@@ -20,7 +20,7 @@ from codesum_pipeline.texts.summaries.extractive.words import list_first, make_f
 
 # Longer ones are read by their keys alone; YAML is read at some 100,000 characters a second.
 _LONGEST, _LONGEST_YAML = 400_000, 20_000
-_MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_VALUE, _MAX_SENTENCE = 6, 60, 3, 60, 120
+_MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_VALUE, _MAX_SENTENCE, _MAX_COMMENT = 6, 60, 3, 60, 120, 600
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml", "manifest.json"))
 _TELLING_KEYS = ("description", "name", "title", "label", "id")
 _MOST_TEXTS = 5000
@@ -93,9 +93,10 @@ def _asset(path: str, content: Mapping[str, Any]) -> str:
     if not kind or "/Contents" not in path:
         return "Folder of an asset catalogue" if path.endswith(".xcassets/Contents.json") else ""
     images = [one for one in _list(content.get("images")) if isinstance(one, dict)]
-    files = [text for one in images if (text := _text(one.get("filename")))]
+    filed = [one for one in images if _text(one.get("filename"))]
+    files = [_text(one["filename"]) for one in filed]
     held = f" of {list_first(files, 3)}" if files else f" of {count_noun(len(images), 'size')}" if images else ""
-    sizes = dict.fromkeys(text for one in images if (text := _text(one.get("scale"))))
+    sizes = dict.fromkeys(text for one in filed if (text := _text(one.get("scale"))))
     scaled = f" for the scales {list_first(sizes, 4)}" if files and len(sizes) > 1 else ""
     return f'{kind} "{make_printable(name)}"{held}{scaled}'
 
@@ -206,10 +207,14 @@ def _of_list(content: Sequence[Any]) -> str:
 
 def _shape(content: Mapping[str, Any]) -> str:
     """The keys with what is below them: a short value, the first keys, or how many entries."""
+    # `"//"` is the key of a comment, `"/users"` of a path.
     pairs = [(key, value) for key, value in content.items() if _key(key)[:1].isalnum() or _key(key)[:1] in "._@/"]
-    pairs = pairs[:_MOST_KEYS]
+    pairs = [pair for pair in pairs if not _key(pair[0]).startswith("//")][:_MOST_KEYS]
     parts = [_described(_key(key), value) for key, value in pairs]
-    return f"Holds {list_first(parts, _MAX_KEYS)}" if parts != [_key(key) for key, _ in pairs] else ""
+    comments = " ".join(value for key, value in content.items() if str(key)[:2] == "//" and isinstance(value, str))
+    about = next(iter(split_sentences(make_printable(comments[:_MAX_COMMENT]), limit=1)), "")
+    lead = f"{about.rstrip('.')}. " if about.endswith(".") else ""
+    return f"{lead}Holds {list_first(parts, _MAX_KEYS)}" if parts != [_key(key) for key, _ in pairs] else ""
 
 
 def _described(key: str, value: object) -> str:

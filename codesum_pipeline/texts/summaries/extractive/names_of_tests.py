@@ -33,6 +33,8 @@ _SUBJECTS = frozenset(("it", "they", "we", "there"))
 _ACTED_ON = frozenset(
     ("updates", "commits", "builds", "uploads", "downloads", "edits", "visits", "imports", "installs")
 )
+# Verbs that say in tests more often how a thing is: `DuplicateReferenceNumberTest`.
+_ADJECTIVES = frozenset(("duplicate", "corrupt", "live", "double", "dry", "secret", "present", "free", "perfect"))
 _CASES = frozenset(("with", "without", "at", "on", "in", "during", "under", "outside", "inside", "for", "from"))
 _LIFECYCLE = {
     "setup": "sets up the test", "set up": "sets up the test", "teardown": "cleans up after the test",
@@ -84,7 +86,12 @@ def test_clause(function: FunctionInput) -> str:
         return lifecycle
     spoken = [word_in_full(word) for word in words]
     claim = _claim(words, spoken)
-    is_noun = words[0] in IN_DOUBT and words[1:] and claim.startswith("tests ") and not is_called(words[0], function)
+    is_noun = (
+        words[0] in IN_DOUBT | _ADJECTIVES
+        and words[1:]
+        and claim.startswith("tests ")
+        and not is_called(words[0], function)
+    )
     return f"tests {' '.join(spoken)}" if is_noun and not claim.startswith("tests that ") else claim
 
 

@@ -30,6 +30,12 @@ _FIELD = re.compile(
 _COMPONENT = re.compile(r"<([a-z][a-z0-9]{1,20}-[a-z0-9-]{2,40}|[A-Z][a-zA-Z0-9]{2,40})\b")
 # Two texts, of which the page shows one.
 _GLUED = re.compile(r"\w…\w")
+# What only a template of a component has, and what only a whole page has.
+_BINDING = re.compile(
+    r"\s\*ng[A-Z]|^\s{0,80}@(?:if|for|switch) \(|\s[\[(][a-zA-Z.]{1,40}[\])]=|\s(?:v-|:|@)[a-z-]{2,30}=",
+    re.M,
+)
+_WHOLE = re.compile(r"<(?:!doctype|html|head|body|title|h1)\b", re.I)
 _HEADINGS = ("title", "h1", "h2", "h3", "h4", "h5", "h6", "legend")
 _SAID = ("p", "li", "strong", "span", "a", "td", "option", "summary")
 
@@ -46,6 +52,8 @@ def page_statement(kind: str, text: str) -> str:
     for tag, said in _PIECE.findall(shown):
         if words := _worded(said):
             pieces.setdefault(tag.lower(), []).append(words)
+    if kind == "Page" and _BINDING.search(head) and not _WHOLE.search(head):
+        kind = "Template"
     titles = [words for tag in _HEADINGS for words in pieces.get(tag, ())]
     said = (
         [f'"{words}"' for tag in _SAID for words in pieces.get(tag, ())]
@@ -64,7 +72,8 @@ def page_statement(kind: str, text: str) -> str:
     if not told and not titles:
         components = [name_in_words(name) for name in dict.fromkeys(_COMPONENT.findall(shown))]
         told = f"shows {list_first(components, _MAX_SHOWN)}" if components else ""
-    title = f' "{titles[0]}"' if titles else ""
+    is_titled = "title" in pieces or "h1" in pieces
+    title = f'{"" if is_titled or kind != "Template" else " with"} "{titles[0]}"' if titles else ""
     return f"{kind}{title}{f': {told}' if told else ''}" if title or told else ""
 
 

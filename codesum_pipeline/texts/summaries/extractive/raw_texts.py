@@ -8,7 +8,7 @@ from codesum_pipeline.texts.summaries.extractive.page_statements import page_sta
 from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words
 from codesum_pipeline.texts.summaries.extractive.xml_statements import xml_statement
 
-_MAX_CHARS, _MAX_SHOWN, _MAX_LINE, _MAX_LINES = 60_000, 6, 80, 4
+_MAX_CHARS, _MAX_SHOWN, _MAX_LINE, _MAX_LINES, _MOST_LINES = 60_000, 6, 80, 4, 400
 # The name of a text in an archive, and all of it where that is one word.
 _ARCHIVED = re.compile(r"^-- ([\w./-]{1,80}) --$(?:\n([\w.-]{3,60})\n(?=--|\n))?", re.M)
 _RC_FACT = re.compile(r"^# (PROVIDE|Provides|REQUIRE|Short-Description): {0,20}([\w ./-]{1,120})$", re.M)
@@ -19,6 +19,9 @@ _FILLED = re.compile(
     r"\{\{-?\s{0,9}(?:(?:if|with|range|else if|#if|#each|#unless|end)\s{1,9})?"
     r"\.?([A-Za-z]\w{1,40})[\w.]{0,80}\s{0,9}(?:-?\}\}|\|)"
 )
+# What steers a template: its conditions, loops and blocks.
+_STEERING = re.compile(r"(?:\{\{[-~]?|\{%-?)\s{0,9}(?:([#^])|(/)|(if|unless|range|with|for|define|block)\b|(end))")
+_FIELD_OF_HEADING = re.compile(r"(?<=# )[`_*]{0,3}\{\{[^{}\n]{0,80}\}\}[`_*: -]{0,9}")
 _XML = re.compile(r"\ufeff?\s{0,80}<[\w:]{1,60}\s[^<>]{0,400}?\b(?:xmlns|Sdk)\b")
 _HTML = re.compile(r"<(?:!doctype html|html|body|div|form|p|a|h1|span)\b", re.I)
 _TAG_LINE = re.compile(r"\s{0,80}(?:<[!?/]?[a-zA-Z]|\{\{|\{%)")
@@ -79,6 +82,35 @@ def _filled(kind: str, text: str) -> str:
 def is_raw(line: str) -> bool:
     """Whether a line is of a language for machines, which no text repeats."""
     return bool(_RAW.search(line))
+
+
+def is_code(text: str) -> bool:
+    """Whether most lines of a text end as those of code do, or the first one includes code."""
+    lines = [line for line in without_template_code(text).splitlines()[:_MOST_LINES] if line.strip()]
+    lines = [line for line in lines if not line.startswith("//")]
+    ended = sum(line.rstrip().endswith((";", "{", "}")) for line in lines)
+    return ended * 2 > len(lines) or "".join(lines[:1]).startswith(("#include <", '#include "'))
+
+
+def without_template_code(text: str) -> str:
+    """The prose of a template: the lines that fill in nothing and stand under no condition."""
+    lines = text[:_MAX_CHARS].splitlines()
+    if not any("`" not in line and _STEERING.search(line) for line in lines):
+        return text
+    kept: list[str] = []
+    opened: list[bool] = []
+    conditions = 0
+    for line in lines:
+        before = conditions
+        for mark, closing, word, end in _STEERING.findall(line):
+            if mark or word:
+                opened.append(word not in ("define", "block"))
+                conditions += opened[-1]
+            elif opened and (closing or end):
+                conditions -= opened.pop()
+        line = _FIELD_OF_HEADING.sub("", line)
+        kept.append("" if before or conditions or _TEMPLATE_CODE.search(line) else line)
+    return "\n".join(kept)
 
 
 def is_of_records(text: str) -> bool:

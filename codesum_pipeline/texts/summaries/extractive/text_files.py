@@ -31,7 +31,13 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
 from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement, read_json
 from codesum_pipeline.texts.summaries.extractive.line_statements import line_statement
 from codesum_pipeline.texts.summaries.extractive.page_statements import page_statement
-from codesum_pipeline.texts.summaries.extractive.raw_texts import is_of_records, raw_statement, told_by_lines
+from codesum_pipeline.texts.summaries.extractive.raw_texts import (
+    is_code,
+    is_of_records,
+    raw_statement,
+    told_by_lines,
+    without_template_code,
+)
 from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
 from codesum_pipeline.texts.summaries.extractive.words import (
     BODY,
@@ -94,7 +100,7 @@ def _json(text: str) -> list[str]:
     except (ValueError, RecursionError):
         found = _JSON_KEY.findall(text)
         return [key for margin, key in found if margin == min(found)[0]]
-    return [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []
+    return [key for key in value if isinstance(key, str) and key[:2] != "//"] if isinstance(value, dict) else []
 
 
 _COMMENT_LINES = 80
@@ -114,7 +120,7 @@ _LEGAL = re.compile(
 )
 _MODE_LINE = re.compile(r"-\*-[^*]{0,80}-\*-")
 # What no comment says: rules of styles, placeholders, settings.
-_CODE = re.compile(r"[{}]|<<|\[\*|\w = \w|^</?\w|: \$|[^.:]:\.?$|\bsee\.?$|^\w+\.\w{2,4}\.?$")
+_CODE = re.compile(r"[{}]|<<|\[\*|\w\"? = \"?\w|^<\w|</\w|: \$|[^.:]:\.?$|\bsee\.?$|^\w+\.\w{2,4}\.?$")
 # A signature, with which a documentation of Julia begins.
 _SIGNATURE = re.compile(r"[\w.!]+\([^()]*\)\W*")
 _TAG = re.compile(r"^[@\\](?:title|fileoverview|overview|brief|file|module|package|summary|desc|description)\s*", re.I)
@@ -212,7 +218,8 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
 def is_prose(file: TextFileInput) -> bool:
     """Whether a text file is written for readers, as a README is."""
     language = file.language.lower()
-    if _ending(file) in _KINDS_OF_FILES:
+    is_known = _ending(file) in _KINDS_OF_FILES
+    if is_known or (language == "text" and _ending(file) not in _PROSE_ENDINGS and is_code(file.text)):
         return False
     return language in _PROSE_KINDS or (language in ("", "unknown") and _ending(file) in _PROSE_ENDINGS)
 
@@ -222,7 +229,7 @@ def _ending(file: TextFileInput) -> str:
 
 
 def _prose(file: TextFileInput, known: str) -> ExtractiveText:
-    prose = read_prose(file.text)
+    prose = read_prose(without_template_code(file.text))
     lead = _telling_opening(file, prose)
     items = [clip_text(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
     told = [one for one in prose.headings if one.lower() not in _USUAL_SECTIONS and not _CODE.search(one)]
@@ -312,21 +319,18 @@ def _rows(text: str) -> str:
 # Their comments say which part of a list follows.
 _LISTS = (".gitignore", ".dockerignore")
 _DATA_KINDS = {
-    "json": "json",
-    "jsonc": "json",
-    "toml": "toml",
-    "lock": "toml",
-    "yaml": "yaml",
-    "yml": "yaml",
-    "cff": "yaml",
-}
+    "json": "json", "jsonc": "json", "toml": "toml", "lock": "toml", "yaml": "yaml", "yml": "yaml", "cff": "yaml",
+}  # fmt: skip
 
 
 def _settings(file: TextFileInput, known: str) -> ExtractiveText:
     keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
     comment = leading_comment(file.text, file.language)
     told = data_statement(file.id, file.text, _DATA_KINDS.get(_ending(file)) or _DATA_KINDS.get(file.language, "lines"))
-    listed = make_fact("Top-level keys:", list_first([clip_text(key, 40) for key in keys if key[0] != "$"], _MAX_SHOWN))
+    listed = make_fact(
+        "Top-level keys:",
+        list_first([clip_text(key, 40) for key in keys if key[0] != "$"], _MAX_SHOWN),
+    )
     known = "" if told.startswith(known) or told.startswith(("Workflow ", "Action of ")) else known
     statements = [known, *comment[:1], told or listed]
     return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment)

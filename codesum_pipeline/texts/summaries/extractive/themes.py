@@ -35,6 +35,7 @@ _DETAILS = (
     "Mentions ", "Changes its ", "Sets its ", "Raises ", "Returns ", "Prints", "Sleeps", "Reads the clock",
     "Draws random", "True when ", "Computes ", "Yields ", "Constructor of ", "Destructor of ", "Operator ",
     "Is one of", "Tests: ", "Reads its ", "Runs the program", "Delegates to ", "Errors: ", "Says: ",
+    "Always returns ", "Ends the process",
 )  # fmt: skip
 # How texts of files and folders begin that tell one detail of what their folder holds.
 _FILE_DETAILS = (
@@ -47,6 +48,9 @@ _COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Get
 # What tells one code from no other: it is no theme.
 _OF_ANY = re.compile(
     r"Reports whether .{1,60} equals another|Sets (?:its |the |an? )?[\w-]{1,30}(?: [\w-]{1,20})?$|Is an? [\w-]+$"
+    # What comes from one parameter or one step.
+    r"|(?:Updates|Moves|Applies|Determines) an? (?:date|time|value|amount|name|number|size|state|text|index|folder)$"
+    r"|(?!Tests ).{1,80} (?:when|unless) \w+(?<!ed|ng|en|le|ty|ul|ve|ll|ne|nt)$"
     r"|Text of |(?:Removes duplicates|Filters values|Splits text|Joins (?:lines|texts)|Maps values|Sorts values"
     r"|Folds \w+ into|Checks whether any|Lays out elements|Keeps state between renders)\b"
 )
@@ -60,6 +64,8 @@ _OF_WORDS = " that names "
 _MAX_HEADLINES = 3
 # Of more functions than these so many must say what they do: one in four.
 _FEW, _LEAST_SHARE = 6, 4
+# What follows the first sentence of a function that does not do it, or that is the data of a test.
+_NOT_DONE = re.compile(r"\. (?:(?:Always )?[Rr]aises (?:a )?(?:not supported|not implemented)|Gives the cases )", re.I)
 # A longer lead before a colon is no name.
 _NAME_WORDS = 4
 _MAX_CHARS = 120
@@ -69,6 +75,8 @@ def headline_of(child: ChildText) -> str:
     """The first sentence of a child's text, without the mark at its end; "" where it only spells the name or says a
     detail. Of what is itself about several things it is the first."""
     if child.is_placeholder or child.name.endswith(_STYLES):
+        return ""
+    if child.level is Level.FUNCTION and _NOT_DONE.search(child.summary):
         return ""
     whole = next(iter(split_sentences(make_printable(child.summary), limit=1)), "").rstrip(".")
     first, several, _ = whole.partition("; ")

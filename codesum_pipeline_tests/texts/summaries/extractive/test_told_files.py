@@ -23,6 +23,19 @@ POD = "package Till::Coin;\n\n=head1 NAME\n\nTill::Coin - counts the coins of a 
 TEXTS = {
     "an image set": ("A.xcassets/coin.imageset/Contents.json", IMAGES, "json",
                      'Image set "coin" of a.png, b.png for the scales 1x, 2x.'),
+    "an image set of which one size has a file": (
+        "A.xcassets/sun.imageset/Contents.json", '{"images": [{"filename": "a.png", "scale": "1x"}, {"scale": "2x"}]}',
+        "json", 'Image set "sun" of a.png.'),
+    "comments under keys": ("a/till.json", '{"//": "Only for the till. It", "//2": "stays.", "open": true}', "json",
+                            "Only for the till. Holds open true."),
+    "code of an unknown language": ("a/sun.metal", "#include <metal_stdlib>\n\nfloat ray(float ray) {\nray;\n}\n",
+                                    "text", "File that names ray."),
+    "the prose of a template": (
+        "a/till.md", "# {{name}} - Till\n\nThe till counts {{what}}.\n\nIt opens at eight in the morning.\n{{#if x}}\n"
+        "It stays closed on Sundays and holidays.\n{{/if}}\n", "markdown", "Till: It opens at eight in the morning."),
+    "a template of a component": (
+        "a/color.component.html", '<legend>Quick colors:</legend><input [value]="x"/>', "html",
+        'Template with "Quick colors".'),
     "messages of an extension": ("src/_locales/de/messages.json", '{"save": {"message": "Speichern"}}', "json",
                                  '1 text in German, such as "Speichern".'),
     "texts of Rails": ("config/locales/pt-BR.yml", "pt-BR:\n  save: Salvar\n  open: Abrir\n", "yaml",
@@ -170,6 +183,26 @@ def test_short_words_about_tests_are_followed_by_the_names_of_the_tests():
     assert told("tests/test_till.py", docstring="Unit tests for the till of a shop", children=children) == (
         "Unit tests for the till of a shop. Tests open, close twice."
     )
+
+
+def test_a_test_of_qt_is_told_by_what_expects_something():
+    children = (
+        child("readBook", "Reads the book of the till. Expects pages to equal 3."),
+        child("readBook_data", 'Reads book data. Gives the cases "old" and "new" of a test.'),
+        child("makeBook", "Creates a book for the others."),
+    )
+    assert told("test/BookTest.cpp", language="cpp", children=children) == "Tests: reads the book of the till."
+
+
+def test_what_a_method_only_returns_moves_or_leaves_undone_is_no_theme_of_its_file():
+    children = (
+        child("mergeWith", "Always returns false."),
+        child("redo", "Moves to a new parent when estimate."),
+        child("fatal", "Ends the process: no stop."),
+        child("convertBack", "Converts the back. Raises a not supported exception."),
+        child("save", "Writes the till to disk."),
+    )
+    assert told("src/till.ts", children=children) == "Writes the till to disk."
 
 
 def test_builds_in_kotlin_name_their_modules_and_libraries():
