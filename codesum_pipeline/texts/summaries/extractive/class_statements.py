@@ -26,6 +26,7 @@ from codesum_pipeline.texts.summaries.inputs import ClassInput
 _NAME_SENTENCE = class_words("name_sentence")
 _DULL_BASES = class_words("dull_bases")
 _TOLD_BASES = class_words("told_bases")
+_INTERFACES = ("interface", "protocol", "trait")
 _GENERAL = class_words("general_words")
 # There a base is what a module uses.
 _NO_BASES = frozenset(("elixir", "go", "rust"))
@@ -117,6 +118,12 @@ def base_phrase(class_: ClassInput, kind: str) -> str:
     bare = class_.bases[0].partition("<")[0].partition("(")[0].partition("[")[0]
     last = name_in_words(bare.replace("::", ".").replace("\\", ".").rpartition(".")[2]).lower().split(" ")
     words = tuple(word for word in last if word not in _GENERAL)
-    is_told = not words or words[-1] in _TOLD_BASES or set(words) <= {*name_words(class_.name)} | _DULL_BASES
+    # What implements an interface is none.
+    is_told = (
+        not words
+        or words[-1] in _TOLD_BASES
+        or words[-1] in _INTERFACES
+        or set(words) <= {*name_words(class_.name)} | _DULL_BASES
+    )
     phrase = "" if is_told or not is_phrase(words) or is_plural(words[-1]) else noun_phrase(words, article="a")
     return phrase if phrase.startswith(("a ", "an ")) or words[-1:] == ("data",) else ""

@@ -84,7 +84,8 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     kind = _kind(class_)
     # What an enumeration holds beside its values is declared with a type.
     values = [one for one in class_.fields if ": " not in one] if kind == "enum" else []
-    declared = () if _FUNCTION_TYPE.search(class_.signature) else values or class_.fields
+    holds_nothing = _FUNCTION_TYPE.search(class_.signature) or (kind == "enum" and _is_caseless(class_))
+    declared = () if holds_nothing else values or class_.fields
     fields = list(dict.fromkeys(filter(None, (_field_name(one, class_.language) for one in declared))))
     fields = [name for name in fields if not name.startswith("_")] or fields
     methods = [name for name in names_of_children(class_.children, Level.FUNCTION) if name != class_.name]
@@ -114,6 +115,11 @@ def write_class(class_: ClassInput) -> ExtractiveText:
         own=own_names(class_),
         path=class_.id.partition("::")[0],
     )
+
+
+def _is_caseless(class_: ClassInput) -> bool:
+    """Whether it is an enumeration of Swift without values, which is a place for functions and constants."""
+    return class_.language == "swift" and "case " not in class_.own_source
 
 
 def _with_fields(clause: str, fields: Sequence[str], *, are_all: bool) -> tuple[str, str]:

@@ -231,7 +231,8 @@ def _ending(file: TextFileInput) -> str:
 def _prose(file: TextFileInput, known: str) -> ExtractiveText:
     prose = read_prose(without_template_code(file.text))
     lead = _telling_opening(file, prose)
-    items = [clip_text(item, 60).rstrip(".") for item in prose.items[:5]] if not lead or "packages" in known else []
+    are_items = not lead or "packages" in known
+    items = [clip_text(one, 60).rstrip(".") for one in prose.items[:5] if are_items and one[:1] not in "@\\"]
     told = [one for one in prose.headings if one.lower() not in _USUAL_SECTIONS and not _CODE.search(one)]
     headings = [clip_text(heading, 50).rstrip(".:") for heading in told[:_MAX_SHOWN]]
     statements = [known, *lead, make_fact("Entries:", "; ".join(items)), make_fact("Sections:", headings)]
@@ -357,7 +358,8 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
         if kind and heading:
             words = [(heading, PARAMETER), *((name, BODY) for name in names[:20])]
             return _written(file, [f'{kind} "{heading}"'], words, [])
-        statements = [make_fact(f"{kind or 'File'} that names", list_names(names, _MAX_SHOWN)) or kind]
+        listed = list_names(names, _MAX_SHOWN) if names[1:] else ""
+        statements = [make_fact(f"{kind or 'File'} that names", listed) or kind]
     return _written(file, statements, [(name, BODY) for name in names[:20]], comment)
 
 

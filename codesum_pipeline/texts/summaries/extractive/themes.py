@@ -35,7 +35,7 @@ _DETAILS = (
     "Mentions ", "Changes its ", "Sets its ", "Raises ", "Returns ", "Prints", "Sleeps", "Reads the clock",
     "Draws random", "True when ", "Computes ", "Yields ", "Constructor of ", "Destructor of ", "Operator ",
     "Is one of", "Tests: ", "Reads its ", "Runs the program", "Delegates to ", "Errors: ", "Says: ",
-    "Always returns ", "Ends the process",
+    "Always returns ", "Ends the process", "Is run ",
 )  # fmt: skip
 # How texts of files and folders begin that tell one detail of what their folder holds.
 _FILE_DETAILS = (
@@ -44,7 +44,7 @@ _FILE_DETAILS = (
     "Resources of ", "Most mention ", "Describes the ",
 )  # fmt: skip
 # What is true of many: said after what is more of its own.
-_COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Is run ", "Gets ", "Lists the ", "Describes ")
+_COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Gets ", "Lists the ", "Describes ")
 # What tells one code from no other: it is no theme.
 _OF_ANY = re.compile(
     r"Reports whether .{1,60} equals another|Sets (?:its |the |an? )?[\w-]{1,30}(?: [\w-]{1,20})?$|Is an? [\w-]+$"

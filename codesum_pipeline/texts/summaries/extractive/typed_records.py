@@ -17,7 +17,13 @@ from codesum_pipeline.texts.summaries.extractive.type_phrases import (
     one_of,
     type_phrase,
 )
-from codesum_pipeline.texts.summaries.extractive.words import list_first, name_in_words, shared_prefix, telling_stems
+from codesum_pipeline.texts.summaries.extractive.words import (
+    list_first,
+    name_in_words,
+    name_words,
+    shared_prefix,
+    telling_stems,
+)
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _MAX_FIELDS, _MAX_READ, _MAX_INNER, _MAX_INNER_CHARS = 5, 60, 3, 400
@@ -44,7 +50,8 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     """`Holds a sync store, a list of scrobble items and the text service ID (optional)`; "" where no field has a type
     that can be told. `fields` are the names of those that may be said."""
     types, within = _types_of(class_)
-    fields = [name for name in dict.fromkeys(fields) if name not in within]
+    # A parameter of a constructor and the property that keeps it are one field.
+    fields = [*{name_words(name): name for name in reversed(fields) if name not in within}.values()][::-1]
     told = [name for name in fields if name in types]
     told = [name for name in told if not name.isupper()] or told
     if not told or len(told) * 2 < len(fields):
