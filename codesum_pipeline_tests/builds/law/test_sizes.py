@@ -139,6 +139,8 @@ _ELSEWHERE = {
     "indexes.file_formats.nearest_vectors:_FEWEST_STRIDE",
     # What a comment is: `symbols/parsing/test_opening_comments.py`.
     "symbols.parsing.comment_kinds:_FEWEST_WORDS",
+    # Of what parts a folder's text is: `texts/summaries/extractive/test_folder_parts.py`.
+    "texts.summaries.extractive.extractive_parents:_FEW_PARTS",
     # What a file is: `source/test_content.py`.
     "source.files.content:_FEW_LINES",
     # Of buckets: `foundation/store/test_objects.py`, `foundation/store/test_reading_copy.py`.

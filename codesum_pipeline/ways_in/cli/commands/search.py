@@ -147,7 +147,9 @@ def search(
     elif found.hits:
         if found.fits_well is False:
             write_note(f"nothing fits well: the best hits have little to do with {one_line(found.query)!r}")
-        show_parts(*found.blocks(lines_beside(call, ((each.hit.repo, each.hit.id) for each in found.hits))))
+        # The context has the same, and more.
+        shown = [] if context else [(each.hit.repo, each.hit.id) for each in found.hits]
+        show_parts(*found.blocks(lines_beside(call, shown)))
     else:
         among = "" if filters == ANYTHING else " among what the filters let through"
         write_note(f"nothing found for {one_line(found.query)!r} in {', '.join(found.repositories)}{among}")
@@ -228,7 +230,7 @@ class AnswerView(Struct, frozen=True):
             if signature:
                 yield indent_part(style_text(signature, "cyan"), width + 2)
             yield indent_part(Text(clean_text(hit.summary)), width + 2)
-            if line := beside[hit.repo, hit.id]:
+            if line := beside.get((hit.repo, hit.id)):
                 yield indent_part(Text(line), width + 2)
             yield indent_part(style_text(one_line(hit.why), "dim"), width + 2)
             if excerpt := each.aids.get("excerpt"):

@@ -50,6 +50,10 @@ FOLDERS = {
         ),
         "Package till: Counts coins. Main: runs the till.",
     ),
+    "few files of which one has a headline": (
+        files(*((f"{name}.go", f"Defines {name}.") for name in ("add", "get")), ("run.go", "Opens a till.")),
+        "Run: opens a till.",
+    ),
     "many files of which one has a headline": (
         files(*((f"{name}.go", f"Defines {name}.") for name in ("add", "get", "put")), ("run.go", "Opens a till.")),
         "Holds 4 Go files: add, get, put, run. Run: opens a till.",
