@@ -28,7 +28,7 @@ TEXTS = {
         "json", 'Image set "sun" of a.png.'),
     "comments under keys": ("a/till.json", '{"//": "Only for the till. It", "//2": "stays.", "open": true}', "json",
                             "Only for the till. Holds open true."),
-    "code of an unknown language": ("a/sun.metal", "#include <metal_stdlib>\n\nfloat ray(float beam) {\nray; beam;\n}\n",
+    "code of an unknown language": ("a/sun.metal", "#include <metal_stdlib>\n\nfloat ray(float beam) {\nray; beam;\n}",
                                     "text", "File that names ray, beam."),
     "the prose of a template": (
         "a/till.md", "# {{name}} - Till\n\nThe till counts {{what}}.\n\nIt opens at eight in the morning.\n{{#if x}}\n"
