@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import yaml
@@ -21,10 +22,14 @@ from codesum_pipeline.texts.summaries.extractive.words import list_first, make_f
 # Longer ones are read by their keys alone; YAML is read at some 100,000 characters a second.
 _LONGEST, _LONGEST_YAML = 400_000, 20_000
 _MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_VALUE, _MAX_SENTENCE, _MAX_COMMENT = 6, 60, 3, 60, 120, 600
+# Larger numbers say nothing, and Python refuses to write very large ones.
+_LARGEST = 10**18
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml", "manifest.json"))
 _TELLING_KEYS = ("description", "name", "title", "label", "id")
 _MOST_TEXTS = 5000
-_SECRET = re.compile(r"pass|secret|token|key$|credential|private|auth|api.?key|salt|hash|integrity|signature", re.I)
+_SECRET = re.compile(
+    r"pass|pwd|pin$|secret|token|key$|credential|private|auth|api.?key|salt|hash|integrity|signature", re.I
+)
 _LINE = re.compile(r"([\w.\-/]{1,60})[ \t]*[=:][ \t]*(.{0,200})$")
 _ASSETS = {"imageset": "Image set", "appiconset": "App icon", "colorset": "Color set", "launchimage": "Launch image",
            "symbolset": "Symbol set", "dataset": "Data set"}  # fmt: skip
@@ -62,7 +67,9 @@ def data_statement(path: str, text: str, kind: str) -> str:
     if kind == "lines":
         pairs = _pairs(text[:_LONGEST_YAML])
         language = language_of_path(path)
-        return translation_statement(language, list(_leaves(pairs))) if language else _shape(pairs)
+        if not language:
+            return _shape(pairs)
+        return translation_statement(language, _leaves(pairs), are_all=len(text) <= _LONGEST_YAML)
     content = read_data(text, kind)
     if isinstance(content, list):
         return _of_list(content)
@@ -110,12 +117,14 @@ def _translations(path: str, content: Mapping[str, Any]) -> str:
     values = content.values()
     if all(isinstance(one, dict) and isinstance(one.get("message"), str) for one in values):
         return translation_statement(language, [one["message"] for one in values])
-    return translation_statement(language, list(_leaves(content)))
+    texts = [*islice(_leaves(content), _MOST_TEXTS + 1)]
+    return translation_statement(language, texts[:_MOST_TEXTS], are_all=len(texts) <= _MOST_TEXTS)
 
 
 def _leaves(content: object) -> Iterator[str]:
     waiting, seen = [content], 0
-    while waiting and seen < _MOST_TEXTS:
+    # A list that is named may stand in many places.
+    while waiting and seen < 2 * _MOST_TEXTS:
         one, seen = waiting.pop(), seen + 1
         if isinstance(one, str):
             yield one
@@ -209,27 +218,30 @@ def _shape(content: Mapping[str, Any]) -> str:
     """The keys with what is below them: a short value, the first keys, or how many entries."""
     # `"//"` is the key of a comment, `"/users"` of a path.
     pairs = [(key, value) for key, value in content.items() if _key(key)[:1].isalnum() or _key(key)[:1] in "._@/"]
-    pairs = [pair for pair in pairs if not _key(pair[0]).startswith("//")][:_MOST_KEYS]
+    named = [pair for pair in pairs if not _key(pair[0]).startswith("//")]
+    pairs, are_all = named[:_MOST_KEYS], len(named) <= _MOST_KEYS
     parts = [_described(_key(key), value) for key, value in pairs]
     comments = " ".join(value for key, value in content.items() if str(key)[:2] == "//" and isinstance(value, str))
     about = next(iter(split_sentences(make_printable(comments[:_MAX_COMMENT]), limit=1)), "")
     lead = f"{about.rstrip('.')}. " if about.endswith(".") else ""
-    return f"{lead}Holds {list_first(parts, _MAX_KEYS)}" if parts != [_key(key) for key, _ in pairs] else ""
+    held = list_first(parts, _MAX_KEYS, are_all=are_all)
+    return f"{lead}Holds {held}" if parts != [_key(key) for key, _ in pairs] else ""
 
 
 def _described(key: str, value: object) -> str:
-    if isinstance(value, dict | list):
-        texts = (
-            [_key(one) for one in value if one != "<<"]
-            if isinstance(value, dict)
-            else [*filter(None, map(_text, value[:_MAX_INNER]))]
-        )
-        return f"{key} ({list_first(texts, _MAX_INNER) or len(value)})" if value else key
-    text = (
-        _text(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool | int | float) else ""
-    )
+    if isinstance(value, dict):
+        keys = list_first([_key(one) for one in value if one != "<<"], _MAX_INNER)
+        return f"{key} ({keys or len(value)})" if value else key
+    if is_secret(key):
+        return key
+    if isinstance(value, list):
+        texts = [*filter(None, map(_text, value[:_MAX_INNER]))]
+        more = ["and more"] if texts and len(value) > _MAX_INNER else []
+        return f"{key} ({', '.join([*texts, *more]) or len(value)})" if value else key
+    is_number = isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < _LARGEST)
+    text = _text(value) if isinstance(value, str) else str(value).lower() if is_number else ""
     shown = f'"{text}"' if " " in text and '"' not in text else text
-    return f"{key} {shown}" if shown and not is_secret(key) else key
+    return f"{key} {shown}" if shown else key
 
 
 def is_secret(key: str) -> bool:

@@ -37,7 +37,7 @@ def raw_statement(path: str, text: str) -> str:
     if len(archived) > 1:
         said = next((f' ("{word}")' for _, word in archived[:1] if word), "")
         names = [f"{archived[0][0]}{said}", *(name for name, _ in archived[1:])]
-        return f"Archive of the texts {list_first(names, _MAX_SHOWN)}"
+        return f"Archive of the texts {list_first(names, _MAX_SHOWN, are_all=len(text) <= _MAX_CHARS)}"
     if facts := dict(_RC_FACT.findall(head[:2000])):
         return _service_script(facts)
     if _UNIT.search(head):
@@ -135,5 +135,6 @@ def told_by_lines(text: str) -> str:
     if any(is_raw(line) or ": " in line for line in lines[:_MAX_LINES]):
         return sized("Text", text)
     shown = [clip_text(line, 50).rstrip(".,;") for line in lines[:_MAX_LINES]]
-    more = f"; {len(lines) - len(shown)} more lines" if len(lines) > len(shown) else ""
+    left = f"{len(lines) - len(shown)} " if len(text) <= _MAX_CHARS else ""
+    more = f"; {left}more lines" if len(lines) > len(shown) else ""
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""

@@ -42,11 +42,16 @@ def language_of_path(path: str) -> str:
     return next(filter(None, map(spoken_language, parts)), "")
 
 
-def translation_statement(language: str, texts: Iterable[str]) -> str:
-    """`120 texts in German, such as "Speichern"`; "" without texts."""
+def translation_statement(language: str, texts: Iterable[str], *, are_all: bool = True) -> str:
+    """`120 texts in German, such as "Speichern"`; "" without texts. They may be the first of more."""
     found = list(texts)
     shown = list_quoted(found, 3)
-    return f"{count_noun(len(found), 'text')}{f' in {language}' if language else ''}, such as {shown}" if shown else ""
+    more = "" if are_all else "More than "
+    return (
+        f"{more}{count_noun(len(found), 'text')}{f' in {language}' if language else ''}, such as {shown}"
+        if shown
+        else ""
+    )
 
 
 def list_quoted(texts: Iterable[str], limit: int) -> str:

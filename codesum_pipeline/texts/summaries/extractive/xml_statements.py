@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import pairwise
 from xml.parsers import expat
 
@@ -39,11 +38,13 @@ class XmlPart(Struct):
     text: str = ""
 
 
-def read_parts(text: str) -> list[XmlPart]:
-    """The first elements in their order; of a broken document those before the fault. Entities are not read."""
+def read_parts(text: str) -> tuple[list[XmlPart], bool]:
+    """The first elements in their order, and whether these are all; of a broken document those before the fault.
+    Entities are not read."""
     parts: list[XmlPart] = []
     open_parts: list[XmlPart] = []
-    parser = expat.ParserCreate()
+    # The text is decoded: whatever encoding its head names is over.
+    parser = expat.ParserCreate("utf-8")
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if len(parts) >= _MOST_ELEMENTS:
@@ -62,9 +63,11 @@ def read_parts(text: str) -> list[XmlPart]:
     parser.StartElementHandler, parser.CharacterDataHandler = start, data
     parser.EndElementHandler = lambda _name: open_parts.pop() and None
     parser.EntityDeclHandler, parser.buffer_text = refuse, True
-    with suppress(expat.ExpatError, _EnoughError):
+    try:
         parser.Parse(text[:_MAX_CHARS].lstrip("\ufeff").encode("utf-8", "replace"), False)
-    return parts
+    except (expat.ExpatError, _EnoughError):
+        return parts, False
+    return parts, len(text) <= _MAX_CHARS
 
 
 class _EnoughError(Exception):
@@ -73,22 +76,22 @@ class _EnoughError(Exception):
 
 def xml_statement(path: str, text: str) -> str:
     """One sentence about an XML document; "" of one that cannot be read."""
-    parts = read_parts(text)
+    parts, are_all = read_parts(text)
     if not parts:
         return ""
     root = parts[0].name
     if root in _DRAWINGS:
         return _drawing(parts, identifier_in_words(stem_of(path.rpartition("/")[2]), written_out=False))
     if root == "resources":
-        return _resources(path, parts)
+        return _resources(path, parts, are_all=are_all)
     if "/layout" in f"/{path}":
-        return _layout(parts)
+        return _layout(parts, are_all=are_all)
     if root in ("menu", "navigation"):
-        names = list_first(_named(parts[1:]), _MAX_SHOWN)
+        names = list_first(_named(parts[1:]), _MAX_SHOWN, are_all=are_all)
         return f"{root.capitalize()} of {names}" if names else ""
     if root in ("project", "Project"):
         return _build(parts)
-    return _properties(parts) if root == "plist" else _others(parts)
+    return _properties(parts, are_all=are_all) if root == "plist" else _others(parts, are_all=are_all)
 
 
 def _drawing(parts: Sequence[XmlPart], name: str) -> str:
@@ -104,15 +107,17 @@ def _drawing(parts: Sequence[XmlPart], name: str) -> str:
     return f'{_DRAWINGS[parts[0].name]} "{clip_text(title or name, 60)}"{size}{f" ({states})" if states else ""}'
 
 
-def _resources(path: str, parts: Sequence[XmlPart]) -> str:
+def _resources(path: str, parts: Sequence[XmlPart], *, are_all: bool) -> str:
     held = [one for one in parts if one.depth == 1]
-    texts = [one.text for one in parts if one.name in ("string", "item") and one.text.strip()]
+    told = [one for one in parts if not is_secret(one.attributes.get("name", ""))]
+    texts = [one.text for one in told if one.name in ("string", "item") and one.text.strip()]
     if sum(one.name == "string" for one in held) * 2 > len(held):
-        return translation_statement(language_of_path(path), texts)
-    return f"Resources of the app: {_counted(held)}, such as {list_first(_named(held)[:4], 4)}" if _named(held) else ""
+        return translation_statement(language_of_path(path), texts, are_all=are_all)
+    kinds, names = _counted(held, are_all=are_all), list_first(_named(held)[:4], 4)
+    return f"Resources of the app: {kinds}, such as {names}" if names else ""
 
 
-def _layout(parts: Sequence[XmlPart]) -> str:
+def _layout(parts: Sequence[XmlPart], *, are_all: bool) -> str:
     """The kinds of its views, their names, and the texts that it shows."""
     views = [one for one in parts[1:] if one.name not in ("include", "layout", "data", "variable")]
     names = list_first(
@@ -120,19 +125,18 @@ def _layout(parts: Sequence[XmlPart]) -> str:
     )
     texts = (one.attributes.get(key, "@") for one in parts for key in ("text", "hint", "title"))
     said = list_quoted((text for text in texts if text[:1] not in ("@", "?")), 3)
-    return (
-        f"Layout of {_counted(views)}{f', named {names}' if names else ''}{f'; it shows {said}' if said else ''}"
-        if views
-        else ""
-    )
+    told = f"{f', named {names}' if names else ''}{f'; it shows {said}' if said else ''}"
+    return f"Layout of {_counted(views, are_all=are_all)}{told}" if views else ""
 
 
-def _counted(parts: Sequence[XmlPart]) -> str:
-    """How many of which elements, the most frequent first."""
+def _counted(parts: Sequence[XmlPart], *, are_all: bool) -> str:
+    """How many of which elements, the most frequent first; no numbers where more elements were not read."""
     counts = Counter(name_in_words(one.name.rpartition(".")[2]) for one in parts)
-    return list_first(
-        [f"{number} {pluralize(name)}" if number > 1 else name for name, number in counts.most_common(4)], 4
-    )
+    many = [
+        f"{f'{number} ' if are_all else ''}{pluralize(name)}" if number > 1 else name
+        for name, number in counts.most_common(4)
+    ]
+    return list_first(many, 4)
 
 
 def _named(parts: Sequence[XmlPart]) -> list[str]:
@@ -161,12 +165,12 @@ def _build(parts: Sequence[XmlPart]) -> str:
     return ". ".join([*filter(None, facts)][:3])
 
 
-def _properties(parts: Sequence[XmlPart]) -> str:
+def _properties(parts: Sequence[XmlPart], *, are_all: bool) -> str:
     """Of a list of properties the keys, with the values that are short texts."""
     keys = [(one, value) for one, value in pairwise(parts) if one.name == "key" and one.depth == _OF_PROPERTIES]
     told = [(key.text, "" if is_secret(key.text) else _value_of(value, parts)) for key, value in keys]
     shown = [f"{key} {text if len(text) < _MAX_SHOWN * 6 and '$' not in text else ''}".strip() for key, text in told]
-    return f"Properties: {list_first(map(make_printable, shown), _MAX_SHOWN)}" if shown else ""
+    return f"Properties: {list_first(map(make_printable, shown), _MAX_SHOWN, are_all=are_all)}" if shown else ""
 
 
 def _value_of(value: XmlPart, parts: Sequence[XmlPart]) -> str:
@@ -177,11 +181,11 @@ def _value_of(value: XmlPart, parts: Sequence[XmlPart]) -> str:
     return parts[at].text if value.name == "array" and at < len(parts) and parts[at].name == "string" else ""
 
 
-def _others(parts: Sequence[XmlPart]) -> str:
+def _others(parts: Sequence[XmlPart], *, are_all: bool) -> str:
     """Of any other document its root, how many of what it holds, and the first texts or names in it."""
     held = [one for one in parts if one.depth == 1]
     texts = [one.text for one in parts if " " in one.text.strip()][:2]
     names = [one.attributes[key] for one in parts for key in _NAMES if one.attributes.get(key)]
     shown = list_quoted([*texts, *names[:3]], 3)
-    told = f"{f' of {_counted(held)}' if held else ''}{f', such as {shown}' if shown else ''}"
+    told = f"{f' of {_counted(held, are_all=are_all)}' if held else ''}{f', such as {shown}' if shown else ''}"
     return f"XML {name_in_words(parts[0].name)}{told}" if told else ""

@@ -1,9 +1,12 @@
 """What files without a parser say of what they hold, and what files of code say beside their definitions' headlines."""
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_file
 from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file
 from codesum_pipeline.texts.summaries.inputs import FileInput, TextFileInput
@@ -211,3 +214,41 @@ def test_builds_in_kotlin_name_their_modules_and_libraries():
 
     assert settings == "Names the modules of the Gradle build. Modules: app, core."
     assert build == ("Configures the Gradle build. Uses the modules core. Names com.android.library. Libraries: coins.")
+
+
+def strings(number: int) -> str:
+    return "<resources>" + '<string name="a">Hello</string>' * number + "</resources>"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language", "summary"),
+    [
+        ("a.xml", '<?xml version="1.0" encoding="GBK"?><a><b name="c">Tills at the door</b></a>', "xml",
+         'XML a of b, such as "Tills at the door", "c".'),
+        ("a.xml", '<?xml version="1.0" encoding="foo"?><a><b/><b/></a>', "xml", "XML a of 2 bs."),
+        ("res/values/strings.xml", strings(1499), "xml", '1,499 texts, such as "Hello".'),
+        ("res/values/strings.xml", strings(1500), "xml", 'More than 1,499 texts, such as "Hello".'),
+        ("a.xml", "<a>" + "<b/>" * 1499 + "</a>", "xml", "XML a of 1499 bs."),
+        ("a.xml", "<a>" + "<b/>" * 1500 + "</a>", "xml", "XML a of bs."),
+        ("res/values/strings.xml", '<resources><string name="a_key">Hi</string><string name="b">Bye</string></resources>',
+         "xml", '1 text, such as "Bye".'),
+        ("a.json", json.dumps({f"k{i}": i for i in range(60)}), "json",
+         "Holds k0 0, k1 1, k2 2, k3 3, k4 4, k5 5, 54 more."),
+        ("a.json", json.dumps({f"k{i}": i for i in range(61)}), "json",
+         "Holds k0 0, k1 1, k2 2, k3 3, k4 4, k5 5, and more."),
+        ("a.json", '{"secrets": ["hunter"], "names": ["a", "b", "c", "d"]}', "json",
+         "Holds secrets, names (a, b, c, and more)."),
+        ("locales/de.json", json.dumps({f"k{i}": "Hallo" for i in range(5000)}), "json",
+         '5,000 texts in German, such as "Hallo".'),
+        ("locales/de.json", json.dumps({f"k{i}": "Hallo" for i in range(5001)}), "json",
+         'More than 5,000 texts in German, such as "Hallo".'),
+    ],
+)  # fmt: skip
+def test_what_is_not_read_is_not_counted_and_a_secret_or_an_encoding_is_no_fault(path, text, language, summary):
+    file = TextFileInput(path, path.rpartition("/")[2], language, text)
+
+    assert write_text_file(file).text.summary == summary
+
+
+def test_a_number_that_python_refuses_to_write_is_not_said():
+    assert data_statement("a.toml", f"size = 0x{'f' * 4000}\nopen = true\n", "toml") == "Holds size, open true"
