@@ -230,7 +230,7 @@ def strings(number: int) -> str:
         ("res/values/strings.xml", strings(1500), "xml", 'More than 1,499 texts, such as "Hello".'),
         ("a.xml", "<a>" + "<b/>" * 1499 + "</a>", "xml", "XML a of 1499 bs."),
         ("a.xml", "<a>" + "<b/>" * 1500 + "</a>", "xml", "XML a of bs."),
-        ("res/values/strings.xml", '<resources><string name="a_key">Hi</string><string name="b">Bye</string></resources>',
+        ("values/strings.xml", '<resources><string name="a_key">Hi</string><string name="b">Bye</string></resources>',
          "xml", '1 text, such as "Bye".'),
         ("a.json", json.dumps({f"k{i}": i for i in range(60)}), "json",
          "Holds k0 0, k1 1, k2 2, k3 3, k4 4, k5 5, 54 more."),
