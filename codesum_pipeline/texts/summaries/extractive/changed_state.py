@@ -12,7 +12,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.known_calls import Effect, field_words, known_calls
-from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words
+from codesum_pipeline.texts.summaries.extractive.words import in_a_row, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _ASSIGNED = re.compile(
@@ -139,12 +139,6 @@ def _is_thing(name: str) -> bool:
         words[0] in field_words("claims") or (len(words) == 1 and words[0] in field_words("no_things"))
     )
     return len(name.strip("_")) > 2 and not is_claim
-
-
-def in_a_row(names: list[str]) -> str:
-    """`a, b and c`."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _as_declared(function: FunctionInput, parameter: Parameter) -> str:

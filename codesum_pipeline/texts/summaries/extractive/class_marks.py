@@ -7,8 +7,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_p
 from codesum_pipeline.texts.summaries.extractive.class_words import class_table
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.type_phrases import one_of
-from codesum_pipeline.texts.summaries.extractive.typed_records import join_and
-from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
+from codesum_pipeline.texts.summaries.extractive.words import capitalize, in_a_row, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 MAX_NAMES, MAX_PARTS = 4, 3
@@ -37,7 +36,7 @@ _ATTRIBUTE = re.compile(rf"\n {{4}}({'|'.join(_ATTRIBUTES)}) :(\w{{1,60}})")
 def list_some(parts: list[str], most: int) -> str:
     """The first of some parts, and how many more there are."""
     more = len(parts) - most
-    return join_and([*parts[:most], *([f"{more} more"] if more > 0 else [])])
+    return in_a_row([*parts[:most], *([f"{more} more"] if more > 0 else [])])
 
 
 def declared(class_: ClassInput) -> str:

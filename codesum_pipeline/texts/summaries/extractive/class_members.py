@@ -13,8 +13,13 @@ from codesum_pipeline.texts.summaries.extractive.composing import bare_name, nam
 from codesum_pipeline.texts.summaries.extractive.member_heads import methods_of, said_method, taken_by
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of
 from codesum_pipeline.texts.summaries.extractive.type_phrases import type_phrase
-from codesum_pipeline.texts.summaries.extractive.typed_records import join_and
-from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words, telling_stems
+from codesum_pipeline.texts.summaries.extractive.words import (
+    capitalize,
+    in_a_row,
+    name_in_words,
+    name_words,
+    telling_stems,
+)
 from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput
 
 _FIXED = class_words("fixed_methods")
@@ -83,7 +88,7 @@ def listed_constant(class_: ClassInput) -> str:
         if texts[1:]:
             is_cut = len(texts) <= values.count(",") or bool(texts[MAX_NAMES:])
             shown = [*texts[:MAX_NAMES], *(["more"] if is_cut else [])]
-            return make_sentence(f"Holds the {name_in_words(name)} {join_and(shown)}")
+            return make_sentence(f"Holds the {name_in_words(name)} {in_a_row(shown)}")
     return ""
 
 

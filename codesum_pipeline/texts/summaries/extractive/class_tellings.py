@@ -16,7 +16,13 @@ from codesum_pipeline.texts.summaries.extractive.class_marks import (
 from codesum_pipeline.texts.summaries.extractive.class_words import class_table, class_words
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
-from codesum_pipeline.texts.summaries.extractive.member_heads import MethodHead, methods_of, said_event, said_method
+from codesum_pipeline.texts.summaries.extractive.member_heads import (
+    BETWEEN_TYPES,
+    MethodHead,
+    methods_of,
+    said_event,
+    said_method,
+)
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
 from codesum_pipeline.texts.summaries.extractive.type_phrases import TRUTH, TypePhrase, named_type, type_phrase
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
@@ -104,7 +110,6 @@ def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
 
 
 _OF_TYPES = re.compile(r"(?:[\w.]{1,60}\.)?(\w{1,60})<\s?((?:[^<>]|<[^<>]{0,80}>){1,160})>")
-_BETWEEN = re.compile(r",(?![^<]{0,80}>)")
 _DONE_WITH = class_table("done_with")
 _HANDLERS = class_words("handlers")
 _CONVERSIONS = ("map", "convert", "transform")
@@ -115,7 +120,7 @@ def _of_types(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     its base is of, or by its only method."""
     for base in filter(None, map(_OF_TYPES.fullmatch, class_.bases[:2])):
         words = name_words(base[1])
-        types = [named_type(part) for part in _BETWEEN.split(base[2])[:2]]
+        types = [named_type(part) for part in BETWEEN_TYPES.split(base[2])[:2]]
         is_other = words[-1:] == ("handler",) and not _HANDLERS.issuperset(words)
         first, second = (*types, None)[:2]
         told = "" if is_other or first is None or first.is_basic else _done(words[-1], first, second)

@@ -12,7 +12,7 @@ import yaml
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, split_sentences
 from codesum_pipeline.texts.summaries.extractive.translated_texts import (
-    language_of_path,
+    language_of_translation,
     list_quoted,
     spoken_language,
     translation_statement,
@@ -66,7 +66,7 @@ def data_statement(path: str, text: str, kind: str) -> str:
     """One sentence about a file of data; "" where only its keys can be read."""
     if kind == "lines":
         pairs = _pairs(text[:_LONGEST_YAML])
-        language = language_of_path(path)
+        language = language_of_translation(path)
         if not language:
             return _shape(pairs)
         return translation_statement(language, _leaves(pairs), are_all=len(text) <= _LONGEST_YAML)
@@ -111,7 +111,7 @@ def _asset(path: str, content: Mapping[str, Any]) -> str:
 def _translations(path: str, content: Mapping[str, Any]) -> str:
     """Messages of an extension, of Rails or of a page: nested texts under a language."""
     first = next(iter(content))
-    language = language_of_path(path) or (spoken_language(str(first)) if len(content) == 1 else "")
+    language = language_of_translation(path) or (spoken_language(str(first)) if len(content) == 1 else "")
     if not language:
         return ""
     values = content.values()

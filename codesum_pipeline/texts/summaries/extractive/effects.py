@@ -25,7 +25,6 @@ from codesum_pipeline.texts.summaries.extractive.changed_state import (
     assigned_names,
     changed_arguments,
     changed_fields,
-    in_a_row,
 )
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS
@@ -41,7 +40,7 @@ from codesum_pipeline.texts.summaries.extractive.known_calls import (
 )
 from codesum_pipeline.texts.summaries.extractive.steps import is_put_off
 from codesum_pipeline.texts.summaries.extractive.told_objects import laid_out, printed_text
-from codesum_pipeline.texts.summaries.extractive.words import capitalize, fold_word, telling_stems
+from codesum_pipeline.texts.summaries.extractive.words import capitalize, fold_word, in_a_row, telling_stems
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 __all__ = ["Effect", "effects_in_prose", "effects_of", "operations_in_prose", "operations_of"]

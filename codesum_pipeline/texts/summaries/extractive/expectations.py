@@ -13,13 +13,12 @@ from msgspec import Struct
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence
 from codesum_pipeline.texts.summaries.extractive.assertions import Assertion, assertions_in, tables
 from codesum_pipeline.texts.summaries.extractive.bracketed_text import outside_of_brackets
-from codesum_pipeline.texts.summaries.extractive.changed_state import in_a_row
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.failures import with_article
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test
-from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words, telling_stems
+from codesum_pipeline.texts.summaries.extractive.words import in_a_row, name_in_words, name_words, telling_stems
 
 _MOST, _MOST_READ, _MOST_VALUES = 3, 40, 60
 _MAX_SIDE, _MAX_SENTENCE = 70, 170

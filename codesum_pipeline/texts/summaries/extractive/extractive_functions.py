@@ -19,7 +19,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     make_sentence,
     split_sentences,
 )
-from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, in_a_row
+from codesum_pipeline.texts.summaries.extractive.changed_state import field_name
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
 from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_DETAILS,
@@ -58,6 +58,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     NAME,
     PARAMETER,
     capitalize,
+    in_a_row,
     make_fact,
     name_in_words,
     name_words,

@@ -2,11 +2,11 @@
 
 import re
 
-from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names, field_name, in_a_row
+from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names, field_name
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
-from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import in_a_row, name_words, word_in_full
 
 _MAX_SOURCE_CHARS, _MOST_NAMES = 20_000, 5
 _AS_TEXT = re.compile(r"Returns the [\w ]{1,60} as text(?: for developers)?\.")

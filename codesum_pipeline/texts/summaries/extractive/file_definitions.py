@@ -12,7 +12,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
 )
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import bare_name, is_public, lower_first, own_names
-from codesum_pipeline.texts.summaries.extractive.folder_parts import is_test
+from codesum_pipeline.texts.summaries.extractive.folder_parts import is_test_path
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of
 from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
@@ -59,7 +59,7 @@ def only_class(file: FileInput) -> ChildText | None:
 
 
 def _is_of_tests(file: FileInput) -> bool:
-    return _TESTS.search(stem_of(file.name)) is not None or is_test(file.id)
+    return _TESTS.search(stem_of(file.name)) is not None or is_test_path(file.id)
 
 
 def only_names_file(opening: str, file: FileInput) -> bool:

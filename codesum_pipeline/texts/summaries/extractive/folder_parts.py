@@ -23,6 +23,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     STOP_WORDS,
     capitalize,
     identifier_in_words,
+    in_a_row,
     list_first,
     split_identifier,
     stem_of,
@@ -86,7 +87,7 @@ def only_part(folder: ModuleInput) -> str:
         return " ".join(clip_text(one, _MAX_SENTENCE) for one in sentences)
     if child.level is Level.MODULE:
         return first
-    mentioned = _listed(_untold_words(folder, child.keywords))
+    mentioned = in_a_row(_untold_words(folder, child.keywords)[:_MAX_WORDS])
     return f"Holds {_group(_kind(child), [child])}" + (f", which mentions {mentioned}" if mentioned else "") + "."
 
 
@@ -124,7 +125,7 @@ def told_by_kinds(folder: ModuleInput) -> str:
     more = f"; {others} more" if others else ""
     is_plain = (is_of_one_kind(folder) and ranked[0] != _TESTS) or len(folder.children) < _FEW
     words = [] if said or is_plain else _shared_words(folder)
-    shared = _listed(words) if len(words) > 1 else ""
+    shared = in_a_row(words[:_MAX_WORDS]) if len(words) > 1 else ""
     return f"Holds {'; '.join(told)}{more}" + (f". {said}" if said else f". Most mention {shared}" if shared else "")
 
 
@@ -168,10 +169,6 @@ def folder_words(child: ChildText) -> str:
     return child.id.replace("/", " ")
 
 
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:_MAX_WORDS][:-1]), *words[:_MAX_WORDS][-1:])))
-
-
 def _group(kind: tuple[str, str], children: Sequence[ChildText], most: int = _MAX_NAMES) -> str:
     names = [_said_name(child, kind) for child in children if kind != ("file", "files") or _is_word(bare_name(child))]
     if not names:
@@ -195,7 +192,7 @@ def _kind(child: ChildText) -> tuple[str, str]:
             return _LANGUAGES
         one, many = (_tables()["endings"].get(ending) if ending.endswith("set") else None) or _FOLDERS
         return one, many
-    if is_test(child.id):
+    if is_test_path(child.id):
         return _TESTS
     if _language(stem_of(name)) and ending in ("json", "yml", "yaml", "po", "properties", "ftl", "arb"):
         return _LANGUAGES
@@ -205,7 +202,7 @@ def _kind(child: ChildText) -> tuple[str, str]:
     return one, many
 
 
-def is_test(path: str) -> bool:
+def is_test_path(path: str) -> bool:
     """Whether a file has the name of a test; one that ends with `Spec` only below a folder of tests."""
     folder, _, name = path.rpartition("/")
     match = _TEST.search(stem_of(name))

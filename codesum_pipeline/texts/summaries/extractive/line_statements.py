@@ -10,7 +10,7 @@ from importlib.resources import files
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, split_sentences
-from codesum_pipeline.texts.summaries.extractive.translated_texts import language_of_path, spoken_language
+from codesum_pipeline.texts.summaries.extractive.translated_texts import language_of_translation, spoken_language
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, list_first, stem_of
 
 _MAX_CHARS, _MAX_LINE, _MAX_SHOWN, _MAX_FACTS = 60_000, 400, 6, 3
@@ -68,7 +68,7 @@ def _named(lead: str, found: list[str]) -> list[str]:
 
 
 def _into(path: str) -> str:
-    language = language_of_path(path) or spoken_language(stem_of(path.rpartition("/")[2]))
+    language = language_of_translation(path) or spoken_language(stem_of(path.rpartition("/")[2]))
     return f" into {language}" if language else ""
 
 

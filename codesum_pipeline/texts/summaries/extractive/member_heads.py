@@ -10,15 +10,14 @@ from codesum_pipeline.texts.summaries.extractive.class_words import class_words
 from codesum_pipeline.texts.summaries.extractive.composing import names_of_children
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
 from codesum_pipeline.texts.summaries.extractive.type_phrases import TypePhrase, type_phrase
-from codesum_pipeline.texts.summaries.extractive.typed_records import join_and
 from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, grammar_words, verb_at
-from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import in_a_row, name_words, telling_stems, word_in_full
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 _CALLED = re.compile(r"(?<![\w@])([A-Za-z_]\w{0,80})\s?(?:<[^<>()]{0,80}>\s?)?\(")
 _GIVEN = re.compile(r"\s?(?:async |throws |rethrows |const ){0,4}(?:->|:|=>)?\s?(?:Result<)?([^{=;\n]{1,160})")
 _PARAMETER_MARK = re.compile(r"@\w+\s")
-_BETWEEN = re.compile(r",(?![^<]{0,80}>)")
+BETWEEN_TYPES = re.compile(r",(?![^<]{0,80}>)")
 _HEAD_WORDS = ("fun", "func", "fn", "def", "function", "get", "set", "suspend", "override")
 _NO_RESULTS = ("error", "override", "final", "const", "noexcept")
 _MAX_HEAD_CHARS, _MAX_TAKEN = 400, 6
@@ -82,7 +81,7 @@ def _bracketed(line: str, start: int) -> tuple[str, str]:
 def _parameters(inside: str) -> Iterator[tuple[str, str]]:
     if "(" in inside or "{" in inside:
         return
-    for part in _BETWEEN.split(inside)[:_MAX_TAKEN]:
+    for part in BETWEEN_TYPES.split(inside)[:_MAX_TAKEN]:
         bare = _PARAMETER_MARK.sub("", part).strip()
         name, sign, written = bare.partition(":")
         if not sign:
@@ -138,7 +137,7 @@ def _made_from(method: MethodHead) -> str:
     types = [found for _, written in method.takes if (found := type_phrase(written)) and not found.is_basic]
     if not types or len(types) != len(method.takes):
         return ""
-    return f" from {join_and([*(one.one() for one in types[:2]), *(['more'] if types[2:] else [])])}"
+    return f" from {in_a_row([*(one.one() for one in types[:2]), *(['more'] if types[2:] else [])])}"
 
 
 def taken_by(method: MethodHead) -> str:

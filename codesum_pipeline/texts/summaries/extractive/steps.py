@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Parameter
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence, word_set
-from codesum_pipeline.texts.summaries.extractive.changed_state import in_a_row
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.known_calls import effect_kinds, known_calls
@@ -36,7 +35,7 @@ from codesum_pipeline.texts.summaries.extractive.verb_forms import (
     verb_at,
 )
 from codesum_pipeline.texts.summaries.extractive.verbs_in_doubt import IN_DOUBT
-from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import in_a_row, name_words, telling_stems, word_in_full
 from codesum_pipeline.texts.summaries.inputs import FunctionInput
 
 _MOST_STEPS = 3

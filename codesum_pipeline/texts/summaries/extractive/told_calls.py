@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence, word_set
-from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names, field_name, in_a_row
+from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names, field_name
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
@@ -21,7 +21,13 @@ from codesum_pipeline.texts.summaries.extractive.spoken_code import condition_in
 from codesum_pipeline.texts.summaries.extractive.steps import is_put_off
 from codesum_pipeline.texts.summaries.extractive.verb_forms import ALSO_NOUNS, grammar_words, third_person, verb_at
 from codesum_pipeline.texts.summaries.extractive.verbs_in_doubt import IN_DOUBT
-from codesum_pipeline.texts.summaries.extractive.words import name_in_words, name_words, telling_stems, word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import (
+    in_a_row,
+    name_in_words,
+    name_words,
+    telling_stems,
+    word_in_full,
+)
 
 _EVERYDAY = word_set("everyday_calls")
 _EMPTY_NAMES = word_set("empty_names")

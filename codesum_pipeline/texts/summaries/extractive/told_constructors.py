@@ -4,11 +4,11 @@ to the class above."""
 import re
 
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence
-from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, in_a_row, set_fields
+from codesum_pipeline.texts.summaries.extractive.changed_state import field_name, set_fields
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words, parameter_words
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
-from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
+from codesum_pipeline.texts.summaries.extractive.words import in_a_row, name_words, telling_stems, word_in_full
 
 _MOST_NAMES, _MAX_SOURCE_CHARS = 4, 20_000
 _TO_CLASS_ABOVE = re.compile(

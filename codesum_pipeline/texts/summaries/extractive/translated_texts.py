@@ -31,7 +31,7 @@ def spoken_language(code: str) -> str:
     return f"{language} ({code})" if language and match and match[0] != match[1] else language
 
 
-def language_of_path(path: str) -> str:
+def language_of_translation(path: str) -> str:
     """The language of a file of translated texts, by its name or its folder's; "" of others."""
     if marked := _MARKED.search(path):
         return spoken_language(next(filter(None, marked.groups())))

@@ -18,6 +18,7 @@ from codesum_pipeline.texts.summaries.extractive.type_phrases import (
     type_phrase,
 )
 from codesum_pipeline.texts.summaries.extractive.words import (
+    in_a_row,
     list_first,
     name_in_words,
     name_words,
@@ -98,10 +99,10 @@ def _listed(
         more -= len(names)
         if names:
             noun = f"{kind}{'s' * (len(names) > 1)} " if kind else ""
-            parts.append(f"the {noun}{join_and(names)}")
+            parts.append(f"the {noun}{in_a_row(names)}")
     if more:
         parts.append(f"{more} more" if is_whole else "more")
-    return join_and(parts, ", and " if any(" and " in part for part in parts) else " and ")
+    return in_a_row(parts, ", and " if any(" and " in part for part in parts) else " and ")
 
 
 def _lead(class_: ClassInput) -> str:
@@ -110,12 +111,7 @@ def _lead(class_: ClassInput) -> str:
     if not omitted:
         return "Holds"
     names = [name_in_words(one) for one in _WORD.findall(omitted[2])]
-    return f"Is {one_of(name_in_words(omitted[1]))} without {join_and(names)}, with"
-
-
-def join_and(parts: Sequence[str], last: str = " and ") -> str:
-    """`a, b and c`."""
-    return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return f"Is {one_of(name_in_words(omitted[1]))} without {in_a_row(names)}, with"
 
 
 def _types_of(class_: ClassInput) -> tuple[_Types, set[str]]:
@@ -201,4 +197,4 @@ def _of_type(type_: TypePhrase, names: Sequence[str]) -> str:
         return type_.one()
     if len(names) == 1:
         return f"{type_.one()} ({names[0].replace(_MARK, ', optional')})"
-    return f"{type_.many()} ({join_and(names[:_MAX_FIELDS])})"
+    return f"{type_.many()} ({in_a_row(names[:_MAX_FIELDS])})"

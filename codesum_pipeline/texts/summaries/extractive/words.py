@@ -150,6 +150,11 @@ def list_first(items: Iterable[str], limit: int, *, are_all: bool = True) -> str
     return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
 
 
+def in_a_row(names: Sequence[str], last: str = " and ") -> str:
+    """`a, b and c`; "" of nothing."""
+    return f"{', '.join(names[:-1])}{last}{names[-1]}" if len(names) > 1 else "".join(names)
+
+
 def make_fact(lead: str, items: Sequence[str] | str) -> str:
     """A short phrase: `Takes`, path, mode gives `Takes path, mode.`; "" without items."""
     text = items if isinstance(items, str) else ", ".join(items)

@@ -11,7 +11,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_t
 from codesum_pipeline.texts.summaries.extractive.data_statements import is_secret
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import pluralize
 from codesum_pipeline.texts.summaries.extractive.translated_texts import (
-    language_of_path,
+    language_of_translation,
     list_quoted,
     translation_statement,
 )
@@ -112,7 +112,7 @@ def _resources(path: str, parts: Sequence[XmlPart], *, are_all: bool) -> str:
     told = [one for one in parts if not is_secret(one.attributes.get("name", ""))]
     texts = [one.text for one in told if one.name in ("string", "item") and one.text.strip()]
     if sum(one.name == "string" for one in held) * 2 > len(held):
-        return translation_statement(language_of_path(path), texts, are_all=are_all)
+        return translation_statement(language_of_translation(path), texts, are_all=are_all)
     kinds, names = _counted(held, are_all=are_all), list_first(_named(held)[:4], 4)
     return f"Resources of the app: {kinds}, such as {names}" if names else ""
 
