@@ -14,6 +14,8 @@ from codesum_pipeline.ways_in.agent_tools.surroundings import called_names, name
 
 # Of each kind, the first are enough to recognise a document.
 _MOST_NAMES = 4
+# Overloads share a name, so a few more are read.
+_MOST_READ = 40
 
 
 def start_names(call: ToolContext, repo: str) -> StartNames:
@@ -29,8 +31,9 @@ def start_names(call: ToolContext, repo: str) -> StartNames:
 
 
 def lines_beside(call: ToolContext, documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What the graph says first of some documents, by repository and id, in a line beside their texts; of what
-    nobody describes, else what a function calls or what calls it, and what a class or file defines."""
+    """The line beside the text of each document, by repository and id: what the graph says first of it. Where that is
+    nothing and nobody describes the document, the line names what a function calls or else what calls it, or what a
+    class or file defines."""
     starts: dict[str, StartNames] = {}
     found = {}
     for repo, id_ in documents:
@@ -56,7 +59,7 @@ def _line_beside(documents: JoinedDocuments, number: int, starts: StartNames) ->
 
 def _names_of_members(documents: JoinedDocuments, number: int) -> list[str]:
     """The own names of what a class or file defines, most important first."""
-    inside = sorted(documents.children(number), key=lambda each: (-documents.importance[each], each))
+    inside = sorted(documents.children(number), key=lambda each: (-documents.importance[each], each))[:_MOST_READ]
     names = (one_line(without_suffix(documents[each].id).rpartition(SEPARATOR)[2]) for each in inside)
     return list(dict.fromkeys(names))
 
