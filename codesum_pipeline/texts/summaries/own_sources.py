@@ -39,6 +39,11 @@ def own_source(canonical: str) -> str:
     return shown[:_MAX_CHARS]
 
 
+def is_cut(source: str) -> bool:
+    """Whether an own source is so long that not all of it is there."""
+    return len(source) >= _MAX_CHARS
+
+
 def _is_method(line: str) -> bool:
     """Whether a member is called: `name(` comes before any value, and it is no constant of an enumeration."""
     found = _CALLED.match(line)

@@ -9,6 +9,7 @@ from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_wo
 from codesum_pipeline.texts.summaries.extractive.type_phrases import one_of
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, in_a_row, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
+from codesum_pipeline.texts.summaries.own_sources import is_cut
 
 MAX_NAMES, MAX_PARTS = 4, 3
 TEXT = r'"((?:[^"\\\n]|\\.){1,160})"'
@@ -33,10 +34,11 @@ _ATTRIBUTES = class_table("attributes")
 _ATTRIBUTE = re.compile(rf"\n {{4}}({'|'.join(_ATTRIBUTES)}) :(\w{{1,60}})")
 
 
-def list_some(parts: list[str], most: int) -> str:
-    """The first of some parts, and how many more there are."""
+def list_some(parts: list[str], most: int, source: str = "", joint: str = " and ") -> str:
+    """The first of some parts, and how many more there are, if all of the own source that they are from was read."""
     more = len(parts) - most
-    return in_a_row([*parts[:most], *([f"{more} more"] if more > 0 else [])])
+    left = "more" if is_cut(source) else f"{more} more"
+    return in_a_row([*parts[:most], *([left] if more > 0 else [])], joint)
 
 
 def declared(class_: ClassInput) -> str:
@@ -46,7 +48,7 @@ def declared(class_: ClassInput) -> str:
         return make_sentence(f"{STORED} {name_in_words(found[1]).removesuffix(' table')}")
     if requests := _REQUESTS.findall(source):
         said = list(dict.fromkeys(f"{method} {path}" for method, path in requests))
-        return make_sentence(f"Requests {list_some(said, MAX_NAMES)}")
+        return make_sentence(f"Requests {list_some(said, MAX_NAMES, source)}")
     if found := next(filter(None, (route.search(source) for route in _ROUTES)), None):
         return make_sentence(f'Answers requests at "{make_printable(found[1])}"')
     if found := _ELEMENT.search(source):
@@ -61,7 +63,7 @@ def _attributes(source: str) -> str:
     for call, name in _ATTRIBUTE.findall(source):
         spoken = name_in_words(name)
         found.setdefault(_ATTRIBUTES[call], []).append(one_of(spoken) if call in ("has_one", "belongs_to") else spoken)
-    parts = [f"{lead} {list_some(names, MAX_NAMES)}" for lead, names in found.items()]
+    parts = [f"{lead} {list_some(names, MAX_NAMES, source)}" for lead, names in found.items()]
     return make_sentence(capitalize("; ".join(parts))) if parts else ""
 
 
@@ -76,7 +78,9 @@ def format_of_fields(class_: ClassInput) -> str:
     headers = [f'"{message_in_words(one)}"' for one in dict.fromkeys(_HEADER.findall(class_.own_source))]
     is_table = any(" " in one for one in headers) or name_words(class_.name)[-1:] == ("table",)
     if headers[1:] and is_table:
-        return make_sentence(f"Is a row of a table with the column headers {list_some(headers, MAX_NAMES)}")
+        return make_sentence(
+            f"Is a row of a table with the column headers {list_some(headers, MAX_NAMES, class_.own_source)}"
+        )
     return "Is read or written as JSON." if _JSON.search(class_.own_source) else ""
 
 
@@ -117,5 +121,5 @@ def schema_change(class_: ClassInput) -> str:
     columns = [name_in_words(name) for name in dict.fromkeys(_COLUMN.findall(source))]
     if len(said) == 1 and said[0].startswith(("creates the table", "alters")) and columns:
         noun = "columns" if columns[1:] else "column"
-        said = [f"{said[0]} with the {noun} {list_some(columns, MAX_NAMES)}"]
-    return make_sentence(f"{MIGRATES} {list_some(said, MAX_PARTS)}") if said else ""
+        said = [f"{said[0]} with the {noun} {list_some(columns, MAX_NAMES, source)}"]
+    return make_sentence(f"{MIGRATES} {list_some(said, MAX_PARTS, source)}") if said else ""

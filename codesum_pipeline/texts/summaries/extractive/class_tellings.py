@@ -76,11 +76,10 @@ def _messages_of_values(class_: ClassInput) -> str:
     """`Errors: failed to read a secret; no secret selected.`, of an enumeration whose values have texts."""
     errors = list(dict.fromkeys(filter(None, map(message_in_words, _ERROR.findall(class_.own_source)))))
     if errors:
-        more = len(errors) - MAX_NAMES
-        return make_sentence(f"Errors: {'; '.join([*errors[:MAX_NAMES], *([f'{more} more'] if more > 0 else [])])}")
+        return make_sentence(f"Errors: {list_some(errors, MAX_NAMES, class_.own_source, '; ')}")
     said = dict.fromkeys(filter(None, map(message_in_words, _MADE_WITH.findall(class_.own_source))))
     texts = [f'"{one}"' for one in said if " " in one and without_foreign_names(one, ()) == one]
-    return make_sentence(f"Says {list_some(texts, MAX_NAMES)}") if texts[1:] else ""
+    return make_sentence(f"Says {list_some(texts, MAX_NAMES, class_.own_source)}") if texts[1:] else ""
 
 
 _BOUND, _PROVIDED = re.compile(r"@Binds\b"), re.compile(r"@(?:Provides|Bean)\b")
@@ -105,7 +104,7 @@ def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     modules = _MODULES.search(class_.own_source)
     used = [f"the {name_in_words(name)}" for name in _CLASS_NAME.findall(modules[1])] if modules else []
     found = {"provides": given, "binds": bound, "injects into": into, "assembles its objects from": used}
-    parts = [f"{lead} {list_some(names, MAX_PARTS)}" for lead, names in found.items() if names]
+    parts = [f"{lead} {list_some(names, MAX_PARTS, class_.own_source)}" for lead, names in found.items() if names]
     return make_sentence(capitalize("; ".join(parts))) if parts else ""
 
 
@@ -153,7 +152,7 @@ def _asked_for(class_: ClassInput, kind: str, methods: Sequence[MethodHead]) -> 
     events = [said_event(one, own, is_told=is_told) for one in methods if not type_phrase(one.gives)]
     events = list(filter(None, events))
     if events and len(events) * 2 >= len(methods):
-        return _received(methods, events)
+        return _received(methods, events, class_.own_source)
     accessors = sum(name_words(one.name)[:1] in _ACCESSORS and not one.takes[1:] for one in methods)
     said = list(dict.fromkeys(filter(None, map(said_method, methods))))
     is_bare = " " not in said[0] and not said[1:] if said else True
@@ -162,14 +161,16 @@ def _asked_for(class_: ClassInput, kind: str, methods: Sequence[MethodHead]) -> 
     objects = [one.partition(" ")[2] for one in said]
     verbs = {one.partition(" ")[0] for one in said[:MAX_PARTS]}
     if len(verbs) == 1 and said[1:] and all(objects[:MAX_PARTS]):
-        return make_sentence(f"{capitalize(kind)} that {verbs.pop()} {list_some(objects, MAX_PARTS)}")
-    return make_sentence(f"{capitalize(kind)} that {list_some(said, MAX_PARTS)}")
+        return make_sentence(
+            f"{capitalize(kind)} that {verbs.pop()} {list_some(objects, MAX_PARTS, class_.own_source)}"
+        )
+    return make_sentence(f"{capitalize(kind)} that {list_some(said, MAX_PARTS, class_.own_source)}")
 
 
-def _received(methods: Sequence[MethodHead], events: Sequence[str]) -> str:
+def _received(methods: Sequence[MethodHead], events: Sequence[str], source: str) -> str:
     """`Receives the event "item row clicked", with a recipe.`"""
     types = [found for one in methods for _, written in one.takes if (found := type_phrase(written))]
     taken = list(dict.fromkeys(found.one() for found in types if not found.is_basic))
     quoted = list(dict.fromkeys(f'"{one}"' for one in events))
-    carried = f", with {list_some(taken, MAX_PARTS)}" if taken else ""
-    return make_sentence(f"Receives the event{'s' * (len(quoted) > 1)} {list_some(quoted, MAX_PARTS)}{carried}")
+    carried = f", with {list_some(taken, MAX_PARTS, source)}" if taken else ""
+    return make_sentence(f"Receives the event{'s' * (len(quoted) > 1)} {list_some(quoted, MAX_PARTS, source)}{carried}")

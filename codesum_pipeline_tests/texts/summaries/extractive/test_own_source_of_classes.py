@@ -242,6 +242,18 @@ def test_own_source_is_bounded_whatever_the_class_is() -> None:
     assert len(own_source("class A:\n" + "    value = 1\n" * 100_000 + "x" * 1_000_000)) == 6_000
 
 
+@pytest.mark.parametrize(("number", "left"), [(180, "176 more"), (300, "more")])
+def test_values_are_counted_only_where_all_of_the_own_source_is_there(number: int, left: str) -> None:
+    values = "".join(f'    V{at}("text of {at}"),\n' for at in range(100, 100 + number))
+    class_ = ClassInput(
+        "a::A", "A", "A", "java", "enum A", None, (), (), (), own_source=own_source(f"enum A {{\n{values}}}")
+    )
+
+    told = write_class(class_).text.summary
+
+    assert told == f'Says "text of 100", "text of 101", "text of 102", "text of 103" and {left}.'
+
+
 def test_own_source_is_a_part_of_what_a_text_is_made_from() -> None:
     class_ = ClassInput("a::A", "A", "A", "python", "class A", None, (), (), (), own_source="class A:\n    size = 1")
 
