@@ -35,8 +35,37 @@ class SkipReason(StrEnum):
     FAILED = "failed"
 
 
+class EncodingEvidence(StrEnum):
+    """What tells a file's encoding."""
+
+    MARK = "mark"
+    SETTING = "setting"
+    DECLARATION = "declaration"
+    CONTENT = "content"
+    ATTRIBUTES = ".gitattributes"
+    EDITOR = ".editorconfig"
+    GUESS = "guess"
+    UNKNOWN = "unknown"
+
+
+class FileEncoding(Struct, frozen=True):
+    """What a file's bytes are read as: Python's name of the encoding, and the evidence for it.
+
+    `problem` names the declarations that do not fit or that nobody knows, and what could not be read; empty without.
+    """
+
+    name: str
+    evidence: EncodingEvidence
+    problem: str = ""
+
+
+UTF_8 = "utf-8"
+PLAIN = FileEncoding(UTF_8, EncodingEvidence.CONTENT)
+
+
 class SourceFile(Struct, frozen=True):
-    """One file of a snapshot. `blob` is git's object id, `size` in bytes, `rules` the version of the scan rules."""
+    """One file of a snapshot. `blob` is git's object id, `size` in bytes, `rules` the version of the scan rules and
+    what they found declared about the file. The encoding's three columns are null where no content was read."""
 
     path: str
     blob: str
@@ -48,6 +77,25 @@ class SourceFile(Struct, frozen=True):
     is_test: bool
     is_vendored: bool
     rules: str = ""
+    encoding: str | None = None
+    encoding_evidence: EncodingEvidence | None = None
+    encoding_problem: str | None = None
+
+    @property
+    def is_declared_elsewhere(self) -> bool:
+        """Whether a setting, or another file, says what this one is read as: its other versions, too."""
+        return self.encoding_evidence in (
+            EncodingEvidence.SETTING,
+            EncodingEvidence.ATTRIBUTES,
+            EncodingEvidence.EDITOR,
+        )
+
+    @property
+    def read_as(self) -> FileEncoding | None:
+        """The encoding as a value."""
+        if self.encoding is None or self.encoding_evidence is None:
+            return None
+        return FileEncoding(self.encoding, self.encoding_evidence, self.encoding_problem or "")
 
 
 class FilePlace(Struct, frozen=True):

@@ -24,10 +24,10 @@ class RepositoryEntry(Struct, frozen=True):
 
     `location` is an absolute path or a git URL; `ref` a branch, tag or commit (None: the remote's HEAD). With
     `worktree`, files are read from the folder as they are, committed or not; a plain folder without git always is.
-    `include` and `exclude` are gitignore-style patterns relative to the git root. One that came with an organisation
-    names it, and has the host's own id of the repository, `SERVER/ID`, which outlives a new name. `retired` goes with
-    it alone. `scip` are the places of compilers' indexes (`source/git/locations.py`), `scip_command` the line that
-    makes one.
+    `include` and `exclude` are gitignore-style patterns relative to the git root; `encodings` say `PATTERN = ENCODING`.
+    One that came with an organisation names it, and has the host's own id of the repository, `SERVER/ID`, which
+    outlives a new name. `retired` goes with it alone. `scip` are the places of compilers' indexes
+    (`source/git/locations.py`), `scip_command` the line that makes one.
     """
 
     key: str
@@ -43,6 +43,7 @@ class RepositoryEntry(Struct, frozen=True):
     retired: Retirement | None = None
     scip: tuple[str, ...] = ()
     scip_command: str = ""
+    encodings: tuple[str, ...] = ()
 
     @property
     def root_module(self) -> str:

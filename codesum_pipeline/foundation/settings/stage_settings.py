@@ -43,6 +43,12 @@ class ScanSettings(SettingsGroup):
     skip_patterns: tuple[str, ...] = setting(
         (), "Files that match these patterns, written as in .gitignore, are skipped, too.", Shapes("scan")
     )
+    encodings: tuple[str, ...] = setting(
+        (),
+        'Files whose encoding is known: "PATTERN = ENCODING" each, the pattern written as in .gitignore; the last that '
+        "fits counts.",
+        Shapes("scan"),
+    )
     max_file_size_mb: float = setting(1.0, "Files of more than N MB are skipped.", Shapes("scan"), gt=0)
     max_steps_per_byte: int = setting(
         STEPS_PER_BYTE,

@@ -83,7 +83,10 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "mode": "Git's file mode, in octal: 100644, 100755, 120000, …",
         "status": "indexed or skipped.",
         "reason": "Why the file was skipped; null where it is indexed.",
-        "rules": "Version of the scan rules that decided.",
+        "rules": "Version of the scan rules that decided, and the encodings that others declare for the file.",
+        "encoding": "What the bytes are read as, by Python's name; null where the content was not read.",
+        "encoding_evidence": "What tells the encoding: mark, setting, declaration, content, guess, …",
+        "encoding_problem": "Declared encodings that do not fit or are unknown, and bytes that could not be read.",
     },
     "symbols": {
         "id": "path::qualified name; a further definition of the same name in a file has a # suffix.",
@@ -121,6 +124,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "only_reexports": "Whether the file only re-exports what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses.",
         "failure": "Why the file is a plain text though its language has a parser; null for all others.",
+        "encoding": "What the file was read as, by Python's name; null for UTF-8.",
         "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
     "scip_indexes": {

@@ -114,8 +114,17 @@ def build_manifest(
         },
         "files": files,
     }
+    if encodings := other_encodings(ws):
+        manifest["encodings"] = encodings
     manifest["content_digest"] = content_digest(manifest)
     return manifest
+
+
+def other_encodings(ws: Workspace) -> dict[str, str]:
+    """The encodings of the indexed files that are not in UTF-8, by path: their sources are read again to be shown."""
+    facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "encoding"])
+    others = facts.filter(pc.is_valid(facts["encoding"]))
+    return dict(zip(*(column.to_pylist() for column in others.columns), strict=True))
 
 
 def describe_files(

@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable,
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState
 from codesum_pipeline.notifications.digests.hunks import Hunk, hunk_of
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.remote import shallow_commits
 from codesum_pipeline.source.masking.secrets import mask_secrets
@@ -69,7 +69,7 @@ class CitedFiles:
         if reader is None:
             return None
         try:
-            return decode_text(reader.read(blob), language)
+            return read_text(reader.read(blob), language).text
         except SkippedFile:
             return None
         except RepositoryUnavailable as error:

@@ -38,7 +38,7 @@ from codesum_pipeline.search.retrieval.adjustments import role_factor
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.git.git import BlobReader
 
 # How a standing question is put, not what it is about: "tell me about anything that touches billing".
@@ -158,7 +158,7 @@ def make_blob_reader(blobs: BlobReader) -> ReadBlob:
     @lru_cache(maxsize=_BLOBS_KEPT)
     def read(blob: str, language: str) -> str:
         try:
-            return decode_text(blobs.read(blob), language)
+            return read_text(blobs.read(blob), language).text
         except (SkippedFile, RepositoryUnavailable):
             return ""
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
-from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
@@ -36,7 +36,7 @@ from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, Questio
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import decode_text
 from codesum_pipeline.source.git.commit_history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.mirror import make_scratch
@@ -164,7 +164,10 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
         data = blobs.read(blob)
         if len(data) > MOST_BYTES_PARSED or may_take_gigabytes(data, files[path].language):
             return []
-        parsed = parse_file(path, files[path].language, data, blob=blob, hash_policy=HashPolicy.CANONICAL)
+        file = files[path]
+        # An earlier version says itself what it is read as, if it is not known from outside.
+        encoding = file.encoding if blob == file.blob or file.is_declared_elsewhere else None
+        parsed = parse_file(path, file.language, data, blob=blob, encoding=encoding, hash_policy=HashPolicy.CANONICAL)
         parsed, _ = masked_file(parsed)
     except (SkippedFile, TooCostly):
         return []
@@ -306,13 +309,13 @@ def _remove_docstrings(
         """A file that fails keeps its docstrings, and they give no questions."""
         with BlobReader(ws.layout.mirror(ws.key)) as reader:
             for file in rows:
-                text = without = decode_text(reader.read(file.blob), file.language)
+                text = without = decode_text(reader.read(file.blob), file.encoding or UTF_8)
                 with guard_item(guard, file.path):
                     without = without_docstrings(text, file.path, file.language, starts[file.path])
                 yield without.encode()
 
     blobs = _write_blobs(scratch, edited())
-    changed = [replace(row, blob=blob) for row, blob in zip(rows, blobs, strict=True)]
+    changed = [replace(row, blob=blob, encoding=UTF_8) for row, blob in zip(rows, blobs, strict=True)]
     others = files.filter(pc.invert(pc.is_in(files["path"], concerned["path"].combine_chunks())))
     scratch.tables.write("files", ws.key, pa.concat_tables([others, to_table(changed, SourceFile)]))
 

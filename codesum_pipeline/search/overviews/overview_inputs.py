@@ -238,9 +238,12 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
 
 def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
     """The texts of files in the mirror, without secrets; tables have programs in canonical form, on other lines."""
+    files = ws.tables.read("files", ws.key, columns=["path", "encoding"])
+    wanted = files.filter(pc.is_in(files["path"], pa.array(paths, pa.string()))).to_pylist()
+    encodings = {row["path"]: row["encoding"] for row in wanted if row["encoding"]}
     try:
         timeout_s = ws.settings.git_timeout_s
-        texts = read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s)
+        texts = read_files(ws.layout.mirror(ws.key), paths, commit=commit, timeout_s=timeout_s, encodings=encodings)
     except RepositoryUnavailable:
         return {}
     return {path: mask_secrets(text).text for path, text in texts.items()}

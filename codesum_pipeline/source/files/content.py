@@ -1,21 +1,16 @@
-"""What only a file's content can say: its text, its language, and whether a person wrote it; and the files of a commit.
+"""What only a file's content can say: its language, whether a person wrote it; and the texts of a commit's files."""
 
-Bytes become text by what the file itself says about its encoding, and never by a guess.
-"""
-
-import codecs
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from encodings import normalize_encoding
-from encodings.aliases import aliases
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
-from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.file import FileEncoding, SkipReason
 from codesum_pipeline.foundation.language_facts.file_languages import (
     PROSE,
     TEXT,
@@ -23,67 +18,27 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
     language_of_path,
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
+from codesum_pipeline.source.files.encodings import DeclaredEncoding, decode_text, read_text
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.masking.key_files import is_only_keys
 
-# As git does: a NUL this early means that a file is not text.
-_BINARY_PREFIX = 8_000
-
-# The longer mark first: that of UTF-32 begins like that of UTF-16.
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-# PEP 263: in the first line, or in the second after a comment or an empty line.
-_CODING_COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
-# Python knows them as encodings, but no source file is written in one.
-_NOT_OF_FILES = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf_7"})
+NO_ENCODINGS: Mapping[str, str] = MappingProxyType({})
 
 
-def decode_text(data: bytes, language: str) -> str:
-    r"""The text of a file, its lines ended by `\n`: UTF-8, a byte order mark's, or a Python coding cookie's encoding.
-
-    Raises `SkippedFile` (`binary` or `not_text`).
-    """
-    encoding, start = _encoding_of(data, language)
-    if start == 0 and b"\0" in data[:_BINARY_PREFIX]:
-        raise SkippedFile(SkipReason.BINARY, f"a NUL byte in the first {_BINARY_PREFIX} bytes")
-    try:
-        text = data[start:].decode(encoding)
-        text.encode("utf-8")
-    except (UnicodeError, LookupError) as error:
-        raise SkippedFile(SkipReason.NOT_TEXT, f"not {encoding}: {error}") from error
-    if "\0" in text:
-        raise SkippedFile(SkipReason.NOT_TEXT, "a NUL character")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _encoding_of(data: bytes, language: str) -> tuple[str, int]:
-    """The encoding, and where the text begins."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return encoding, len(mark)
-    if has_trait(language, Trait.DECLARED_ENCODING) and (cookie := _CODING_COOKIE.match(data[:1024])):
-        name = normalize_encoding(cookie[1].decode("ascii", "replace").lower())
-        known = aliases.get(name, name)
-        if known in aliases.values() and known not in _NOT_OF_FILES:
-            return known, 0
-    return "utf-8", 0
-
-
-def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float) -> str:
-    """The text of a file, its lines ended by line feeds.
+def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float, encoding: str | None = None) -> str:
+    """The text of a file, its lines ended by line feeds; without an `encoding`, by what its content tells.
 
     Raises `RepositoryUnavailable` if the mirror does not have it, `SkippedFile` for what is no text.
     """
-    return _text_of(path, run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s))
+    data = run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s)
+    return text_of(path, data, encoding)
 
 
-def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: float) -> dict[str, str]:
-    """The texts of some files of a commit, by one process: those that the mirror has and that are text."""
+def read_files(
+    git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: float, encodings: Mapping[str, str] = NO_ENCODINGS
+) -> dict[str, str]:
+    """The texts of some files of a commit, by one process: those that the mirror has and that are text. `encodings` are
+    those of files by path, where they are known."""
     # The process takes a name a line; what has a line feed in its name is left out.
     readable = [path for path in paths if "\n" not in path]
     data = "".join(f"{commit}:{path}\n" for path in readable).encode("utf-8", "surrogateescape")
@@ -93,12 +48,15 @@ def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: f
         header = answers.readline().split()
         if len(header) == 3 and header[1] in (b"blob", b"tree", b"commit", b"tag"):
             with suppress(SkippedFile):
-                texts[path] = _text_of(path, answers.read(int(header[2]) + 1)[:-1])
+                texts[path] = text_of(path, answers.read(int(header[2]) + 1)[:-1], encodings.get(path))
     return texts
 
 
-def _text_of(path: str, data: bytes) -> str:
-    return decode_text(data, language_of_path(path) or language_of_first_line(data) or TEXT)
+def text_of(path: str, data: bytes, encoding: str | None = None) -> str:
+    """The text of a file's bytes in a known encoding, else by what they tell."""
+    if encoding is not None:
+        return decode_text(data, encoding)
+    return read_text(data, language_of_path(path) or language_of_first_line(data) or TEXT).text
 
 
 CONTENT_REASONS = frozenset(
@@ -151,29 +109,33 @@ _SHORT_SHARE = 0.1
 
 
 class ContentDecision(Struct, frozen=True):
-    """What a file's content decides; `reason` is None for a file that is indexed."""
+    """What a file's content decides; `reason` is None for a file that is indexed, `encoding` for one that is no text.
+    `problem` says why it is none."""
 
     language: str
     reason: SkipReason | None
+    encoding: FileEncoding | None = None
+    problem: str = ""
 
 
-def judge_content(path: str, data: bytes) -> ContentDecision:
-    """A pure function of name and content."""
+def judge_content(path: str, data: bytes, declared: Sequence[DeclaredEncoding] = ()) -> ContentDecision:
+    """A pure function of name and content, and of the encodings that others declare."""
     language = language_of_path(path) or language_of_first_line(data) or TEXT
     reason = None
     if data.startswith(_LFS_POINTER):
         return ContentDecision(language, SkipReason.LFS_POINTER)
     try:
-        text = decode_text(data, language)
+        read = read_text(data, language, declared)
     except SkippedFile as skipped:
-        return ContentDecision(language, SkipReason(skipped.reason))
+        return ContentDecision(language, SkipReason(skipped.reason), problem=skipped.detail)
+    text = read.text
     if is_generated(text, language):
         reason = SkipReason.GENERATED
     elif is_only_keys(path, text, language):
         reason = SkipReason.KEYS
     elif is_minified(text, language):
         reason = SkipReason.MINIFIED
-    return ContentDecision(language, reason)
+    return ContentDecision(language, reason, read.encoding)
 
 
 def is_generated(text: str, language: str) -> bool:

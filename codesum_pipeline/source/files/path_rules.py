@@ -17,10 +17,11 @@ from codesum_pipeline.foundation.data_model.patterns import read_patterns
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, is_program, language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.declared_encodings import EncodingRules, encoding_rules
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/5"
+RULES_VERSION = "scan/6"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -76,6 +77,7 @@ class PathRules(Struct, frozen=True):
     skip: GitIgnoreSpec
     largest_bytes: int
     languages: frozenset[str]
+    encodings: tuple[EncodingRules, ...] = ()
 
     @classmethod
     def of(cls, entry: RepositoryEntry, settings: ScanSettings) -> Self:
@@ -88,6 +90,11 @@ class PathRules(Struct, frozen=True):
             skip=read_patterns((*DEFAULT_SKIP_PATTERNS, *settings.skip_patterns), "setting 'skip_patterns'"),
             largest_bytes=int(settings.max_file_size_mb * 1024 * 1024),
             languages=_allowed_languages(settings.lang_allowlist),
+            # An entry's own word counts more than that for all.
+            encodings=(
+                *encoding_rules(entry.encodings, f"{where}encodings"),
+                *encoding_rules(settings.encodings, "setting 'encodings'"),
+            ),
         )
 
     def why_skipped(self, path: str, *, mode: str, size: int) -> SkipReason | None:

@@ -7,12 +7,13 @@ table where path, blob and rules are the same, so an unchanged file is not read 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SkipReason, Snapshot, SourceFile
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import moment_of
@@ -20,6 +21,7 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT, language_of_path
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
+from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, DeclaredEncodings, read_declared
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, readable_path
 from codesum_pipeline.source.git.git import BlobReader
@@ -41,7 +43,8 @@ MOST_ENTRIES = 1_000_000
 class SnapshotReport(Struct, frozen=True):
     """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over, `failed` of the
     skipped ones could not be judged. `scip_indexes` are the compilers' indexes, `scip_problems` say why others are
-    not."""
+    not. `encodings` count the indexed files that are not in UTF-8, `encoding_problems` name what was not read as it was
+    declared, or not in full."""
 
     commit: str
     tree: str
@@ -56,6 +59,8 @@ class SnapshotReport(Struct, frozen=True):
     failures: tuple[Failure, ...] = ()
     scip_indexes: int = 0
     scip_problems: tuple[str, ...] = ()
+    encodings: Mapping[str, int] = field(default_factory=dict)
+    encoding_problems: tuple[str, ...] = ()
 
 
 class _TreeEntry(Struct, frozen=True):
@@ -81,9 +86,15 @@ def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = 
 
 
 def snapshot_of(
-    ws: Workspace, mirror: Mirror, head: Head, *, index_state: str = "", progress: Progress = no_progress
+    ws: Workspace,
+    mirror: Mirror,
+    head: Head,
+    *,
+    index_state: str = "",
+    declared: DeclaredEncodings | None = None,
+    progress: Progress = no_progress,
 ) -> SnapshotReport:
-    """As `take_snapshot`, of a commit that is in the mirror."""
+    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree that it is a part of."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.run_git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
@@ -100,7 +111,10 @@ def snapshot_of(
         )
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
-    rows, read = _classify(listed, rules, known, mirror, guard, to_mend=way_out(ws.entry), progress=progress)
+    if declared is None:
+        declared = declared_in(mirror.git_dir, {entry.path: entry.blob for entry in listed}, rules)
+    scan = _Scan(rules, declared, mirror, guard)
+    rows, read = _classify(scan, listed, known, to_mend=way_out(ws.entry), progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
     for left in head.left_out:
         with guard.item(left.path.decode("utf-8", "replace")):
@@ -124,7 +138,31 @@ def snapshot_of(
         table_hash=hash_of([written.table_hash, files.table_hash]),
         failed=len(guard.failed),
         failures=guard.failures,
+        encodings=dict(sorted(Counter(row.encoding for row in indexed if row.encoding not in (None, UTF_8)).items())),
+        encoding_problems=tuple(f"{row.path}: {row.encoding_problem}" for row in rows if row.encoding_problem),
     )
+
+
+def declared_in(git_dir: Path, blobs: Mapping[str, str], rules: PathRules) -> DeclaredEncodings:
+    """The encodings that the settings and the files of a tree declare; `blobs` are the tree's files by path."""
+    if not any(path.rpartition("/")[2] in DECLARING_FILES for path in blobs):
+        return DeclaredEncodings(rules.encodings)
+    with BlobReader(git_dir) as reader:
+        return read_declared(rules.encodings, blobs, lambda blob: next(reader.read_many([blob]), None))
+
+
+class _Scan(Struct, frozen=True):
+    """What the rows of one snapshot are made with."""
+
+    rules: PathRules
+    declared: DeclaredEncodings
+    mirror: Mirror
+    guard: FailureGuard
+
+    def version(self, path: str) -> str:
+        """Everything besides its bytes that decides how a file's content is judged."""
+        said = [f"{each.evidence} {each.name}" for each in self.declared.of(path)]
+        return ", ".join([RULES_VERSION, *said])
 
 
 def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
@@ -158,11 +196,9 @@ def _folders_of(paths: Iterable[str]) -> set[str]:
 
 
 def _classify(
+    scan: _Scan,
     listed: list[_TreeEntry],
-    rules: PathRules,
     known: Mapping[str, SourceFile],
-    mirror: Mirror,
-    guard: FailureGuard,
     *,
     to_mend: str,
     progress: Progress,
@@ -170,6 +206,7 @@ def _classify(
     """A row for each entry, by path, and how many contents were read for them. One that fails is skipped."""
     rows: list[SourceFile] = []
     unread = []
+    rules, guard = scan.rules, scan.guard
     for entry in listed:
         with guard.item(entry.path):
             reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
@@ -177,11 +214,11 @@ def _classify(
                 reason = SkipReason.INVALID_PATH
             if reason is not None:
                 rows.append(_row(entry, rules, language_of_path(entry.path) or TEXT, reason))
-            elif verdict := _carried(known.get(entry.path), entry, rules):
-                rows.append(_judged_row(entry, rules, verdict))
+            elif verdict := _carried(known.get(entry.path), entry, scan):
+                rows.append(_judged_row(entry, scan, verdict))
             else:
                 unread.append(entry)
-    rows.extend(_read_rows(unread, rules, mirror, guard, to_mend=to_mend, progress=progress))
+    rows.extend(_read_rows(scan, unread, to_mend=to_mend, progress=progress))
     # `_carried` takes no such row over, so the next build tries again.
     rows.extend(
         SourceFile(
@@ -209,29 +246,24 @@ def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirr
     return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
 
 
-def _carried(row: SourceFile | None, entry: _TreeEntry, rules: PathRules) -> ContentDecision | None:
+def _carried(row: SourceFile | None, entry: _TreeEntry, scan: _Scan) -> ContentDecision | None:
     """What the content decided last time, where that still holds."""
-    if row is None or row.blob != entry.blob or row.rules != RULES_VERSION:
+    if row is None or row.blob != entry.blob or row.rules != scan.version(entry.path):
         return None
     is_judged = row.status is FileStatus.INDEXED or row.reason in CONTENT_REASONS
-    is_left_out = row.reason is SkipReason.LANGUAGE and not rules.allows(row.language)
-    return ContentDecision(row.language, row.reason) if is_judged or is_left_out else None
+    is_left_out = row.reason is SkipReason.LANGUAGE and not scan.rules.allows(row.language)
+    if not (is_judged or is_left_out):
+        return None
+    return ContentDecision(row.language, row.reason, row.read_as, row.encoding_problem or "")
 
 
-def _read_rows(
-    unread: list[_TreeEntry],
-    rules: PathRules,
-    mirror: Mirror,
-    guard: FailureGuard,
-    *,
-    to_mend: str,
-    progress: Progress,
-) -> Iterator[SourceFile]:
+def _read_rows(scan: _Scan, unread: list[_TreeEntry], *, to_mend: str, progress: Progress) -> Iterator[SourceFile]:
     """Rows of files whose content has to be read; one content is in memory at a time. `to_mend` says what to do about
     one that is not there."""
     if not unread:
         return
-    with BlobReader(mirror.git_dir) as blobs:
+    guard, declared = scan.guard, scan.declared
+    with BlobReader(scan.mirror.git_dir) as blobs:
         contents = blobs.read_many(entry.blob for entry in unread)
         for done, (entry, data) in enumerate(zip(unread, contents, strict=True)):
             if done % _PROGRESS_EVERY == 0:
@@ -243,15 +275,22 @@ def _read_rows(
                 continue
             rows = []
             with guard.item(entry.path):
-                rows = [_judged_row(entry, rules, judge_content(entry.path, data))]
+                rows = [_judged_row(entry, scan, judge_content(entry.path, data, declared.of(entry.path)))]
             yield from rows
     progress("reading files", len(unread), len(unread))
 
 
-def _judged_row(entry: _TreeEntry, rules: PathRules, verdict: ContentDecision) -> SourceFile:
+def _judged_row(entry: _TreeEntry, scan: _Scan, verdict: ContentDecision) -> SourceFile:
     """The allowlist overrides what the content decides, as it does for a name that says the language."""
-    reason = verdict.reason if rules.allows(verdict.language) else SkipReason.LANGUAGE
-    return _row(entry, rules, verdict.language, reason)
+    reason = verdict.reason if scan.rules.allows(verdict.language) else SkipReason.LANGUAGE
+    encoding, row = verdict.encoding, _row(entry, scan.rules, verdict.language, reason)
+    return replace(
+        row,
+        rules=scan.version(entry.path),
+        encoding=encoding and encoding.name,
+        encoding_evidence=encoding and encoding.evidence,
+        encoding_problem=(encoding.problem if encoding else verdict.problem) or None,
+    )
 
 
 def _row(entry: _TreeEntry, rules: PathRules, language: str, reason: SkipReason | None) -> SourceFile:

@@ -8,6 +8,7 @@ repositories:
     subdir: src/flask
     include: ["*.py"]
     exclude: ["docs/"]
+    encodings: ["legacy/*.c = cp1250"]           # more than the setting of this name, which is for all
     worktree: false                              # read the folder as it is, committed or not
     enabled: true
     scip: [build/index.scip]                     # see `source/git/locations.py`
@@ -84,6 +85,7 @@ class _EntryData(BaseModel):
     retired: _RetirementData | None = None
     scip: list[str] = []
     scip_command: str = ""
+    encodings: list[str] = []
 
 
 # What all registries of this process remember.
@@ -348,6 +350,7 @@ def _to_raw(entry: RepositoryEntry) -> dict[str, Any]:
     """An entry's fields as they are written: those that differ from their default."""
     fields = to_builtins(entry)
     fields |= {"include": [*entry.include], "exclude": [*entry.exclude], "scip": [*entry.scip]}
+    fields["encodings"] = [*entry.encodings]
     optional = {name: value for name, value in fields.items() if value and name not in ("key", "location", "enabled")}
     raw = {"url" if is_url(entry.location) else "path": entry.location, **optional}
     return raw if entry.enabled else {**raw, "enabled": False}

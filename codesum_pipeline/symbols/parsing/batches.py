@@ -1,7 +1,6 @@
 """Some files of a snapshot, parsed together into Arrow rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Self
 
 import pyarrow as pa
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import CompilerFile
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
-from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.file import UTF_8, SkipReason
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard, work_in_halves
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
@@ -18,7 +17,7 @@ from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere, WorkLimits
 from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import decode_text
 from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
 from codesum_pipeline.symbols.parsing.compiled_files import OfferedDocument, with_compiler
 from codesum_pipeline.symbols.parsing.masks import masked_file
@@ -50,6 +49,7 @@ class SourceText(Struct, frozen=True):
     data: bytes | None
     documents: tuple[OfferedDocument, ...] = ()
     documents_hash: str = ""
+    encoding: str = UTF_8
 
     @property
     def size(self) -> int:
@@ -145,13 +145,13 @@ class ParseFiles(Struct, frozen=True):
             with guard.item(file.path):
                 parsed = parse_file(
                     file.path, file.language, file.data,
-                    blob=file.blob, hash_policy=self.hash_policy, steps_per_byte=self.steps_per_byte,
-                    patience=self.patience, limits=self.limits,
+                    blob=file.blob, encoding=file.encoding, hash_policy=self.hash_policy,
+                    steps_per_byte=self.steps_per_byte, patience=self.patience, limits=self.limits,
                 )  # fmt: skip
                 if parsed.facts.failure:
                     guard.add([Failure(file.path, parsed.facts.failure, is_settled=True)])
                 read = self._with_compiler(file, parsed, guard) if file.documents else ReadFile(parsed)
-                return ReadFile(*masked_file(read.parsed, read.compiled))
+                return ReadFile(*masked_file(_of_encoding(read.parsed, file.encoding), read.compiled))
         except SkippedFile as error:
             guard.add([Failure(file.path, str(error))])
             return None
@@ -161,20 +161,22 @@ class ParseFiles(Struct, frozen=True):
 
     def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: FailureGuard) -> ReadFile:
         """The file beside its documents; where these have an error come up, as if there were none."""
-        text = decode_text(file.data or b"", file.language)
+        text = decode_text(file.data or b"", file.encoding)
         with guard.item(file.path):
             found = with_compiler(parsed, file.documents, text, self.hash_policy, digest=file.documents_hash)
             return ReadFile(*found)
         return ReadFile(parsed)
 
     def _as_text(self, file: SourceText) -> ReadFile:
-        """A file that failed, as one of no known language, whatever its bytes are."""
-        data = file.data or b""
-        text = data.decode("utf-8", "replace")
-        with suppress(SkippedFile), FailureGuard().item(file.path):
-            text = decode_text(data, file.language)
-        read = text_of_failed(text.encode(), file.path, blob=file.blob, hash_policy=self.hash_policy)
-        return ReadFile(*masked_file(read))
+        """A file that failed, as one of no known language."""
+        source = decode_text(file.data or b"", file.encoding).encode()
+        read = text_of_failed(source, file.path, blob=file.blob, hash_policy=self.hash_policy)
+        return ReadFile(*masked_file(_of_encoding(read, file.encoding)))
+
+
+def _of_encoding(parsed: ParsedFile, encoding: str) -> ParsedFile:
+    """The file with its encoding among the facts, which for UTF-8 is none."""
+    return parsed if encoding == UTF_8 else replace(parsed, facts=replace(parsed.facts, encoding=encoding))
 
 
 def _ended(file: SourceText, error: Exception) -> Failure:

@@ -36,7 +36,7 @@ _LEAST_BEGINNING = 6
 _CUT = "…"
 
 # What is an address, and no text.
-_PLACES = ("file_path", "blob", "language", "parser", "content_hash", "documents", "tool")
+_PLACES = ("file_path", "blob", "language", "parser", "encoding", "content_hash", "documents", "tool")
 # What the graph follows: one name is one name everywhere in a file, and two names stay two.
 _NAMES = ("id", "qualified_name", "name", "parent_id", "scope_id", "globals", "exports", "misnamed")
 _ROWS = (FileFacts, Symbol, Import, CompilerFile)

@@ -10,7 +10,7 @@ from tree_sitter import Node, Parser, Tree
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import decode_text, read_text
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.languages.declaration import Declaration
@@ -227,18 +227,19 @@ def parse_file(
     *,
     blob: str,
     hash_policy: HashPolicy,
+    encoding: str | None = None,
     steps_per_byte: int = STEPS_PER_BYTE,
     patience: int | None = None,
     limits: WorkLimits | None = None,
 ) -> ParsedFile:
-    """What is in one file of the snapshot; raises `SkippedFile` if its bytes are no text, and `TooCostly` where its
-    parser met one of the limits.
+    """What is in one file of the snapshot; without an `encoding`, by what its content tells of it. Raises `SkippedFile`
+    if its bytes are no text, and `TooCostly` where its parser met one of the limits.
 
     A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
     read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
     raises `TooMuchHere`.
     """
-    text = decode_text(data, language)
+    text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
     source = text.encode()
     parser = PARSERS.get(language)
     if parser is None:

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import IndexFile
-from codesum_pipeline.foundation.data_model.file import FileStatus
+from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
@@ -46,7 +46,7 @@ PARSER_VERSION = "; ".join(
 )
 _TABLES = ("symbols", "file_facts", "compiler_files")
 # What must be equal for a file's rows to be carried over, besides the hash of its documents in indexes.
-CARRY_KEY = ("file_path", "blob", "language", "parser")
+CARRY_KEY = ("file_path", "blob", "language", "parser", "encoding")
 # Below this a worker's start, most of a second, costs more than it saves.
 LEAST_BYTES = 1_500_000
 
@@ -116,12 +116,14 @@ class _ParseTask(Struct, frozen=True):
     language: str
     parser: str
     size: int
+    encoding: str
     offers: tuple[Offer, ...] = ()
     documents: str = ""
 
     @property
-    def carry_key(self) -> tuple[str, ...]:
-        return self.path, self.blob, self.language, self.parser, self.documents
+    def carry_key(self) -> tuple[str | None, ...]:
+        encoding = None if self.encoding == UTF_8 else self.encoding
+        return self.path, self.blob, self.language, self.parser, encoding, self.documents
 
 
 def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseReport:
@@ -171,18 +173,21 @@ def _with_offers(ws: Workspace, files: Sequence[_ParseTask]) -> tuple[list[_Pars
 
 
 def _indexed_files(ws: Workspace) -> list[_ParseTask]:
-    table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size"])
+    table = ws.tables.read("files", ws.key, columns=["path", "blob", "language", "status", "size", "encoding"])
     indexed = table.filter(pc.equal(table["status"], FileStatus.INDEXED.value)).to_pylist()
     versions = {
         language: parser_version(language, ws.settings.hash_policy, ws.settings.max_steps_per_byte)
         for language in {r["language"] for r in indexed}
     }
     return [
-        _ParseTask(row["path"], row["blob"], row["language"], versions[row["language"]], row["size"]) for row in indexed
+        _ParseTask(
+            row["path"], row["blob"], row["language"], versions[row["language"]], row["size"], row["encoding"] or UTF_8
+        )
+        for row in indexed
     ]
 
 
-def _known_files(ws: Workspace) -> set[tuple[str, ...]]:
+def _known_files(ws: Workspace) -> set[tuple[str | None, ...]]:
     """The carry key of every file of the last build; none if the three tables are not of one run."""
     hashes = (ws.tables.content_hash(table, ws.key) for table in ("symbols", "compiler_files"))
     if ws.tables.note("file_facts", ws.key) != facts_note(*hashes):
@@ -229,7 +234,7 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
 
 def _source_text(file: _ParseTask, data: bytes | None) -> SourceText:
     documents = tuple(OfferedDocument(offer.tool, offer.read()) for offer in file.offers)
-    return SourceText(file.path, file.language, file.blob, data, documents, file.documents)
+    return SourceText(file.path, file.language, file.blob, data, documents, file.documents, file.encoding)
 
 
 def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:

@@ -68,7 +68,13 @@ class SourceReader(Struct, eq=False):
         if not mirror.exists():
             return {}
         try:
-            texts = read_files(mirror, paths, commit=index.commit, timeout_s=self.catalogue.settings.git_timeout_s)
+            texts = read_files(
+                mirror,
+                paths,
+                commit=index.commit,
+                timeout_s=self.catalogue.settings.git_timeout_s,
+                encodings=index.encodings,
+            )
         except RepositoryUnavailable as error:
             self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
             return {}
@@ -97,7 +103,11 @@ class SourceReader(Struct, eq=False):
             bring_mirror(self.catalogue, index, tell=self.tell)
             try:
                 text = read_file(
-                    self._mirror(index), commit=index.commit, path=path, timeout_s=self.catalogue.settings.git_timeout_s
+                    self._mirror(index),
+                    commit=index.commit,
+                    path=path,
+                    timeout_s=self.catalogue.settings.git_timeout_s,
+                    encoding=index.encodings.get(path),
                 )
             except (RepositoryUnavailable, SkippedFile) as error:
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
