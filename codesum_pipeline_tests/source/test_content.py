@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.file import SkipReason
+from codesum_pipeline.foundation.data_model.file import PLAIN, EncodingEvidence, FileEncoding, SkipReason
 from codesum_pipeline.source.files.content import ContentDecision, is_generated, is_minified, judge_content
 
 
@@ -83,19 +83,28 @@ def test_only_long_lines_throughout_are_minified(text: str, language: str, expec
 @pytest.mark.parametrize(
     ("path", "data", "verdict"),
     [
-        ("a.py", b"x = 1\n", ContentDecision("python", None)),
-        ("run", b"#!/usr/bin/env python3\n", ContentDecision("python", None)),
-        ("README", b"Hello\n", ContentDecision("text", None)),
-        ("a.bin", b"\0\1", ContentDecision("text", SkipReason.BINARY)),
-        ("a.py", b"\xfc", ContentDecision("python", SkipReason.NOT_TEXT)),
+        ("a.py", b"x = 1\n", ContentDecision("python", None, PLAIN)),
+        ("run", b"#!/usr/bin/env python3\n", ContentDecision("python", None, PLAIN)),
+        ("README", b"Hello\n", ContentDecision("text", None, PLAIN)),
+        (
+            "a.bin",
+            b"\0\1",
+            ContentDecision("text", SkipReason.BINARY, problem="a NUL byte in the first 8000 bytes"),
+        ),
+        ("a.py", b"\xfc", ContentDecision("python", SkipReason.NOT_TEXT, problem="of an unknown encoding")),
+        (
+            "a.c",
+            b"int f;  // gr\xf6\xdfer\n",
+            ContentDecision("c", None, FileEncoding("cp1252", EncodingEvidence.GUESS)),
+        ),
         (
             "a.json",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n",
             ContentDecision("json", SkipReason.LFS_POINTER),
         ),
-        ("a.py", b"# @generated\n", ContentDecision("python", SkipReason.GENERATED)),
-        ("a.js", b"a=1;" * 1000, ContentDecision("javascript", SkipReason.MINIFIED)),
-        ("empty.py", b"", ContentDecision("python", None)),
+        ("a.py", b"# @generated\n", ContentDecision("python", SkipReason.GENERATED, PLAIN)),
+        ("a.js", b"a=1;" * 1000, ContentDecision("javascript", SkipReason.MINIFIED, PLAIN)),
+        ("empty.py", b"", ContentDecision("python", None, PLAIN)),
     ],
 )
 def test_content_is_judged_by_name_and_bytes(path: str, data: bytes, verdict: ContentDecision) -> None:

@@ -272,13 +272,13 @@ def test_what_nobody_declares_is_detected(encoding: str, comment: str) -> None:
         pytest.param(
             "// größer, süß, schön\n".encode() + b"// gr\xf6\xdfer\n",
             "// größer, süß, schön\n// gr\ufffd\ufffder\n",
-            FileEncoding("utf-8", GUESS, "2 bytes that are no UTF-8"),
+            FileEncoding("utf-8", GUESS, "2 bytes outside of UTF-8"),
             id="UTF-8 with a line of somebody else",
         ),
         pytest.param(
             "// 打开设备并返回".encode() + b"\xe8\xbf\n",
             "// 打开设备并返回\ufffd\n",
-            FileEncoding("utf-8", GUESS, "1 byte that are no UTF-8"),
+            FileEncoding("utf-8", GUESS, "1 byte outside of UTF-8"),
             id="UTF-8 that was cut",
         ),
     ],

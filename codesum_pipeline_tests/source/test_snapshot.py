@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.file import EncodingEvidence, FileStatus, SkipReason, Snapshot, SourceFile
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files import snapshot as snapshot_module
@@ -79,6 +79,8 @@ def test_every_file_is_a_row_with_its_reason(git_repo: MakeRepo, make_source_wor
         is_test=True,
         is_vendored=False,
         rules=RULES_VERSION,
+        encoding="utf-8",
+        encoding_evidence=EncodingEvidence.CONTENT,
     )
     assert rows_of(ws)["vendor/v.py"].is_vendored
     assert rows_of(ws)["bin/tool"].language == "javascript"
@@ -104,6 +106,10 @@ def test_every_file_is_a_row_with_its_reason(git_repo: MakeRepo, make_source_wor
         files_read=10,
         bytes_indexed=sum(row.size for row in rows_of(ws).values() if row.status is FileStatus.INDEXED),
         table_hash=report.table_hash,
+        encoding_problems=(
+            "src/b.py: of an unknown encoding",
+            "src/data.bin: a NUL byte in the first 8000 bytes",
+        ),
     )
 
 

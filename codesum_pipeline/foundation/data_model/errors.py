@@ -5,6 +5,7 @@ CodesumError
 ├── ConfigurationError          fix the configuration: settings, repos.yaml, arguments
 │   ├── UnknownRepository       a key that repos.yaml does not have
 │   ├── InvalidKey              a key that cannot be a folder and partition name
+│   ├── NotIndexedFile          a file that is in the repository and not in its index
 │   ├── TemplateNotFound        a prompt template that is nowhere
 │   ├── TemplateRenderError     a prompt template that cannot be used as it is
 │   └── RefusedText             a provider of embeddings refuses what it is sent
@@ -75,6 +76,10 @@ class UnknownRepository(ConfigurationError):
 
 class InvalidKey(ConfigurationError):
     """A repository key that cannot be a folder and partition name."""
+
+
+class NotIndexedFile(ConfigurationError):
+    """A file that is in a repository and not in its index; the message says why, and what would bring it in."""
 
 
 class TemplateNotFound(ConfigurationError):

@@ -183,7 +183,7 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
     if _CONTROL.search(data):
         raise SkippedFile(SkipReason.NOT_TEXT, "control characters, and no UTF-8")
     if broken := _broken_utf_8(data):
-        problems.append(f"{count_noun(broken, 'byte')} that are no UTF-8")
+        problems.append(f"{count_noun(broken, 'byte')} outside of UTF-8")
         return FileEncoding(UTF_8, EncodingEvidence.GUESS, "; ".join(problems))
     for name in _guesses(data):
         text = _text_in(data, name)

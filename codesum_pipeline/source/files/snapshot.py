@@ -13,7 +13,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.file import (
+    UTF_8,
+    EncodingEvidence,
+    FileStatus,
+    SkipReason,
+    Snapshot,
+    SourceFile,
+)
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import moment_of
@@ -43,8 +50,8 @@ MOST_ENTRIES = 1_000_000
 class SnapshotReport(Struct, frozen=True):
     """What a snapshot took in; `files_read` of the indexed and skipped ones were not carried over, `failed` of the
     skipped ones could not be judged. `scip_indexes` are the compilers' indexes, `scip_problems` say why others are
-    not. `encodings` count the indexed files that are not in UTF-8, `encoding_problems` name what was not read as it was
-    declared, or not in full."""
+    not. `encodings` count the indexed files that are not in UTF-8, by encoding; `encoding_problems` name those files
+    that were not read as it is declared, or not in full."""
 
     commit: str
     tree: str
@@ -60,6 +67,8 @@ class SnapshotReport(Struct, frozen=True):
     scip_indexes: int = 0
     scip_problems: tuple[str, ...] = ()
     encodings: Mapping[str, int] = field(default_factory=dict)
+    encodings_guessed: int = 0
+    encodings_in_doubt: int = 0
     encoding_problems: tuple[str, ...] = ()
 
 
@@ -126,6 +135,7 @@ def snapshot_of(
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
+    in_doubt = [row for row in rows if row.encoding_problem and row.reason is not SkipReason.BINARY]
     return SnapshotReport(
         commit=snapshot.commit,
         tree=snapshot.tree,
@@ -139,7 +149,9 @@ def snapshot_of(
         failed=len(guard.failed),
         failures=guard.failures,
         encodings=dict(sorted(Counter(row.encoding for row in indexed if row.encoding not in (None, UTF_8)).items())),
-        encoding_problems=tuple(f"{row.path}: {row.encoding_problem}" for row in rows if row.encoding_problem),
+        encodings_guessed=sum(row.encoding_evidence is EncodingEvidence.GUESS for row in indexed),
+        encodings_in_doubt=len(in_doubt),
+        encoding_problems=tuple(f"{row.path}: {row.encoding_problem}" for row in in_doubt),
     )
 
 

@@ -29,6 +29,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.caller_trees import CallerTrees
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, take_fitting
 
 _NEAREST_SHOWN = 5
@@ -299,7 +300,8 @@ class ToolContext:
 
     def find(self, text: str, repo: str = "") -> IndexedDocument:
         """The document that a text names by its id, `path:line`, or name. Of several, the most important one is taken,
-        with a note on the others. Raises `ConfigurationError` with the nearest ids where there is none."""
+        with a note on the others. Raises `NotIndexedFile` for a skipped file, `ConfigurationError` with the nearest ids
+        where there is none."""
         if not text.strip():
             raise ConfigurationError("the id is empty: give a document's id, `path:line`, or a name")
         indexes = self.current([repo] if repo else [])
@@ -307,6 +309,7 @@ class ToolContext:
         if not found and not repo:
             found = documents_with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
+            check_skipped(self.catalogue.layout, [index.repo for index in indexes], text)
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)
         # Overloads of one function count as one.

@@ -23,6 +23,7 @@ from codesum_pipeline.source.files.path_rules import is_bundled
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments, Relation, related_documents
+from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     BoundedArguments,
@@ -268,6 +269,7 @@ class OverviewPage(AnswerPage):
     summary: str
     summary_place: str = ""
     languages: list[LanguageShare] = []
+    skipped: dict[str, int] = {}
     frameworks: list[FrameworkEntry] = []
     parts: list[PartRow] = []
     files: list[DocumentRow] = []
@@ -279,6 +281,8 @@ class OverviewPage(AnswerPage):
         if self.languages:
             languages = ", ".join(f"{each.name} {count_noun(each.files, 'file')}" for each in self.languages)
             lines.append(f"languages: {languages}")
+        if self.skipped:
+            lines.append(f"skipped: {told_skipped(self.skipped)}; `read PATH` says why")
         lines += make_section("parts", map(PartRow.line, self.parts))
         lines += make_section("frameworks, tools and entry points", map(FrameworkEntry.line, self.frameworks))
         lines += make_section("most used files", map(DocumentRow.line, self.files))
@@ -303,6 +307,7 @@ def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
         summary=shorten_text(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
         languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_SHOWN)],
+        skipped=read_skipped(call.catalogue.layout, index.repo).counts(),
         parts=take_fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
         frameworks=take_fitting(findings_of(facts), FrameworkEntry.line, **bounds),
         files=take_fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.search.retrieval.hits import best_lines
@@ -16,6 +16,7 @@ from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_resul
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
+from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
@@ -74,14 +75,14 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
         raise ConfigurationError(
             f"start_line and end_line are of one id, {len(arguments.ids)} were given: write `path:first-last` for each"
         )
-    found = [call.find(text, arguments.repo) for text in arguments.ids]
+    found, texts = _found(call, arguments)
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
     item, line = (*call.start(_TOOL, arguments, indexes), 0)[:2]
     items: list[ReadItem] = []
     tokens = arguments.tokens
     while item < len(found) and len(items) < arguments.limit:
-        one = _read_one(call, sources, found[item], arguments, arguments.ids[item], after=line)
+        one = _read_one(call, sources, found[item], arguments, texts[item], after=line)
         kept = _cut(one, tokens, must=not items)
         if kept is None:
             break
@@ -98,6 +99,22 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
         next=call.next(_TOOL, arguments, indexes, (item, line)) if item < len(found) else None,
         items=items,
     )
+
+
+def _found(call: ToolContext, arguments: ReadArguments) -> tuple[list[IndexedDocument], list[str]]:
+    """The documents that are meant, and how; a note names each skipped file among others."""
+    found, texts = [], []
+    for text in arguments.ids:
+        try:
+            found.append(call.find(text, arguments.repo))
+            texts.append(text)
+        except NotIndexedFile as error:
+            if len(arguments.ids) == 1:
+                raise
+            call.tell(str(error))
+    if not found:
+        raise NotIndexedFile("; ".join(call.notes))
+    return found, texts
 
 
 def _read_one(
@@ -123,6 +140,8 @@ def _read_one(
         # A caller who knows the lines knows the summary, too.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
     item = ReadItem(**row.model_dump(), facts=facts)
+    if row.kind == Level.MODULE and (skipped := read_skipped(call.catalogue.layout, found.repo).named(found.id)):
+        item.facts["skipped"] = skipped
     if arguments.parts == "summary" or row.kind == Level.MODULE:
         return item
     source = sources.text(found.repo, found.id.partition(SEPARATOR)[0])

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from pydantic import BeforeValidator, Field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
 from codesum_pipeline.foundation.data_model.printable import clean_text, shorten_text
@@ -19,6 +19,7 @@ from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
@@ -146,13 +147,24 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: Se
     languages = [name for each in arguments.languages for name in parsed(languages=[each]).languages]
     paths = [path for each in arguments.paths for path in parsed(paths=[each]).paths]
     unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
-    for reason in unfit.values():
-        call.tell(f"filter left out: {shorten_text(reason)}")
+    for name, reason in unfit.items():
+        if name not in paths or not _tell_skipped(call, indexes, name):
+            call.tell(f"filter left out: {shorten_text(reason)}")
 
     def kept(some: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(each for each in some if each not in unfit))
 
     return Filters(kept(languages), kept(paths), WhichTests(arguments.tests))
+
+
+def _tell_skipped(call: ToolContext, indexes: Sequence[PublishedIndex], path: str) -> bool:
+    """Whether a path is that of a skipped file, with a note that says so."""
+    try:
+        check_skipped(call.catalogue.layout, [index.repo for index in indexes], path)
+    except NotIndexedFile as error:
+        call.tell(f"filter left out: {error}")
+        return True
+    return False
 
 
 _NEAR = 20

@@ -8,16 +8,19 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.foundation.data_model.document import LEVELS
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable
 from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import current_holder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.call import ItemSlice, ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changes_tool import ChangedDocument, read_history, tree_edits
+from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     Names,
     PagedArguments,
+    indent_lines,
     make_section,
     take_fitting,
 )
@@ -44,6 +47,8 @@ class RepositoryStatus(BaseModel):
     published_at: str = ""
     levels: dict[str, int] = {}
     embedder: str = ""
+    skipped: dict[str, int] = {}
+    read_as: dict[str, int] = {}
 
 
 class StatusPage(AnswerPage):
@@ -57,7 +62,10 @@ class StatusPage(AnswerPage):
         lines = []
         for each in self.repositories:
             counts = ", ".join(f"{number:,} {level}" for level, number in each.levels.items())
-            lines.append(f"{each.repo}  {each.state}" + (f"  {counts}" if counts else ""))
+            skipped = f"  skipped: {told_skipped(each.skipped)}" if each.skipped else ""
+            read_as = "; ".join(f"{count_noun(number, 'file')} read as {name}" for name, number in each.read_as.items())
+            lines.append(f"{each.repo}  {each.state}" + (f"  {counts}" if counts else "") + skipped)
+            lines += indent_lines([read_as]) if read_as else []
         if not lines and not self.notes:
             lines = ["no repository is registered: run `codesum index PATH|URL`"]
         for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
@@ -124,6 +132,7 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsO
     building = "being built, " if holder and not holder.is_gone() else ""
     if isinstance(found, str) or as_of is None:
         return RepositoryStatus(repo=key, state=f"{building}{found}")
+    files = read_skipped(layout, key)
     manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
     return RepositoryStatus(
         repo=key,
@@ -133,4 +142,6 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsO
         published_at=moment_at(published_at),
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],
+        skipped=files.counts(),
+        read_as=dict(files.read_as),
     )

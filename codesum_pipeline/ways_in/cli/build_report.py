@@ -97,9 +97,14 @@ def _remarks(outcome: "RunOutcome") -> Text:
     broken, lost = (_number(outcome, "symbols", what) for what in ("files_with_syntax_errors", "lost_definitions"))
     confirmed = count_noun(_number(outcome, "call_graph", "edges_trusted"), "edge")
     digests, unsent = (_number(outcome, "intent_digests", what) for what in ("digests", "messages_not_sent"))
+    guessed, doubted = (_number(outcome, "repo_snapshot", f"encodings_{what}") for what in ("guessed", "in_doubt"))
     is_published = _number(outcome, "published_index", "published")
     parts = (
         f"{count_noun(files, 'file')} indexed, {skipped:,} skipped",
+        f"{count_noun(guessed, 'file')} in a guessed encoding" if guessed else "",
+        f"{count_noun(doubted, 'file')} not read as declared, or not in full (`codesum status {outcome.key}`)"
+        if doubted
+        else "",
         f"{count_noun(computed, 'vector')} computed, {kept:,} kept",
         broken_files(broken, lost),
         f"{confirmed} confirmed by a compiler's index" if _number(outcome, "call_graph", "index_files") else "",

@@ -21,6 +21,7 @@ from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_with_id, no_such_document
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.surroundings import (
     TRUST_LEGEND,
     TRUST_MARK,
@@ -46,13 +47,15 @@ def find_document(
 ) -> IndexedDocument:
     """The one document with an id; of several, that of the current folder's repository, with a note.
 
-    With a `call`, the document is that of the folder's work tree. Raises `ConfigurationError` where there is none, or
+    With a `call`, the document is that of the folder's work tree. Raises `NotIndexedFile` for a file that was skipped,
+    and `ConfigurationError` where there is none, or
     more than one.
     """
     indexes = open_published(invocation, [repo] if repo else [])
     indexes = call.current_of(indexes) if call else indexes
     found = documents_with_id(indexes, doc_id)
     if not found:
+        check_skipped(invocation.layout, [index.repo for index in indexes], doc_id)
         raise no_such_document(doc_id, indexes)
     if len(found) == 1:
         return found[0]

@@ -90,7 +90,7 @@ def test_a_fingerprint_covers_what_shapes_an_index(tmp_path: Path) -> None:
     assert shaping == {
         "hash_policy": "canonical",
         "scan": {
-            "offline": False, "lang_allowlist": (), "skip_patterns": (), "max_file_size_mb": 1.0,
+            "offline": False, "lang_allowlist": (), "skip_patterns": (), "encodings": (), "max_file_size_mb": 1.0,
             "max_steps_per_byte": STEPS_PER_BYTE,
         },
         "graph": {"top_k_callers": 5, "top_k_callees": 5},

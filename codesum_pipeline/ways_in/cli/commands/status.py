@@ -26,6 +26,7 @@ from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
+from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
@@ -42,6 +43,7 @@ from codesum_pipeline.ways_in.cli.render import (
 from codesum_pipeline.ways_in.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
 
 _RUNS_SHOWN = 5
+_DOUBTS_SHOWN = 10
 _STYLES = {
     IndexState.FRESH: "green",
     IndexState.BUILDING: "cyan",
@@ -194,6 +196,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
             "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
             "files": _files(home, entry.key),
+            **_encodings(home, entry.key),
             "not parsed": broken_files(broken, lost),
             "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
             "failed": [*failure_lines(entry.key, read_failures(home.layout.memos(entry.key)))],
@@ -210,6 +213,15 @@ def _files(home: Home, key: str) -> str:
     indexed = reasons.pop(None, 0)
     skipped = f"; skipped: {listed_counts(dict(sorted(reasons.items())))}" if reasons else ""
     return f"{indexed:,} indexed{skipped}" if indexed or skipped else ""
+
+
+def _encodings(home: Home, key: str) -> dict[str, str | list[str]]:
+    """What files were read as that are not in UTF-8, and which of them not as declared, or not in full."""
+    found = read_skipped(home.layout, key)
+    doubts = [*found.in_doubt[:_DOUBTS_SHOWN]]
+    if len(found.in_doubt) > _DOUBTS_SHOWN:
+        doubts.append(f"and {len(found.in_doubt) - _DOUBTS_SHOWN:,} more: `codesum sql` has them in the table files")
+    return {"encodings": "; ".join(f"{number:,} {name}" for name, number in found.read_as.items()), "in doubt": doubts}
 
 
 def _texts(home: Home, key: str) -> str:

@@ -1,0 +1,125 @@
+"""Files that are in a repository and not in its index: which, why, and what would bring them in.
+
+An index has no document of them, so the table of the build is asked.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndexedFile
+from codesum_pipeline.foundation.data_model.file import EncodingEvidence, SkipReason
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
+from codesum_pipeline.foundation.store.layout import HomeLayout
+
+_LINES = re.compile(r":\d{1,9}(?:-\d{1,9})?$")
+_FILES_NAMED = 5
+
+_WHY: Mapping[SkipReason, str] = {
+    SkipReason.SYMLINK: "it is a symbolic link: read the file that it leads to",
+    SkipReason.SUBMODULE: "it is a submodule, a repository of its own",
+    SkipReason.NESTED_REPOSITORY: "it is a repository of its own: index it by its own place",
+    SkipReason.IGNORED: "git ignores it",
+    SkipReason.OUTSIDE_SUBDIR: "it is outside of the `subdir` that repos.yaml gives for the repository",
+    SkipReason.NOT_INCLUDED: "no pattern of `include` in repos.yaml fits it",
+    SkipReason.EXCLUDED: "a pattern of `exclude` in repos.yaml fits it",
+    SkipReason.SKIP_PATTERN: "a pattern of the setting `skip_patterns`, or a default, fits it; one with `!` undoes that",
+    SkipReason.TOO_LARGE: "it is larger than the setting `max_file_size_mb` allows",
+    SkipReason.BINARY: "it is binary; where it is text in UTF-16 without a mark, name that in the setting `encodings`",
+    SkipReason.NOT_TEXT: "it is no text that can be read; if it is one, name its encoding in the setting `encodings`",
+    SkipReason.LFS_POINTER: "its content is in Git LFS and not in the repository",
+    SkipReason.GENERATED: "its name or its first lines say that a program wrote it",
+    SkipReason.MINIFIED: "it is minified: nearly all of its lines are too long for a person to have written them",
+    SkipReason.KEYS: "it holds keys and nothing else",
+    SkipReason.LANGUAGE: "the setting `lang_allowlist` leaves its language out",
+    SkipReason.INVALID_PATH: "its name can be no path of a document",
+    SkipReason.TOO_DEEP: "it is below too many folders",
+    SkipReason.UNREADABLE: "it cannot be read",
+    SkipReason.FAILED: "its content could not be judged: `codesum status KEY` has the error",
+}
+
+
+class SkippedFiles(Struct, frozen=True):
+    """The files of a build that gave no document, by path, and how those were read that are not in UTF-8."""
+
+    repo: str
+    reasons: Mapping[str, tuple[SkipReason, str]]
+    read_as: Mapping[str, int]
+    in_doubt: Sequence[str]
+
+    def below(self, folder: str) -> list[str]:
+        """The paths in a folder and its subfolders."""
+        return [path for path in self.reasons if folder == ROOT_MODULE or path.startswith(f"{folder}/")]
+
+    def counts(self, folder: str = ROOT_MODULE) -> dict[str, int]:
+        """How many were skipped for each reason, most first."""
+        found = Counter(str(self.reasons[path][0]) for path in self.below(folder))
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+    def named(self, folder: str) -> str:
+        """Those below a folder in words; empty without any."""
+        paths = self.below(folder)
+        shown = some_of([f"{one_line(path)} ({self.reasons[path][0]})" for path in paths], _FILES_NAMED)
+        return f"{count_noun(len(paths), 'file')}: {shown}" if paths else ""
+
+    def meant_by(self, text: str) -> str | None:
+        """Why the file that a text names is not in the index; None if it names none of these."""
+        path = _LINES.sub("", text.partition(SEPARATOR)[0]).removeprefix("./")
+        ends = [path] if path in self.reasons else [each for each in self.reasons if each.endswith(f"/{path}")]
+        if not path or len(ends) != 1:
+            return None
+        reason, problem = self.reasons[ends[0]]
+        more = f" ({one_line(problem)})" if problem else ""
+        return (
+            f"skipped: {shorten_text(one_line(ends[0]))} is in {self.repo} and not in its index, {reason}{more}: "
+            f"{_WHY[reason]}"
+        )
+
+
+def told_skipped(counts: Mapping[str, int]) -> str:
+    """The counts in words: `2 binary, 1 not_text`."""
+    return ", ".join(f"{number:,} {reason}" for reason, number in counts.items())
+
+
+def read_skipped(layout: HomeLayout, key: str) -> SkippedFiles:
+    """The skipped files of a repository's last build; none where its table cannot be read."""
+    # Importing takes a third of a second, for which answers that find what they seek do not wait.
+    from codesum_pipeline.foundation.store.tables import tables_of
+
+    columns = ["path", "reason", "encoding", "encoding_evidence", "encoding_problem"]
+    try:
+        rows: list[dict[str, Any]] = tables_of(layout).read_or_empty("files", key, columns=columns).to_pylist()
+    except CodesumError:
+        rows = []
+    return SkippedFiles(
+        repo=key,
+        reasons={
+            row["path"]: (SkipReason(row["reason"]), row["encoding_problem"] or "") for row in rows if row["reason"]
+        },
+        read_as=dict(sorted(Counter(_encodings_of(rows)).items())),
+        in_doubt=[
+            f"{row['path']}: {row['encoding_problem']}" for row in rows if row["encoding"] and row["encoding_problem"]
+        ],
+    )
+
+
+def _encodings_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The encoding of each indexed file that is not simply in UTF-8, and what tells it."""
+    for row in rows:
+        name, evidence = row["encoding"], row["encoding_evidence"]
+        if not row["reason"] and name and (name != "utf-8" or evidence == EncodingEvidence.GUESS):
+            told = (
+                "not known, ASCII alone is read" if evidence == EncodingEvidence.UNKNOWN else f"{name}, by {evidence}"
+            )
+            yield told
+
+
+def check_skipped(layout: HomeLayout, keys: Sequence[str], text: str) -> None:
+    """Raise `NotIndexedFile` for a text that names a skipped file of one of some repositories."""
+    for key in dict.fromkeys(keys):
+        if why := read_skipped(layout, key).meant_by(text):
+            raise NotIndexedFile(why)
