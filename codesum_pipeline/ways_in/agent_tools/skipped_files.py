@@ -27,7 +27,7 @@ _WHY: Mapping[SkipReason, str] = {
     SkipReason.OUTSIDE_SUBDIR: "it is outside of the `subdir` that repos.yaml gives for the repository",
     SkipReason.NOT_INCLUDED: "no pattern of `include` in repos.yaml fits it",
     SkipReason.EXCLUDED: "a pattern of `exclude` in repos.yaml fits it",
-    SkipReason.SKIP_PATTERN: "a pattern of the setting `skip_patterns`, or a default, fits it; one with `!` undoes that",
+    SkipReason.SKIP_PATTERN: "a pattern of the setting `skip_patterns`, or a default, fits it: one with `!` undoes it",
     SkipReason.TOO_LARGE: "it is larger than the setting `max_file_size_mb` allows",
     SkipReason.BINARY: "it is binary; where it is text in UTF-16 without a mark, name that in the setting `encodings`",
     SkipReason.NOT_TEXT: "it is no text that can be read; if it is one, name its encoding in the setting `encodings`",
@@ -112,10 +112,8 @@ def _encodings_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         name, evidence = row["encoding"], row["encoding_evidence"]
         if not row["reason"] and name and (name != "utf-8" or evidence == EncodingEvidence.GUESS):
-            told = (
-                "not known, ASCII alone is read" if evidence == EncodingEvidence.UNKNOWN else f"{name}, by {evidence}"
-            )
-            yield told
+            is_unknown = evidence == EncodingEvidence.UNKNOWN
+            yield "ASCII alone, the rest is unknown" if is_unknown else f"{name} by {evidence}"
 
 
 def check_skipped(layout: HomeLayout, keys: Sequence[str], text: str) -> None:

@@ -32,6 +32,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader,
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
+from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
@@ -125,7 +126,12 @@ def search(
     nameable = open_published(invocation) if batch is not None and scope.leaves_out else scope.indexes
     call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
-    check_filters(nameable, filters)
+    try:
+        check_filters(nameable, filters)
+    except ConfigurationError:
+        for each in filters.paths:
+            check_skipped(invocation.layout, [index.repo for index in nameable], each)
+        raise
     asker = _Asker(
         call=call,
         sources=call.sources(nameable),

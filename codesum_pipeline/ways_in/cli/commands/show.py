@@ -29,6 +29,7 @@ from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
 from codesum_pipeline.ways_in.agent_tools.graph_role import GraphRole, role_of
 from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview, tell_differing
 from codesum_pipeline.ways_in.agent_tools.read_tool import facts_of
+from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
@@ -106,11 +107,12 @@ def show(
         print_json({"repo": found.repo, **document, **to_builtins(relations), "role": to_builtins(role), **freshness})
         return
     note_as_of(call, [found.repo])
-    show_parts(*_sections(found.repo, document, relations, role))
+    skipped = read_skipped(invocation.layout, found.repo).named(found.id) if found.level is Level.MODULE else ""
+    show_parts(*_sections(found.repo, document, relations, role, skipped))
 
 
 def _sections(
-    repo: str, document: Mapping[str, Any], relations: DocumentRelations, role: GraphRole
+    repo: str, document: Mapping[str, Any], relations: DocumentRelations, role: GraphRole, skipped: str
 ) -> Iterator[RenderableType]:
     lines = lines_of(document["start_line"], document["end_line"])
     yield Text.assemble((one_line(document["id"]), "bold"), (f"  {lines}".rstrip(), "cyan"))
@@ -127,6 +129,7 @@ def _sections(
         "interface": document["signature_summary"],
         **facts,
         "keywords": ", ".join(document["keywords"]),
+        "skipped": skipped,
         "supported by": [
             f"{each['field']}: lines {each['start_line']}-{each['end_line']}" for each in document["citations"]
         ],
@@ -230,6 +233,8 @@ def overview(
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))
+    if counts := read_skipped(invocation.layout, entry.key).counts():
+        write_note(f"skipped: {told_skipped(counts)}; `codesum show PATH` says why")
     page = clean_text(row["page"])
     if is_on_terminal():
         show_parts(MarkdownPage(_DIAGRAM.sub("", page)))
