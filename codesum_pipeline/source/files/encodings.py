@@ -103,6 +103,11 @@ def known_encoding(name: str) -> str | None:
     return None
 
 
+def is_plain_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8, whatever others declare of them."""
+    return _text_in(data, UTF_8) is not None and _ANNOUNCED not in data
+
+
 def _find_encoding(data: bytes, language: str, declared: Sequence[DeclaredEncoding]) -> FileEncoding:
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark) and (name != UTF_8 or _text_in(data, UTF_8) is not None):

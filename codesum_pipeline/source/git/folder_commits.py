@@ -67,7 +67,7 @@ class FolderScan(Struct, frozen=True):
             for path in _paths_of_missing_blobs(files, git_dir, timeout_s=timeout_s):
                 if files[path].blob in stored:
                     continue
-                found = _read(self.root, path)
+                found = read_stored(self.root, path)
                 if isinstance(found, LeftOut | None):
                     del files[path]
                     continue
@@ -95,7 +95,7 @@ def scan_files(root: Path, names: Iterable[bytes], left_out: Iterable[LeftOut] =
     files: dict[bytes, StoredFile] = {}
     left_out = [*left_out]
     for path in sorted(names):
-        found = _read(root, path)
+        found = read_stored(root, path)
         if isinstance(found, LeftOut):
             left_out.append(found)
         elif found is not None:
@@ -169,7 +169,7 @@ def _git_dir_of(root: Path, *, timeout_s: float) -> Iterator[Path]:
         yield git_dir
 
 
-def _read(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
+def read_stored(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
     """Mode and content of one name; None if there is no file any more.
 
     Nothing is read through a link, so a work tree cannot point out of itself.

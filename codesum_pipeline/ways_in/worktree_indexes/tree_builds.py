@@ -35,8 +35,11 @@ from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, is_asked_over_the_network
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_in, write_texts
+from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings, read_declared
+from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.snapshot import snapshot_of
 from codesum_pipeline.source.git.folder_commits import FolderScan
+from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror, make_borrowing
 from codesum_pipeline.symbols.parsing.symbols_step import facts_note, parse_symbols
 
@@ -127,8 +130,8 @@ def _path(folder: Path, name: str) -> Path:
 _REF = "refs/codesum/overlay"
 
 
-def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
-    """Index only the files of a scan into `folder`, which appears when it is complete.
+def build_overlay(ws: Workspace, scan: FolderScan, folder: Path, *, tree: FolderScan) -> None:
+    """Index only the files of a scan, which are of a `tree`, into `folder`, which appears when it is complete.
 
     Raises `ConfigurationError` if the embedding model is called over the network, or the repository has sha256 ids;
     `RepositoryUnavailable` where files were written meanwhile.
@@ -139,10 +142,10 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
         mirror = Mirror(scratch.layout.mirror(ws.key), ws.settings.git_timeout_s)
         mirror.create("sha1")
         if ws.settings.llm.enabled or not isinstance(embedder_of(ws.settings), StaticEmbedder):
-            _build(scratch, mirror, scan)
+            _build(scratch, mirror, scan, around=(ws, tree))
         else:
             tables = carried_tables(ws, scan, folder.parent)
-            _build(replace(scratch, tables=tables), mirror, scan)
+            _build(replace(scratch, tables=tables), mirror, scan, around=(ws, tree))
             keep_tables(tables, scan, ws.key, aside)
     drop_oldest(folder.parent)
 
@@ -164,15 +167,23 @@ def _check(ws: Workspace) -> None:
         raise ConfigurationError("the repository has sha256 ids")
 
 
-def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolution | None = None) -> None:
-    """Run the build steps; `last` are the inputs of the graph in the base's tables."""
+def _build(
+    scratch: Workspace,
+    mirror: Mirror,
+    scan: FolderScan,
+    *,
+    last: Resolution | None = None,
+    around: tuple[Workspace, FolderScan] | None = None,
+) -> None:
+    """Run the build steps; `last` are the inputs of the graph in the base's tables, `around` is the base with the whole
+    tree where the scan is a part of it."""
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
     commit = written.commit_id()
     entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
-    snapshot_of(scratch, mirror, Head(commit, commit))
+    snapshot_of(scratch, mirror, Head(commit, commit), declared=_declared(mirror, *around) if around else None)
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.
@@ -181,6 +192,18 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolu
     write_texts(scratch, progress=no_progress)
     index_texts(scratch, progress=no_progress)
     shutil.rmtree(scratch.layout.warehouse, ignore_errors=True)
+
+
+def _declared(mirror: Mirror, base: Workspace, tree: FolderScan) -> DeclaredEncodings:
+    """The encodings that a whole tree declares: also in files that are only in the base's mirror."""
+    blobs = {path.decode("utf-8", "replace"): file.blob for path, file in tree.files.items()}
+    rules = PathRules.of(base.entry, base.settings)
+    with BlobReader(mirror.git_dir) as own, BlobReader(base.layout.mirror(base.key)) as others:
+
+        def read(blob: str) -> bytes | None:
+            return next((data for reader in (own, others) for data in reader.read_many([blob]) if data), None)
+
+        return read_declared(rules.encodings, blobs, read)
 
 
 @contextmanager
