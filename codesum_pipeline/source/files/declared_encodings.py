@@ -7,6 +7,7 @@ Of `.gitattributes` both attributes count: `encoding`, which names that of what 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
@@ -24,7 +25,7 @@ DECLARING_FILES = frozenset({EncodingEvidence.ATTRIBUTES.value, EncodingEvidence
 # More in one file, or around one path, is no list that a person keeps.
 _MOST_PATTERNS = 100
 _MOST_BYTES = 100_000
-_MOST_FILES = 2_000
+_MOST_FILES = 1_000
 
 _BLOB, _WORK_TREE = "encoding", "working-tree-encoding"
 _ATTRIBUTE = re.compile(rf"(?P<not>[-!])?(?P<name>{_WORK_TREE}|{_BLOB})(?:=(?P<value>\S+))?")
@@ -42,8 +43,13 @@ class EncodingRules(Struct, frozen=True):
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str | None]], where: str) -> Self | None:
         """The rules without those that are no patterns; None where there are none."""
-        kept = [(pattern, value) for pattern, value in pairs if _is_pattern(pattern, where)][:_MOST_PATTERNS]
-        return cls(read_patterns([pattern for pattern, _ in kept], where), tuple(v for _, v in kept)) if kept else None
+        kept = list(islice(pairs, _MOST_PATTERNS))
+        try:
+            patterns = read_patterns([pattern for pattern, _ in kept], where)
+        except ConfigurationError:
+            kept = [(pattern, value) for pattern, value in kept if _is_pattern(pattern, where)]
+            patterns = read_patterns([pattern for pattern, _ in kept], where)
+        return cls(patterns, tuple(value for _, value in kept)) if kept else None
 
     def find(self, path: str) -> tuple[bool, str | None]:
         """Whether a pattern fits, and what the last one says that does."""
