@@ -3,14 +3,17 @@
 import re
 from collections.abc import Sequence
 
+from codesum_pipeline.foundation.language_facts.writing_systems import FOREIGN_ENDS, pairs_of
+
 # Words that a comment has at least if it says something.
 _FEWEST_WORDS = 3
 _MOST_WORDS_OF_TITLE = 5
 # So many letters of two words are compared, so that an ending does not count.
 _COMPARED = 4
 _SHORTEST_RULE = 5
+_NO_TITLE_ENDS = (".", "!", ":", ";", ")", *FOREIGN_ENDS, "\uff1a", "\uff1b", "\uff09")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}|[^\W\d_]{2,}")
 _TASK = re.compile(r"\W{0,10}(?:TODO|FIXME|HACK|XXX|BUG|WIP|TBD|DEPRECATED|todo|fixme|Todo|Fixme)\b")
 _SECTION = re.compile(r"\W{0,10}(?:MARK|PRAGMA|SECTION|region|endregion|mark|Mark(?=\s{0,3}[:-]))\b\s{0,5}[:-]?")
 _RULED = re.compile(r"^\W{0,4}([-=*#~+_/—─])\1{2}|([-=*#~+_/—─])\2{2}\W{0,4}$")
@@ -64,15 +67,17 @@ def is_section_title(written: Sequence[str], text: str, name: str, *, stands_apa
     if _SECTION.match(lines[0]):
         return True
     words = _WORD.findall(lines[0])
-    is_title = 0 < len(words) <= _MOST_WORDS_OF_TITLE and not lines[0].endswith((".", "!", ":", ";", ")"))
+    is_title = 0 < len(words) <= _MOST_WORDS_OF_TITLE and not lines[0].endswith(_NO_TITLE_ENDS)
     is_ruled = bool(_RULED.search(lines[0])) or any(map(_is_rule, "\n".join(written).split("\n")))
     return is_title and (is_ruled or stands_apart) and not _shares_word(words, name)
 
 
 def _shares_word(words: Sequence[str], name: str) -> bool:
-    """Whether a title has a word that begins like one of a name."""
+    """Whether a title has a word that begins like one of a name, or two signs of it that are beside each other."""
     beginnings = {part.lower()[:_COMPARED] for part in _NAME_PART.findall(name)}
-    return any(word.lower()[:_COMPARED] in beginnings for word in words)
+    said = "".join(words)
+    is_shared = not name.isascii() and any(pair in said for pair in pairs_of(name))
+    return is_shared or any(word.lower()[:_COMPARED] in beginnings for word in words)
 
 
 def _is_rule(line: str) -> bool:

@@ -19,17 +19,20 @@ from codesum_pipeline.symbols.parsing.canonical import DocComment
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
-_OPENING = re.compile(r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)")
-_CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$")
-_STAR = re.compile(r"^\s*\*(?!/)")
+# Each character is one byte here: in other modes and for `str.strip` some halves of letters are blanks, and others no
+# letters.
+_OPENING = re.compile(
+    r"^\s*(?:/\*[*!]?<?|\{-\s*[|^]?|--\[=*\[|<!--|=begin\b|//[/!]?<?|#+(?:\||')?|--+\s?[|^]?|;+|%+)", re.A
+)
+_CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$", re.A)
+_STAR = re.compile(r"^\s*\*(?!/)", re.A)
 # Part of the parsers' versions: which comments document.
-COMMENTS_VERSION = "comments/3"
-# Explicit: each character is one byte here, and some that `str.strip` takes are halves of letters.
+COMMENTS_VERSION = "comments/4"
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
 _TAG = re.compile(r"\* +@.*")
 _BLANK_RUN = re.compile(r"[ \t\f]+")
-_RULE = re.compile(r"^[\W_]*$")
+_RULE = re.compile(r"^[^a-zA-Z0-9\x80-\xff]*$")
 # Notes to tools: they neither document nor part a comment from what it documents.
 _DIRECTIVE = re.compile(
     r"^\W*(?:go:|nolint|\+build|export \w+$|eslint|jshint|jslint|prettier|tslint|@ts-|istanbul|c8 |rubocop|shellcheck"
@@ -117,7 +120,8 @@ class Comments:
         return None if self._is_title(written, name, stands_apart=stands_apart) else self._said(written)
 
     def _is_title(self, written: Sequence[str], name: str, *, stands_apart: bool = False) -> bool:
-        return is_section_title(written, doc_text(written), name, stands_apart=stands_apart)
+        text = self._tokens.decoded(doc_text(written))
+        return is_section_title([*map(self._tokens.decoded, written)], text, name, stands_apart=stands_apart)
 
     def _said(self, written: Sequence[str]) -> str | None:
         return self._declaration.plain_doc(self._tokens.decoded(doc_text(written))) or None
@@ -129,7 +133,7 @@ class Comments:
             rows = [row.rstrip(_BLANKS) for row in self._raw(node).split("\n")]
             lengths = [len(row) + 1 for row in self._raw(node).split("\n")[:-1]]
             rest = dedent("\n".join(rows[1:])).split("\n") if len(rows) > 1 else []
-            if all(_STAR.match(row) or row.strip() in ("", "*/") for row in rest):
+            if all(_STAR.match(row) or row.strip(_BLANKS) in ("", "*/") for row in rest):
                 rest = [
                     f" {_TAG.sub(lambda tag: _BLANK_RUN.sub(' ', tag[0]), row.strip(_BLANKS))}"
                     if row.strip(_BLANKS)
@@ -197,13 +201,13 @@ def doc_text(comments: Sequence[str]) -> str:
     lines: list[str] = []
     for comment in comments:
         lines.extend(_block_lines(comment) if "\n" in comment else [_CLOSING.sub("", _OPENING.sub("", comment))])
-    shown = ["" if _RULE.match(line) else line.rstrip() for line in lines]
+    shown = ["" if _RULE.match(line) else line.rstrip(_BLANKS) for line in lines]
     return dedent("\n".join(shown)).strip("\n")
 
 
 def _block_lines(comment: str) -> list[str]:
     """The lines of a block comment; the first line's text is aligned with the margin of the others."""
     first, *others = _CLOSING.sub("", comment).split("\n")
-    if all(_STAR.match(line) for line in others if line.strip()):
+    if all(_STAR.match(line) for line in others if line.strip(_BLANKS)):
         others = [_STAR.sub("", line) for line in others]
-    return [_OPENING.sub("", first).strip(), *dedent("\n".join(others)).split("\n")]
+    return [_OPENING.sub("", first).strip(_BLANKS), *dedent("\n".join(others)).split("\n")]

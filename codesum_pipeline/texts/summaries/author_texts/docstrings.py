@@ -16,6 +16,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    count_letters,
+    has_words,
+    join_parts,
+    letters_worth,
+    sets_no_blanks,
+    without_end,
+)
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup, without_roles
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
@@ -23,6 +31,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     join_sentences,
     make_sentence,
     printable_lines,
+    word_set,
     word_table,
 )
 from codesum_pipeline.texts.summaries.author_texts.prose import sentences_in_code
@@ -60,7 +69,7 @@ def read_docstring(text: str | None, language: str = "python") -> Docstring:
     """Read one docstring with the inline marks of its language's tools; None and an empty one give `EMPTY`."""
     if not text or not text.strip():
         return EMPTY
-    clean = cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES]))
+    clean = _with_known_titles(cleandoc("\n".join(printable_lines(text[:_MAX_CHARS])[:_MAX_LINES])))
     read = _fields(clean)
     described = [(name.strip(" *`\\"), one) for one in read.params for name in one.arg_name.split(",")]
     returned = (read.returns.description, read.returns.type_name) if read.returns else (None, None)
@@ -72,6 +81,28 @@ def read_docstring(text: str | None, language: str = "python") -> Docstring:
         {name: one.type_name for name, one in described if one.type_name},
         returned[1] or "",
     )
+
+
+# The titles of sections in other languages, by their English ones.
+_TITLES = {title: english for english, titles in word_table("section_titles").items() for title in titles.split("|")}
+_TITLED = re.compile(r"(\s*)([^\W\d_][\w \u0300-\u0e4e]{0,24}?)\s?[:\uff1a](.*)$")
+_WIDE_COLON = re.compile(r"(\s*[-*]?\s*[A-Za-z_]\w{0,60}(?:\s?[(\uff08][^()\uff08\uff09]{0,60}[)\uff09])?)\s?\uff1a\s?")
+
+
+def _with_known_titles(text: str) -> str:
+    """The text with titles of sections in English; a first line is what the function is for."""
+    if text.isascii():
+        return text
+    first, *others = text.split("\n")
+    return "\n".join([first, *map(_titled_in_english, others)])
+
+
+def _titled_in_english(line: str) -> str:
+    match = _TITLED.match(line)
+    title = _TITLES.get(match[2].lower()) if match else None
+    if match and title:
+        return f"{match[1]}{title}:{match[3]}"
+    return _WIDE_COLON.sub(r"\1: ", line, count=1) if _WIDE_COLON.match(line) else line
 
 
 def _fields(text: str) -> "ParsedDocstring":
@@ -105,7 +136,7 @@ _FENCES_ON_A_LINE = (("{{{", "}}}"), ("<pre", "</pre"))
 _DASHED = re.compile(r"[*-]?\s*+`?(\w+)`?\s+(?:-{1,2}|\u2013)\s+(.*)$")
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}|=+)\s+(\w(?:\w|:(?!\s*#*$)| ++(?=[\w:])(?!:\s*#*$))*+)\s*+(?::\s*+)?#*+$")
 # An entry of a list under a heading for parameters; Swift's own; C#'s `Returns: text`.
-_NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|-|\u2013)\s*(.*)$")
+_NAMED = re.compile(r"\s*[-*+]\s*`?:?(\w+)`?\s*(?:\([^()]*\)\s*)?(?::|\uff1a|-|\u2013)\s*(.*)$")
 _SWIFT = re.compile(r"\s*[-*]\s*([A-Z][a-z]++(?: ?[A-Z][a-z]++)?+)\s*+`?(\w*+)`?\s*+:\s*(.*)$")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*):\s+(.*)$")
 _NO_PARAMETER = re.compile(r"\w+Exception|T(?:[A-Z]\w*)?")
@@ -249,7 +280,8 @@ def _first_word(content: str) -> str:
 
 _OPENING_CHARS = 360
 _OPENING_SENTENCES = 3
-_MIN_TELLING_CHARS = 12
+# Of one word; where no blanks are between words, of what is one or several.
+_MIN_TELLING_CHARS, _MIN_TELLING_UNSPACED = 12, 6
 # Sentences that say nothing of this definition.
 _EMPTY_TALK = re.compile(
     r"overrides? [\w.()]+\.?$|(?:see|cf\.?)\b(?! (?:if|whether)\b)(?:[^.]|\.(?=\w)){0,60}\.?$"
@@ -275,13 +307,14 @@ _OF_IMPORTS = re.compile(
     re.I,
 )
 _WORD = re.compile(r"[^\W\d_]{2}|[^\x00-\u024f]{2}")
-# Prose in scripts without blanks has no such signs.
+# In scripts without blanks a sentence may be like that.
 _NAME_ALONE = re.compile(r"(?=[\w.:#/\\-]*?[_.:#/\\\d]\w)[\w.:#/\\-]++")
 _CODE_LIKE = re.compile(r"^[\w.]+\s*\(.*\)\s*(?:->.*)?$|[=;{}]\s*$")
+_EMPTY_WORDS = word_set("empty_words")
 # Sentences that point elsewhere, or that a list or a formula should have ended.
 _LEANS = re.compile(
     r"(?:see|for (?:more|details|further)|note:|todo|fixme|xxx|hack|example|e\.g)\b"
-    r"|.*\b(?:if|that|are|is|as|by|of|to|the|following|follows|where|and|or)\.?$|.*:$",
+    r"|.*\b(?:if|that|are|is|as|by|of|to|the|following|follows|where|and|or)\.?$|.*[:\uff1a]$",
     re.I,
 )
 _CODE_MARKS = re.compile(r"[{}]|;$|::=|[=-]>|\s:?=\s")
@@ -299,27 +332,32 @@ def opening_of(doc: Docstring, *, most: int = _OPENING_SENTENCES) -> tuple[str, 
         for following in doc.sentences[used : number + most]:
             if not _goes_on(following) or len(opening) + len(following) >= _OPENING_CHARS:
                 break
-            opening, used = f"{opening} {make_sentence(following)}", used + 1
+            opening, used = join_parts(opening, make_sentence(following)), used + 1
         return opening, used
     return "", 0
 
 
 def _says_nothing(text: str) -> bool:
     """Whether a text is a name, a word, a drawing or code that was commented out."""
-    is_word = " " not in text and (len(text) < _MIN_TELLING_CHARS or bool(_NAME_ALONE.fullmatch(text)))
-    is_drawing = sum(map(_is_letter_or_blank, text)) * 2 < len(text)
+    is_drawing = (count_letters(text) + sum(char.isdigit() or char == " " for char in text)) * 2 < len(text)
     is_code = "{" in text and "}" in text and (";" in text or " = " in text)
-    return not _WORD.search(text) or is_word or is_drawing or is_code
+    return not _WORD.search(text) or _is_word(text) or is_drawing or is_code
 
 
-def _is_letter_or_blank(char: str) -> bool:
-    return char.isalnum() or char == " "
+def _is_word(text: str) -> bool:
+    """Whether a text is one word, by the length of what it says."""
+    if " " in text:
+        return False
+    bare = without_end(text)
+    if sets_no_blanks(bare) or letters_worth(bare) > 2 * len(bare):
+        return letters_worth(bare) < _MIN_TELLING_UNSPACED or bare in _EMPTY_WORDS
+    return letters_worth(text) < _MIN_TELLING_CHARS or bool(_NAME_ALONE.fullmatch(text))
 
 
 def _goes_on(text: str) -> bool:
     """Whether a sentence says more of the same thing."""
     is_other = _LEANS.match(text) or is_aside(text) or _EMPTY_TALK.match(text) or _CODE_MARKS.search(text)
-    return " " in text.strip() and not is_other
+    return has_words(text.strip()) and not is_other
 
 
 def join_as_sentences(*sentences: str, limit: int) -> str:

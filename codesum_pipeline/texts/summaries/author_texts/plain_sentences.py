@@ -14,6 +14,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    CLOSING,
+    FOREIGN_ENDS,
+    JOINING,
+    ends_sentence,
+    full_stop_of,
+    is_small_letter,
+    join_parts,
+)
+
 
 def word_set(name: str) -> frozenset[str]:
     """The words of a list."""
@@ -59,10 +69,10 @@ _TERMINAL_ESCAPE = re.compile(
     r"|\x1b."
 )
 _SPACE = re.compile(r"\s+")
-_SENTENCE_END = re.compile(r"[.!?](?=[\s)\"'\u201d]|$)")
+_SENTENCE_END = re.compile(rf"[.!?](?=[\s)\"'\u201d]|$)|[{FOREIGN_ENDS}][{CLOSING}]*")
 # Cut at a sentence only where at least this share of the room is used.
 _SENTENCE_CUT_SHARE = 0.5
-_OPEN_BRACKET = re.compile(r"\s*[(\[{\u201c][^)\]}\u201d]*$")
+_OPEN_BRACKET = re.compile(r"\s*[(\[{\u201c\uff08\u300c][^)\]}\u201d\uff09\u300d]*$")
 
 
 def make_printable(text: str) -> str:
@@ -102,23 +112,38 @@ def clip_text(text: str, limit: int) -> str:
 def _cut_at_word(text: str, limit: int) -> str:
     head = text[: limit + 1]
     space = head.rfind(" ")
-    head = head[:space] if space >= limit // 2 else text[:limit]
+    head = head[:space] if space >= limit // 2 else _whole_letters(text, limit)
     whole = _OPEN_BRACKET.sub("", head)
     head = whole if len(whole) >= limit // 2 else head
-    return head.rstrip(" ,;:-–—(")
+    return head.rstrip(f"{JOINING}(\uff08")
+
+
+def _whole_letters(text: str, limit: int) -> str:
+    """At most `limit` characters, the last letter with all of its marks."""
+    while limit and unicodedata.category(text[limit])[0] == "M":
+        limit -= 1
+    return text[:limit]
 
 
 def make_sentence(text: str) -> str:
     """The text with a capital at its start, unless its first word looks like code, and a mark at its end."""
-    text = text.strip().rstrip(",;:-–— ")
+    text = text.strip().rstrip(JOINING)
     if not text:
         return ""
     first = text.split(" ", 1)[0]
     if (first.isalpha() and first.islower()) or (
         first.rstrip(",;'s-").isalpha() and first[:1].islower() and first[1:].islower()
     ):
-        text = text[0].upper() + text[1:]
-    return text if text.endswith((".", "!", "?", "…", ".)", '."', ".”")) else f"{text}."
+        text = _capital(text) + text[1:]
+    return text if ends_sentence(text) else f"{text}{full_stop_of(text)}"
+
+
+_TURKISH = frozenset("ığşİ")
+
+
+def _capital(text: str) -> str:
+    """The first letter as a sentence begins with it: Georgian has no such form, Turkish keeps its dot."""
+    return "İ" if text[0] == "i" and not _TURKISH.isdisjoint(text) else text[0].title()
 
 
 def join_sentences(sentences: Iterable[str], limit: int) -> str:
@@ -130,12 +155,13 @@ def join_sentences(sentences: Iterable[str], limit: int) -> str:
         if not text:
             text = clip_text(part, limit)
         elif len(text) + 1 + len(part) <= limit:
-            text = f"{text} {part}"
+            text = join_parts(text, part)
     return text
 
 
 _BREAK = re.compile(
-    r"(?<!\s)[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])|[\u3002\uff01\uff1f][\u300d\u300f\u201d\uff09]?"
+    r"(?<!\s)[.!?][\"')\]\u201d]*\s+(?=[\"'(\[\u201c]?[A-Z0-9\u00c0-\u024f]|[a-z]+[_A-Z(.]\w|[^\x00-\u024f])"
+    rf"|[{FOREIGN_ENDS}]+[{CLOSING}]*\s*"
 )
 _NEVER_ENDS = word_set("never_ends")
 _BEFORE_NUMBERS = frozenset(("no", "max", "min", "pos", "ed", "al"))
@@ -153,9 +179,10 @@ def split_sentences(paragraph: str, *, limit: int = 8) -> list[str]:
         if len(found) == limit:
             return found
         said = paragraph[start : match.end()]
-        is_number = said.strip(" .").isdigit()
+        is_number = said.strip(" .\uff0e").isdigit()
+        goes_on = is_small_letter(following := paragraph[match.end() : match.end() + 1]) and not following.isascii()
         if (
-            not is_number
+            not (is_number or goes_on)
             and not _is_abbreviation(paragraph, match.start())
             and not _is_open(said, paragraph[match.end() :])
         ):
@@ -169,6 +196,7 @@ def split_sentences(paragraph: str, *, limit: int = 8) -> list[str]:
 
 # What is not closed within so many characters was never meant to be.
 _MOST_ENCLOSED_CHARS, _MOST_OPEN_CHARS = 240, 1000
+_BRACKETS = ("()", "[]", "\u201c\u201d", "\u300c\u300d", "\u300e\u300f", "\uff08\uff09", "\u00ab\u00bb")
 
 
 def _is_open(said: str, following: str) -> bool:
@@ -176,7 +204,7 @@ def _is_open(said: str, following: str) -> bool:
     if len(said) > _MOST_OPEN_CHARS:
         return False
     near = following[:_MOST_ENCLOSED_CHARS]
-    for opening, closing in ("()", "[]", "\u201c\u201d", "\u300c\u300d"):
+    for opening, closing in _BRACKETS:
         depth = said.count(opening) - said.count(closing)
         if depth > 0 and near.count(closing) > near.count(opening):
             return True

@@ -14,6 +14,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    FOREIGN_ENDS,
+    HAN,
+    HIRAGANA,
+    KATAKANA,
+    count_letters,
+    ends_sentence,
+    full_stop_of,
+    has_words,
+    letters_worth,
+    sets_no_blanks,
+    without_end,
+)
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
@@ -133,7 +146,10 @@ _MAX_LINES = 600
 _MAX_CHARS = 60_000
 _MAX_PARAGRAPHS = 6
 _MAX_BLOCKS = 40
-_MIN_PARAGRAPH_CHARS = 25
+_MIN_PARAGRAPH_CHARS, _MIN_SENTENCE_WORTH = 25, 12
+# What stands between links to translations: `English | 简体中文`.
+_BETWEEN_CHOICES = re.compile("[|\u00b7]")
+_MAX_CHOICE_CHARS = 30
 _MAX_ITEMS_CHARS = 160
 _FRONT_MATTER = re.compile(r"\A\ufeff?\s*(---|\+\+\+)\s*\n(?:.*\n){0,60}?\1\s*(?:\n|$)")
 _NUMBER = re.compile(r"^\d+(?:\.\d+)*[.)]\s+")
@@ -156,7 +172,7 @@ class Prose(Struct, frozen=True):
     @property
     def opening(self) -> list[str]:
         """The first two sentences, after the title where they do not begin with it; the title alone without any."""
-        title, opening = self.title.rstrip(".:"), list(self.sentences[:2])
+        title, opening = without_end(self.title).rstrip(":\uff1a"), list(self.sentences[:2])
         if title and not (opening and opening[0].lower().startswith(title.lower()[:24])):
             opening[:1] = [": ".join((title, *opening[:1]))]
         return opening
@@ -174,7 +190,7 @@ def read_prose(text: str) -> Prose:
         of_kind = {BlockKind.ITEM: items, BlockKind.HEADING: headings, BlockKind.PARAGRAPH: paragraphs}[block.kind]
         if len(of_kind) >= _MAX_BLOCKS:
             continue
-        line = remove_markup(" ".join(block.text.split()))
+        line = remove_markup(in_one_line(block.text))
         if not any(map(str.isalnum, line)):
             continue
         if block.kind is BlockKind.ITEM:
@@ -184,21 +200,52 @@ def read_prose(text: str) -> Prose:
         elif block.kind is BlockKind.HEADING:
             headings.append(_NUMBER.sub("", line))
         elif _is_prose(line) and not _is_list_of_names(block.text):
-            paragraphs.append(line.rstrip(":"))
+            paragraphs.append(line.rstrip(":\uff1a"))
     found = [one for paragraph in paragraphs[:_MAX_PARAGRAPHS] for one in split_sentences(paragraph, limit=4)]
-    opening = [one for one in found if " " in one and not is_aside(one)]
+    opening = [one for one in found if has_words(one) and not is_aside(one)]
     return Prose(title, tuple(opening[:10]), tuple(headings), tuple(items))
 
 
 def _is_prose(line: str) -> bool:
-    is_long = len(line) >= _MIN_PARAGRAPH_CHARS or (line.endswith(".") and line.count(" ") > 1)
-    return is_long and " " in line and sum(map(str.isalpha, line)) > len(line) / 2
+    worth = letters_worth(line)
+    is_sentence = line.endswith(".") and line.count(" ") > 1
+    if not line.isascii() and ends_sentence(line):
+        is_sentence = line.count(" ") > 1 or (sets_no_blanks(line) and worth >= _MIN_SENTENCE_WORTH)
+    is_long = worth >= _MIN_PARAGRAPH_CHARS or is_sentence
+    choices = [] if line.isascii() else _BETWEEN_CHOICES.split(line)
+    is_choice = len(choices) > 1 and max(map(len, choices)) <= _MAX_CHOICE_CHARS
+    return is_long and has_words(line) and count_letters(line) > len(line) / 2 and not is_choice
 
 
 def _is_list_of_names(paragraph: str) -> bool:
     """Whether most lines are one word each, as in a list of patterns or names."""
     lines = paragraph.split("\n")
-    return len(lines) > 2 and sum(" " not in line.strip() for line in lines) * 2 > len(lines)
+    return len(lines) > 2 and sum(not has_words(line.strip()) for line in lines) * 2 > len(lines)
+
+
+_ASIAN = f"{HAN}{HIRAGANA}{KATAKANA}"
+_ENDS_PART = "\u3001\u3002\uff01\uff09\uff0c\uff1a\uff1b\uff1f\u300d"
+_LINE_END, _LINE_START = re.compile(f"[{_ASIAN}{_ENDS_PART}]"), re.compile(f"[{_ASIAN}\u300c\uff08A-Za-z]")
+# No statement begins so.
+_JOINS_ON = frozenset("和与與及并並或的を")
+# A line that is as long as about thirty signs was broken within its sentence.
+_MIN_WRAPPED_WORTH = 66
+
+
+def in_one_line(text: str) -> str:
+    """The lines of a paragraph as one, in which blanks separate what they separate in its script. Where Chinese and
+    Japanese lines are short, each is a statement."""
+    if text.isascii():
+        return " ".join(text.split())
+    whole = last = ""
+    for line in (" ".join(line.split()) for line in text.split("\n")):
+        if whole and line and _LINE_END.match(whole[-1]) and _LINE_START.match(line):
+            goes_on = whole[-1] in _ENDS_PART or line[0] in _JOINS_ON or letters_worth(last) >= _MIN_WRAPPED_WORTH
+            whole = f"{whole}{line}" if goes_on else f"{whole}{full_stop_of(last)}{line}"
+        else:
+            whole = f"{whole} {line}".strip()
+        last = line
+    return whole
 
 
 def sentences_in_code(text: str, language: str) -> tuple[str, ...]:
@@ -216,7 +263,7 @@ def _paragraphs(blocks: Iterable[Block]) -> list[str]:
     items: list[str] = []
     for block in blocks:
         if block.kind is BlockKind.ITEM:
-            items.append(" ".join(block.text.split()))
+            items.append(in_one_line(block.text))
             continue
         paragraphs, items = [*_completed(paragraphs, items)], []
         if block.kind is BlockKind.HEADING and (paragraphs or is_section(block.text)):
@@ -231,27 +278,32 @@ def _titles_apart(text: str) -> Iterator[str]:
     while (match := _TITLE_LINE.match(text)) and match[1].rpartition(" ")[2].lower() not in _JOINING:
         yield match[1]
         text = text[match.end() :]
-    yield " ".join(text.split())
+    yield in_one_line(text)
+
+
+_COLONS = (":", "\uff1a")
+_ITEM_ENDS = f".;,{FOREIGN_ENDS}\uff1b\uff0c"
 
 
 def _completed(paragraphs: list[str], items: list[str]) -> Iterator[str]:
     yield from paragraphs[:-1]
     if not paragraphs:
         yield from items
-    elif not paragraphs[-1].endswith(":"):
+    elif not paragraphs[-1].endswith(_COLONS):
         yield paragraphs[-1]
     elif items:
         yield f"{paragraphs[-1]} {_joined(items)}"
     else:
-        whole = split_sentences(paragraphs[-1].rstrip(":"))[:-1]
-        yield " ".join(whole) if whole or paragraphs[:-1] else paragraphs[-1].rstrip(":")
+        bare = paragraphs[-1].rstrip("".join(_COLONS))
+        whole = split_sentences(bare)[:-1]
+        yield " ".join(whole) if whole or paragraphs[:-1] else bare
 
 
 def _joined(items: list[str]) -> str:
     """As many entries as fit, at least the first."""
-    text = clip_text(items[0], _MAX_ITEMS_CHARS).rstrip(".;,")
+    text = clip_text(items[0], _MAX_ITEMS_CHARS).rstrip(_ITEM_ENDS)
     for item in items[1:]:
         if len(text) + len(item) > _MAX_ITEMS_CHARS:
             break
-        text = f"{text}; {item.rstrip('.;,')}"
+        text = f"{text}; {item.rstrip(_ITEM_ENDS)}"
     return text

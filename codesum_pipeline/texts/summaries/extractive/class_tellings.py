@@ -4,6 +4,7 @@ is of, the text in which it describes itself, what its methods do."""
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from codesum_pipeline.foundation.language_facts.writing_systems import sets_no_blanks
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence
 from codesum_pipeline.texts.summaries.extractive.class_marks import (
     MAX_NAMES,
@@ -69,7 +70,8 @@ def _description(class_: ClassInput) -> str:
     found = _DESCRIPTION.search(class_.own_source) or _DESCRIBED_BY.search(class_.own_source)
     said = message_in_words(found[1]) if found else ""
     is_whole = "…" not in said and said.rpartition(" ")[2].lower() not in _GOES_ON
-    return make_sentence(capitalize(said)) if is_whole and said.count(" ") + 1 >= _MIN_WORDS else ""
+    is_long = said.count(" ") + 1 >= _MIN_WORDS or sets_no_blanks(said)
+    return make_sentence(capitalize(said)) if is_whole and is_long else ""
 
 
 def _messages_of_values(class_: ClassInput) -> str:

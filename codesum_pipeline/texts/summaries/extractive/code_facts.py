@@ -11,6 +11,7 @@ from itertools import chain
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Parameter
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.language_facts.writing_systems import count_letters, letters_worth
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, word_set
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.words import (
@@ -180,10 +181,10 @@ def find_telling_texts(texts: Iterable[str]) -> list[str]:
     for text in texts:
         message = message_in_words(text).strip(" …:,")
         if (
-            3 < len(message) <= _MAX_LITERAL_CHARS
+            3 < letters_worth(message) <= _MAX_LITERAL_CHARS
             and '"' not in message
             and message.lower() not in _EVERYDAY_TEXTS
-            and sum(map(str.isalpha, message)) * 3 > len(message) * 2
+            and count_letters(message) * 3 > len(message) * 2
             and without_foreign_names(message, ()) == message
         ):
             words = chain.from_iterable(map(split_identifier, message.split()))

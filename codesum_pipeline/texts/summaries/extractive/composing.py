@@ -170,10 +170,16 @@ def _purpose_of(holder: Holder) -> str:
     return clip_text(opening, _MAX_PURPOSE_CHARS)
 
 
+# In a language with these letters nouns keep their capitals.
+_GERMAN = frozenset("äöüßÄÖÜ")
+
+
 def lower_first(sentence: str) -> str:
     """A sentence as it goes on after a colon: acronyms and names keep their capitals."""
     first = sentence.split(" ", 1)[0]
-    return f"{sentence[:1].lower()}{sentence[1:]}" if first[1:].islower() or first in ("A", "An") else sentence
+    is_word = (first[1:].islower() and _GERMAN.isdisjoint(sentence)) or first in ("A", "An")
+    # A Turkish capital gives two characters.
+    return f"{sentence[:1].lower()[:1]}{sentence[1:]}" if is_word else sentence
 
 
 _MAX_NAME_CHARS = 80

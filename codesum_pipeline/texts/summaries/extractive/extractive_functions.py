@@ -7,6 +7,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, PurposeSource, Returns
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Parameter
+from codesum_pipeline.foundation.language_facts.writing_systems import full_stop_of, without_end
 from codesum_pipeline.texts.summaries.author_texts.docstrings import (
     Docstring,
     docstring_of,
@@ -196,7 +197,8 @@ def _name_of(code: CodeFacts, around: str) -> str:
         return f"{kind} of {name_in_words(around)}." if around else f"{kind}."
     if not any(map(str.isalnum, name.removeprefix("operator"))):
         return f"Operator {make_printable(name.removeprefix('operator'))}."
-    return f"{capitalize(name_in_words(name, code.prefix))}."
+    words = capitalize(name_in_words(name, code.prefix))
+    return f"{words}{full_stop_of(words)}"
 
 
 def _with_kind(effect: Effect) -> str:
@@ -253,7 +255,7 @@ def _returns(code: CodeFacts, doc: Docstring) -> Returns | None:
         summary = f"{summary}, {evidence}"
     details = make_sentence(doc.returns) if doc.returns else _conditions(code, lead) or f"{lead} {result or kind}."
     if len(details) < MIN_DETAILS:
-        details = f"{details.rstrip('.')}, {evidence}."
+        details = f"{without_end(details)}, {evidence}."
     return Returns(clip_text(kind, _MAX_TYPE_CHARS), summary, clip_text(details, MAX_DETAILS))
 
 

@@ -9,6 +9,7 @@ from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with, profiles
+from codesum_pipeline.foundation.language_facts.writing_systems import has_words
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS
 from codesum_pipeline.texts.summaries.author_texts.docstrings import (
     docstring_of,
@@ -195,7 +196,7 @@ def _said_of_file(
     """The sentences of a file's text: where an author only names it, what its definitions and texts say follows."""
     if is_told:
         return [opening]
-    opening = opening if " " in opening else ""
+    opening = opening if has_words(opening) else ""
     theme = told_by_class(file, theme)
     tests = "" if theme or held else names_of_tests(file)
     if opening or theme or held or tests:

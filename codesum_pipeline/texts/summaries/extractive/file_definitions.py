@@ -4,6 +4,12 @@ sentence about its one class, the texts among its values, the tests that it decl
 import re
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    count_letters,
+    has_words,
+    letters_worth,
+    without_end,
+)
 from codesum_pipeline.texts.llm.leaks import names_in
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     make_printable,
@@ -83,9 +89,9 @@ def told_by_class(file: FileInput, theme: str) -> str:
     if not theme:
         told = next((one for one in sentences if telling_stems(one) - telling_stems(name) - _DULL), "")
         return f"Defines {name}: {lower_first(told)}" if told else ""
-    headline = lower_first(sentences[0].partition("; ")[0].rstrip(".")).lower() if sentences else theme
+    headline = lower_first(without_end(sentences[0].partition("; ")[0])).lower() if sentences else theme
     start = len(theme) - len(headline) - 1
-    is_alone = theme.rstrip(".").lower().endswith(headline) and start <= len(name) + 2
+    is_alone = without_end(theme).lower().endswith(headline) and start <= len(name) + 2
     first = lower_first(sentences[0]) if start else sentences[0]
     more = [one for one in sentences[1:] if telling_stems(one) - telling_stems(f"{first} {name}")]
     return " ".join([f"{theme[:start]}{first}", *more]) if is_alone else theme
@@ -114,7 +120,7 @@ def told_by_literals(file: FileInput, values: str) -> str:
     """What the texts outside a file's definitions show: its tests, or beside `values` what these say."""
     texts = _own_texts(file)
     if _is_of_tests(file):
-        said = [text for text in texts if " " in text and text[0].isalpha() and _is_said(text, file)]
+        said = [text for text in texts if has_words(text) and text[0].isalpha() and _is_said(text, file)]
         tests = [text for text in said if text.partition(" ")[0] in BASE_OF_THIRD or text.startswith(_CLAIMS)]
         if len(tests) > 1:
             return make_sentence(f"Tests: {'; '.join(tests[:_MAX_SHOWN])}")
@@ -126,7 +132,7 @@ def told_by_literals(file: FileInput, values: str) -> str:
     sentence = sentences[0] if len(sentences) == 1 and len(telling) <= _FEW_TEXTS else ""
     shown = " and ".join(f'"{text}"' for text in telling[:2])
     return (
-        f'{values.rstrip(".")}: "{sentence.rstrip(".")}".'
+        f'{values.rstrip(".")}: "{without_end(sentence)}".'
         if sentence and not values[8].isdigit() and file.language != "bash"
         else f"{values.rstrip('.')}, with {'texts such as ' if len(telling) > _FEW_TEXTS else ''}{shown}."
     )
@@ -166,9 +172,9 @@ def _own_texts(file: FileInput) -> list[str]:
 def _is_said(text: str, file: FileInput) -> bool:
     """Whether a text is of words, and names no code."""
     words = message_in_words(text)
-    is_worded = sum(map(str.isalpha, words)) * 3 > len(words) * 2 and words == text.strip(" :;,.-=>")
+    is_worded = count_letters(words) * 3 > len(words) * 2 and words == text.strip(" :;,.-=>")
     return is_worded and '"' not in text and "…" not in text and without_foreign_names(text, own_names(file)) == text
 
 
 def _is_title(text: str) -> bool:
-    return len(text) > 3 and (" " in text or text[0].isupper()) and not text.isupper()
+    return letters_worth(text) > 3 and (has_words(text) or text[0].isupper()) and not text.isupper()

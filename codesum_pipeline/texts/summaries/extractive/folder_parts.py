@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.language_facts.writing_systems import without_end
 from codesum_pipeline.texts.llm.leaks import names_in
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
@@ -135,7 +136,7 @@ def told_below(folder: ModuleInput) -> str:
     for child in rank_children([one for one in folder.children if one.level is Level.MODULE]):
         sentences = split_sentences(make_printable(child.summary), limit=4)
         said = next((one for one in sentences if not child.is_placeholder and not one.startswith(_LISTING)), "")
-        first = said.partition("; ")[0].rstrip(".…")
+        first = without_end(said.partition("; ")[0]).rstrip(".…")
         lead, _, rest = first.partition(": ")
         if not first or len(first) > _MAX_SENTENCE:
             continue
@@ -151,7 +152,7 @@ def _first_tests(children: Sequence[ChildText]) -> str:
     """`Login: rejects a wrong password`, of the first files whose tests are sentences."""
     found: list[str] = []
     for child in children:
-        first = make_printable(child.summary).removeprefix("Tests: ").partition(";")[0].partition(". ")[0].rstrip(".")
+        first = without_end(make_printable(child.summary).removeprefix("Tests: ").partition(";")[0].partition(". ")[0])
         name = _said_name(child, _TESTS)
         is_sentence = (
             first.count(" ") > 1 and ": " not in first and len(first) <= _MAX_TEST and not first.startswith(_BARE)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from codesum_pipeline.foundation.language_facts.writing_systems import sets_no_blanks
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
@@ -161,7 +162,7 @@ def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
         is_thing = is_phrase(rest) and rest[-1] not in GERUNDS
         named = noun_phrase(rest, article="a") if is_thing else " ".join(spoken[verb.length :])
         return f"tests {verb.ing} {named}"
-    return f"tests {said}" if len(words) > 1 or is_known(words[0]) else ""
+    return f"tests {said}" if len(words) > 1 or is_known(words[0]) or sets_no_blanks(words[0]) else ""
 
 
 def _subject(verb: Verb, spoken: Sequence[str], finite: int) -> str:

@@ -12,6 +12,13 @@ from itertools import islice
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.document import PurposeSource
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    ends_sentence,
+    full_stop_of,
+    has_words,
+    letters_worth,
+    without_end,
+)
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
@@ -148,11 +155,12 @@ def leading_comment(text: str, language: str) -> list[str]:
             paragraphs.append([])
     for prose in (remove_markup(" ".join(paragraph), language) for paragraph in paragraphs):
         if (
-            len(prose) > 12
-            and " " in prose
+            letters_worth(prose) > 12
+            and has_words(prose)
             and not (_LEGAL.search(prose) or _CODE.search(prose) or _SIGNATURE.fullmatch(prose))
         ):
-            return split_sentences(prose if prose.endswith((".", "!", "?")) else f"{prose}.", limit=4)
+            is_ended = prose.endswith((".", "!", "?")) or (not prose.isascii() and ends_sentence(prose))
+            return split_sentences(prose if is_ended else f"{prose}{full_stop_of(prose)}", limit=4)
     return []
 
 
@@ -232,9 +240,9 @@ def _prose(file: TextFileInput, known: str) -> ExtractiveText:
     prose = read_prose(without_template_code(file.text))
     lead = _telling_opening(file, prose)
     are_items = not lead or "packages" in known
-    items = [clip_text(one, 60).rstrip(".") for one in prose.items[:5] if are_items and one[:1] not in "@\\"]
+    items = [without_end(clip_text(one, 60)) for one in prose.items[:5] if are_items and one[:1] not in "@\\"]
     told = [one for one in prose.headings if one.lower() not in _USUAL_SECTIONS and not _CODE.search(one)]
-    headings = [clip_text(heading, 50).rstrip(".:") for heading in told[:_MAX_SHOWN]]
+    headings = [without_end(clip_text(heading, 50)).rstrip(".:\uff1a") for heading in told[:_MAX_SHOWN]]
     statements = [known, *lead, make_fact("Entries:", "; ".join(items)), make_fact("Sections:", headings)]
     words = [(prose.title, NAME), *((heading, PARAMETER) for heading in prose.headings[:20])]
     words += [(item, BODY) for item in prose.items[:20]]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.language_facts.writing_systems import has_words, without_end
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     make_printable,
@@ -78,7 +79,7 @@ def headline_of(child: ChildText) -> str:
         return ""
     if child.level is Level.FUNCTION and _NOT_DONE.search(child.summary):
         return ""
-    whole = next(iter(split_sentences(make_printable(child.summary), limit=1)), "").rstrip(".")
+    whole = without_end(next(iter(split_sentences(make_printable(child.summary), limit=1)), ""))
     first, several, _ = whole.partition("; ")
     if several and child.level is Level.MODULE:
         # One thing of many in a folder is not what that is about.
@@ -89,7 +90,7 @@ def headline_of(child: ChildText) -> str:
         is_told = name_words(name) == name_words(_name_of(child)) or child.level is Level.MODULE
         first = capitalize(rest) if rest and is_told and name.count(" ") < _NAME_WORDS else first
     said, name_said = split_identifier(first), split_identifier(_name_of(child))
-    is_bare = " " not in first or said == name_said or not set(said) - {*name_said, *_KINDS_SAID}
+    is_bare = not has_words(first) or said == name_said or not set(said) - {*name_said, *_KINDS_SAID}
     is_file_detail = child.level in (Level.FILE, Level.MODULE) and whole.startswith((*_DETAILS, *_FILE_DETAILS))
     is_detail = is_file_detail or first.startswith(_DETAILS) or _OF_WORDS in first or first == "Style sheet"
     is_detail = is_detail or _OF_ANY.match(first) is not None

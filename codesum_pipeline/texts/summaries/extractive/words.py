@@ -8,6 +8,14 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    cut_at_case,
+    ends_sentence,
+    pairs_of,
+    phrases_of,
+    sets_no_blanks,
+    words_of,
+)
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     make_printable,
     word_bucket,
@@ -47,7 +55,7 @@ def _regular(identifier: str) -> str:
 @lru_cache(maxsize=65536)
 def split_identifier(identifier: str) -> tuple[str, ...]:
     """Lower-case words of a snake, camel or kebab name: `HTTPServer2_loop` gives http, server, 2, loop."""
-    parts = _PART.findall(_regular(identifier))
+    parts = _PART.findall(_regular(identifier)) if identifier.isascii() else _parts_of_any_script(identifier)
     words: list[str] = []
     for part in parts:
         word = part.lower()
@@ -71,7 +79,7 @@ def identifier_in_words(identifier: str, *, written_out: bool = True) -> str:
 @lru_cache(maxsize=65536)
 def spell_in_prose(identifier: str) -> str:
     """A name within an author's sentence: as `identifier_in_words`, but capitals that stand together stay."""
-    parts = _SPOKEN_PART.findall(_regular(identifier))
+    parts = _spoken_parts(identifier)
     is_mixed = any(map(str.islower, identifier))
     return " ".join(
         part if is_mixed and len(part) > 1 and part.isupper() else word_in_full(part.lower()) for part in parts
@@ -81,8 +89,22 @@ def spell_in_prose(identifier: str) -> str:
 @lru_cache(maxsize=65536)
 def name_words(identifier: str) -> tuple[str, ...]:
     """Lower-case words as they are said, a number staying with its word: `x509_store2` gives x509, store2."""
-    parts = _SPOKEN_PART.findall(_regular(identifier))
-    return tuple([part.lower() for part in parts])
+    return tuple([part.lower() for part in _spoken_parts(identifier)])
+
+
+def _spoken_parts(identifier: str) -> list[str]:
+    if not identifier.isascii():
+        return _parts_of_any_script(identifier)
+    return _SPOKEN_PART.findall(_regular(identifier))
+
+
+_DIGITS_OR_LETTERS = re.compile(r"\d+|[^\d_]+")
+
+
+def _parts_of_any_script(identifier: str) -> list[str]:
+    """The parts of a name beyond ASCII, as they are written: `größteZahl2`, `获取user列表`."""
+    runs = (run for word in words_of(_regular(identifier)) for run in _DIGITS_OR_LETTERS.findall(word))
+    return [part for run in runs for phrase in phrases_of(run) for part in cut_at_case(phrase)]
 
 
 def word_in_full(word: str) -> str:
@@ -158,11 +180,12 @@ def in_a_row(names: Sequence[str], last: str = " and ") -> str:
 def make_fact(lead: str, items: Sequence[str] | str) -> str:
     """A short phrase: `Takes`, path, mode gives `Takes path, mode.`; "" without items."""
     text = items if isinstance(items, str) else ", ".join(items)
-    return f"{lead} {text}{'' if text.endswith(('.', '…')) else '.'}" if text else ""
+    is_ended = text.endswith((".", "…")) or (not text.isascii() and ends_sentence(text))
+    return f"{lead} {text}{'' if is_ended else '.'}" if text else ""
 
 
 def capitalize(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+    return f"{text[:1].title()}{text[1:]}"
 
 
 # Their folder says what such files are about.
@@ -306,5 +329,10 @@ _SMALL_WORDS = frozenset(["a", "an", "the", "of", "for", "to", "and", "or", "in"
 
 def telling_stems(text: str) -> frozenset[str]:
     """The stems of a text's words, names split into theirs, without articles, prepositions and the like."""
-    words = (fold_word(word) for part in text.split() for word in split_identifier(part))
+    words = (stem for part in text.split() for word in split_identifier(part) for stem in _stems(word))
     return frozenset(word for word in words if word not in _SMALL_WORDS)
+
+
+def _stems(word: str) -> Iterable[str]:
+    """The stem of a word; of what has no blanks the pairs of characters, for it may be several words."""
+    return pairs_of(word) if sets_no_blanks(word) else (fold_word(word),)
