@@ -39,7 +39,7 @@ from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
 from codesum_pipeline.graph.resolvers.python.python_types import parse_annotation
 from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
 
-GRAPH_VERSION = "10"
+GRAPH_VERSION = "11"
 
 Row = TypeVar("Row", bound=Struct)
 
@@ -64,6 +64,7 @@ class GraphReport(Struct, frozen=True):
     calls: int
     imports: int
     inherits: int
+    references: int
     external_edges: int
     components: int
     communities: int
@@ -105,6 +106,7 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
         calls=kinds[EdgeKind.CALL],
         imports=kinds[EdgeKind.IMPORT],
         inherits=kinds[EdgeKind.INHERIT],
+        references=kinds[EdgeKind.REFERENCE],
         external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
         components=pc.count_distinct(stats.column("component")).as_py(),
         communities=pc.count_distinct(stats.column("community")).as_py(),
@@ -217,7 +219,7 @@ def _ranked_and_sampled(
     stats, contexts = rank_and_sample(
         places,
         rows,
-        from_table(edges, Edge),
+        from_table(edges.filter(pc.field("kind") != str(EdgeKind.REFERENCE)), Edge),
         root=ws.entry.root_module,
         settings=ws.settings,
         tests=read_tests_in_code(ws.tables, ws.key),

@@ -143,6 +143,7 @@ class ScopedFile(Struct, eq=False):
     imports: list[Any] = field(default_factory=list)
     stars: list[tuple[int, str, int]] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
+    uses: list[Any] = field(default_factory=list)
     extensions: list[TypeExtension] = field(default_factory=list)
     definitions: list[Scope] = field(default_factory=list)
     has_blocks: bool = False
@@ -191,6 +192,7 @@ def load_python(path: str, references: str, exports: Iterable[str] | None) -> Sc
     facts = json.loads(references)
     file = ScopedFile(path, "python", None if exports is None else frozenset(exports))
     file.imports, file.stars, file.calls = facts["imports"], facts["stars"], facts["calls"]
+    file.uses = facts["uses"]
     scopes = file.scopes
     for (kind, parent, suffix), names in zip(facts["scopes"], facts["names"], strict=True):
         file.add(kind, scopes[parent] if parent >= 0 else None, None if suffix is None else path + suffix, names)

@@ -22,6 +22,7 @@ from codesum_pipeline.symbols.languages.hook_values import (
     Docstrings,
     Extension,
     ImportSyntax,
+    NamedWord,
     References,
     Text,
     TypedName,
@@ -208,7 +209,7 @@ class Declaration(Struct, frozen=True, kw_only=True):
     shortened: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
     short_receiver: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
     # What a file says to the graph, where its language has a resolver of its own, and the version of that.
-    references: Callable[[Node, bytes, str, Sequence[Symbol]], References] | None = None
+    references: Callable[[Node, bytes, str, Sequence[Symbol], Iterable[NamedWord]], References] | None = None
     references_version: str = ""
 
     # ---- What the grammar does not know.

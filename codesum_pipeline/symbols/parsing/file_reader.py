@@ -137,7 +137,7 @@ class FileReader:
 
     def _references(self, symbols: Sequence[Symbol]) -> References:
         if read := self._declaration.references:
-            return read(self._read_root, self._source, self._path, symbols)
+            return read(self._read_root, self._source, self._path, symbols, self._tokens.named_words())
         structures = Structures(self._tokens, self._root)
         reader = ReferenceReader(self._declaration, self._outline, self._text, self._calls, structures)
         return reader.read(symbols, self._path, CalleeNames(self._source))

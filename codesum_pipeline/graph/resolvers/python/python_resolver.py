@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 
 from codesum_pipeline.foundation.data_model.bindings import CHOSEN, Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.possible_values import (
     NONE,
     OUTSIDE,
@@ -12,8 +13,10 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     BuiltinValue,
     ClassValue,
     ContainerValue,
+    FunctionValue,
     InstanceValue,
     ModuleValue,
+    Reason,
     SuperValue,
     Value,
     agree_on_value,
@@ -25,7 +28,7 @@ from codesum_pipeline.foundation.language_facts.language_profiles import library
 from codesum_pipeline.graph.resolvers.python.python_members import PythonMembers
 from codesum_pipeline.graph.resolvers.python.python_names import PythonNames
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
-from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
 from codesum_pipeline.symbols.languages.rules import TellingNames
 
@@ -135,6 +138,28 @@ class PythonResolver(Resolver[str, str]):
                 value = self.members.attribute(value, "__call__")
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, UNKNOWN if value is OUTSIDE else value
+
+    def uses(self, file: ScopedFile) -> Iterator[Use]:
+        for number, user, dotted, count in file.uses:
+            found = self._used(file.scopes[number], *dotted.rpartition("."))
+            if found is not None:
+                yield Use(file.scopes[user].caller_id, *found, count)
+
+    def _used(self, scope: Scope, receiver: str, dot: str, name: str) -> tuple[str, Reason] | None:
+        """The id of what a name means that is not called, and how that was found."""
+        value = self.value(scope, f"{receiver}{dot}{name}")
+        owner = self.value(scope, receiver) if receiver else UNKNOWN
+        if isinstance(owner, InstanceValue):
+            # What a property gives is not what it is.
+            member = self.members.member(owner.scope, name)
+            value = FunctionValue(member.scope, owner.why) if isinstance(member, FunctionValue) else UNKNOWN
+        if isinstance(value, ClassValue | FunctionValue) and value.scope.id is not None:
+            # An attribute may hold what has another name; that is used where it is assigned.
+            is_named = not receiver or isinstance(owner, ModuleValue) or own_name(value.scope.id) == name
+            return (value.scope.id, value.why) if is_named else None
+        if isinstance(owner, ModuleValue):
+            return self.names.constant_of_module(owner.module, name)
+        return None if receiver else self.names.constant(scope, name)
 
     def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")

@@ -36,7 +36,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import CallExpression, ImportRow, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
-from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
 from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
@@ -74,6 +74,9 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         for call in file.calls:
             scope = file.scopes[call.scope]
             yield scope, call.name, self._called(scope, call)
+
+    def uses(self, file: ScopedFile) -> Iterator[Use]:
+        yield from ()
 
     def bases_of(self, class_: Scope) -> list[Value]:
         return self.members.all_bases(class_)
