@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     SuperValue,
     Value,
     agree_on_value,
+    found_by,
     is_inside,
 )
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Scope, ScopedFile
@@ -141,25 +142,37 @@ class PythonResolver(Resolver[str, str]):
 
     def uses(self, file: ScopedFile) -> Iterator[Use]:
         for number, user, dotted, count in file.uses:
-            found = self._used(file.scopes[number], *dotted.rpartition("."))
+            receiver, _, name = dotted.rpartition(".")
+            scope = file.scopes[number]
+            found = self._used_member(scope, receiver, name) if receiver else self._used_name(scope, name)
             if found is not None:
                 yield Use(file.scopes[user].caller_id, *found, count)
 
-    def _used(self, scope: Scope, receiver: str, dot: str, name: str) -> tuple[str, Reason] | None:
-        """The id of what a name means that is not called, and how that was found."""
-        value = self.value(scope, f"{receiver}{dot}{name}")
-        owner = self.value(scope, receiver) if receiver else UNKNOWN
-        if isinstance(owner, InstanceValue):
-            # What a property gives is not what it is.
-            member = self.members.member(owner.scope, name)
-            value = FunctionValue(member.scope, owner.why) if isinstance(member, FunctionValue) else UNKNOWN
+    def _used_name(self, scope: Scope, name: str) -> tuple[str, Reason] | None:
+        """The id of what a plain name means that is not called, and how that was found."""
+        value = self.names.lookup(scope, name)
+        if isinstance(value, ClassValue | FunctionValue) and value.scope.id is not None:
+            return value.scope.id, value.why
+        return self.names.constant(scope, name) if name.isupper() else None
+
+    def _used_member(self, scope: Scope, receiver: str, name: str) -> tuple[str, Reason] | None:
+        owner = self.value(scope, receiver)
+        match owner:
+            case ModuleValue(module):
+                value = self.names.member(module, name)
+            case InstanceValue():
+                # What a property gives is not what it is.
+                value = found_by(self.members.member(owner.scope, name), owner.why)
+            case ClassValue():
+                value = self.members.attribute(owner, name)
+            case _:
+                return None
         if isinstance(value, ClassValue | FunctionValue) and value.scope.id is not None:
             # An attribute may hold what has another name; that is used where it is assigned.
-            is_named = not receiver or isinstance(owner, ModuleValue) or own_name(value.scope.id) == name
+            is_named = isinstance(owner, ModuleValue) or own_name(value.scope.id) == name
             return (value.scope.id, value.why) if is_named else None
-        if isinstance(owner, ModuleValue):
-            return self.names.constant_of_module(owner.module, name)
-        return None if receiver else self.names.constant(scope, name)
+        is_constant = isinstance(owner, ModuleValue) and name.isupper()
+        return self.names.constant_of_module(owner.module, name) if is_constant else None
 
     def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")

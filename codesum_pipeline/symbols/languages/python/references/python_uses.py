@@ -27,7 +27,11 @@ _DECLARING = split_words(
 # Where it is one if a value or a type follows.
 _PAIRED = split_words("keyword_argument default_parameter typed_default_parameter keyword_pattern assignment")
 _PAIRING = re.compile(rb"\s*(?:=(?!=)|:)")
-_LINK = re.compile(rb"\s*\.\s*")
+_LINK = re.compile(rb"[\s\\]*\.[\s\\]*")
+_LINKED = split_words("attribute dotted_name")
+_BLANKS = b" \t\r\n\\"
+# So many bytes before an attribute its dot is looked for.
+_NEAR = 200
 _QUOTED = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DOTTED = re.compile(rb"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _MODULES = frozenset({Bound.MODULE, Bound.ALIASED_MODULE})
@@ -65,22 +69,37 @@ class UseReader:
 
     def _chains(self, words: Iterable[NamedWord], callees: Collection[int]) -> Iterator[_Chain]:
         """Each word that may be a use, with the names before it."""
-        source = self._source
+        source, may_begin = self._source, self._beginnings()
         imports = sorted(
             (node.start_byte, node.end_byte) for kind in ("import", "from") for node in self._captures.get(kind, ())
         )
         end, names = 0, tuple[str, ...]()
         for start, word, _, around in words:
-            is_linked = around in ("attribute", "dotted_name") and source[end:start].strip(b" \t\r\n\\") == b"."
-            is_member = is_linked or (around == "attribute" and source[:start].endswith(b"."))
-            names = (*names, word) if is_linked and names else (() if is_member else (word,))
-            end = start + len(word.encode())
-            if not names or start in callees or len(names) > MAX_LINKS:
+            if around in _LINKED and _is_member(source, start):
+                # Behind what is no name, or a name that means nothing here.
+                is_linked = names and _LINK.fullmatch(source, end, start)
+                names = (*names, word) if is_linked and len(names) < MAX_LINKS else ()
+            else:
+                names = (word,) if may_begin is None or word in may_begin else ()
+            if not names:
                 continue
-            if around in _DECLARING or (around in _PAIRED and len(names) == 1 and _PAIRING.match(source, end)):
+            end = start + len(word if word.isascii() else word.encode())
+            if start in callees or around in _DECLARING or is_inside(imports, start):
                 continue
-            if not is_inside(imports, start):
+            if not (around in _PAIRED and len(names) == 1 and _PAIRING.match(source, end)):
                 yield names, start
+
+    def _beginnings(self) -> set[str] | None:
+        """The names that may mean something of the repository somewhere in the file, alone or with what follows; None
+        for all."""
+        if self._has_stars:
+            return None
+        return {
+            name
+            for scope in self._table.scopes
+            for name, bindings in scope.names.items()
+            if name.isupper() or not all(map(_is_plain, bindings))
+        }
 
     def _in_texts(self, callees: Collection[int]) -> Iterator[_Chain]:
         """The names in the braces of texts, and those in types that are written as texts."""
@@ -133,6 +152,12 @@ class UseReader:
                     return True
                 return not own and names[1] not in class_.attributes and bool(class_.bases)
         return True
+
+
+def _is_member(source: bytes, start: int) -> bool:
+    """Whether a word is behind a dot."""
+    before = source[start - 1 : start]
+    return before == b"." or (before in _BLANKS and source[max(start - _NEAR, 0) : start].rstrip(_BLANKS)[-1:] == b".")
 
 
 def _symbol_ranges(table: NameTable, captures: Mapping[str, Sequence[Node]]) -> NestedRanges:
