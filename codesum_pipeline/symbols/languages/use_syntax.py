@@ -3,6 +3,7 @@
 The names themselves are the tokens of `LanguageSpec.words`.
 """
 
+import re
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     links: Names = frozenset({"."})
     # Words of these kinds may also mean functions; of the others, types and constants alone. Go: "identifier".
     functions: Names = frozenset()
+    # Words of these kinds are types alone, also beside what is declared. Haskell: "name".
+    types: Names = frozenset({"type_identifier"})
     # Words of these kinds mean something only behind a mark. JavaScript: "property_identifier".
     members: Names = frozenset()
     # Whether a member of a variable's object is handed over by its name. Go: `http.HandleFunc("/", server.show)`.
@@ -33,6 +36,12 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # A word that is directly in one of these is declared there, unless it is behind `=` or `=>`.
     # Go: "parameter_declaration".
     declaring: Names = frozenset()
+    # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
+    # Rust: `impl`; Haskell: `->`, after the pattern of a case.
+    unused_behind: re.Pattern[bytes] | None = None
+    declared_before: re.Pattern[bytes] | None = None
+    # Where alone words may mean functions, if not everywhere: types have the same kind. C#: "argument".
+    handing: Names = frozenset()
     # A word before `:` in one of these says what comes after it is for. Go: "literal_element".
     keyed: Names = frozenset()
     # Words of these kinds are names only where that says so, and then of functions: `method(:name)` of Ruby.

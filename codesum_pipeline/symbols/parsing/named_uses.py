@@ -23,8 +23,7 @@ _NEAR = 100
 _ASSIGNED = re.compile(rb"\s*=(?![=>~])")
 _KEYED = re.compile(rb"\s*:(?!:)")
 _BLANKS = b" \t\r\n"
-# Such a word is the type of what is declared beside it, but for these.
-_TYPE = "type_identifier"
+# In others, a word for a type is the type of what is declared beside it.
 _DECLARING_TYPES = frozenset({
     "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
     "typealias_declaration", "optional_type_parameter_declaration",
@@ -96,10 +95,11 @@ class NamedUses:
             end = start + len(text if text.isascii() else text.encode())
             if not names or start in callees or (len(names) == 1 and text in _OWN_WORDS):
                 continue
-            if len(names) == 1 and self._is_declared(start, kind, around):
+            if len(names) == 1 and self._is_declared(start, end, kind, around):
                 self._variables.add((self._symbol_at(start), text))
             elif not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
-                yield UsedName(names, start, kind in syntax.functions)
+                may_be_function = kind in syntax.functions and (not syntax.handing or around in syntax.handing)
+                yield UsedName(names, start, may_be_function)
 
     def _path(self, names: tuple[str, ...], end: int, word: NamedWord) -> tuple[str, ...]:
         """The names of a path up to a word, the last of which is the word; none where it begins with something else."""
@@ -115,8 +115,11 @@ class NamedUses:
                 return ()
         return own
 
-    def _is_declared(self, start: int, kind: str, around: str) -> bool:
-        if around not in self._syntax.declaring or (kind == _TYPE and around not in _DECLARING_TYPES):
+    def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
+        pattern = self._syntax.declared_before
+        if pattern is not None and kind in self._syntax.functions and pattern.match(self._source, end, end + _NEAR):
+            return True
+        if around not in self._syntax.declaring or (kind in self._syntax.types and around not in _DECLARING_TYPES):
             return False
         return not self._source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith((b"=", b"=>"))
 
@@ -125,10 +128,12 @@ class NamedUses:
         syntax, source = self._syntax, self._source
         if around in syntax.keyed and _KEYED.match(source, end):
             return True
-        if kind not in syntax.functions or not _ASSIGNED.match(source, end):
-            return False
-        # The type of what is given a value.
-        return not source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith(b":")
+        before = source[max(start - _NEAR, 0) : start]
+        if syntax.unused_behind is not None and syntax.unused_behind.search(before):
+            return True
+        # What is behind a colon is the type of what is given a value.
+        is_given = kind not in syntax.types and _ASSIGNED.match(source, end) is not None
+        return is_given and not before.rstrip(_BLANKS).endswith(b":")
 
     def _symbol_at(self, start: int) -> int:
         at = self._nested.at(start)

@@ -4,6 +4,7 @@ They are found as callees are, and believed less readily: not by a name that is 
 is called what it means.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.expression import Chain, ExpressionStep
@@ -53,24 +54,34 @@ class DeclaredUses:
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
         imported = self._names.imports[file.path].named
+        found: dict[str, list[tuple[Key, Use]]] = defaultdict(list)
         for use in file.uses:
             name = use.path[-1].name
-            if name in self._named or name in imported:
-                scope = file.scopes[use.scope]
-                found = self._definition(scope, use) or self._constant(scope, use.path)
-                if found is not None:
-                    yield Use(scope.caller_id, *found, use.count)
+            if name not in self._named and name not in imported:
+                continue
+            scope = file.scopes[use.scope]
+            if (value := self._definition(scope, use)) is not None:
+                meant = value.scope
+                # Something inside of it does not use it, also in another file.
+                if meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
+                    key = meant.key if meant.is_class else ()
+                    found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.count)))
+            elif (constant := self._constant(scope, use.path)) is not None:
+                yield Use(scope.caller_id, *constant, use.count)
+        for uses in found.values():
+            # A class that is named on the way to one inside of it is not used by itself.
+            ways = {key[:size] for key, _ in uses for size in range(1, len(key))}
+            yield from (use for key, use in uses if not key or key not in ways)
 
-    def _definition(self, scope: Scope, use: UseExpression) -> _Found | None:
+    def _definition(self, scope: Scope, use: UseExpression) -> ClassValue | FunctionValue | None:
         *receiver, step = use.path
         value = self._value(scope, use.path)
         if isinstance(value, FunctionValue):
             value = self._choose(value, use.arguments) if use.may_be_function else UNKNOWN
-        if not isinstance(value, ClassValue | FunctionValue) or value.scope.id is None:
+        if not isinstance(value, ClassValue | FunctionValue):
             return None
         # An attribute may hold what has another name; that is used where it is assigned.
-        is_named = not receiver or value.scope.name == step.name
-        return (value.scope.id, value.why) if is_named else None
+        return value if not receiver or value.scope.name == step.name else None
 
     def _value(self, scope: Scope, path: Chain) -> Value:
         if len(path) == 1 and self._names.variable_scope(scope, path[0].name) is not None:
