@@ -39,7 +39,7 @@ from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
 from codesum_pipeline.graph.resolvers.python.python_types import parse_annotation
 from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
 
-GRAPH_VERSION = "10"
+GRAPH_VERSION = "11"
 
 Row = TypeVar("Row", bound=Struct)
 
@@ -64,6 +64,7 @@ class GraphReport(Struct, frozen=True):
     calls: int
     imports: int
     inherits: int
+    references: int
     external_edges: int
     components: int
     communities: int
@@ -105,6 +106,7 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
         calls=kinds[EdgeKind.CALL],
         imports=kinds[EdgeKind.IMPORT],
         inherits=kinds[EdgeKind.INHERIT],
+        references=kinds[EdgeKind.REFERENCE],
         external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
         components=pc.count_distinct(stats.column("component")).as_py(),
         communities=pc.count_distinct(stats.column("community")).as_py(),
@@ -237,8 +239,9 @@ def rank_and_sample(
     progress: Progress = no_progress,
 ) -> tuple[list[GraphStats], list[Context]]:
     """The statistics of every symbol and file, and the context of every document; `tests` are paths and ids of what the
-    code says is a test."""
+    code says is a test. References count for neither."""
     indexed = indexed_paths(files)
+    edges = [edge for edge in edges if edge.kind is not EdgeKind.REFERENCE]
     progress("ranking", 0, 2)
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)

@@ -9,6 +9,8 @@ class EdgeKind(StrEnum):
     CALL = "call"
     IMPORT = "import"
     INHERIT = "inherit"
+    # A definition is used as a value or a type, or a constant is: it says who uses it, and nothing else counts it.
+    REFERENCE = "reference"
 
 
 class Edge(Struct, frozen=True):

@@ -42,6 +42,11 @@ def symbol_id(file_path: str, parts: Sequence[str]) -> str:
     return SEPARATOR.join((file_path, *parts))
 
 
+def own_name(id_: str) -> str:
+    """The last name of a definition's id."""
+    return without_suffix(id_).rpartition(SEPARATOR)[2]
+
+
 def without_suffix(id_: str) -> str:
     """An id, or the end of one, as it were if nothing else in its file had that name."""
     return _SUFFIX.sub(r"\1", id_)

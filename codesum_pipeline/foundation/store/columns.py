@@ -58,9 +58,9 @@ _TEXTS: Mapping[str, str] = {
 
 _EDGES: Mapping[str, str] = {
     "src_id": "Id of the function, class or file that uses the other.",
-    "dst": "Id of what is used; outside the repository, its dotted name.",
+    "dst": "Id of what is used, of a constant as if it were a document; outside the repository, its dotted name.",
     "is_external": "Whether what is used lies outside the repository.",
-    "kind": "call, import or inherit.",
+    "kind": "call, import, inherit or reference: used as a value, a type or a constant.",
     "count": "How often it is used.",
     "confidence": "How sure the target is, from 0 to 1.",
     "reason": "How the target was found, as in `ast:same-file`.",

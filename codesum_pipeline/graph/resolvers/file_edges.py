@@ -2,7 +2,7 @@
 
 A call of a class is an edge to the class, never also to its constructor, which
 is reached by explicit calls alone. Calls and bases that a language itself provides
-give no edge.
+give no edge. What is used and not called is a reference; it ends at a definition, or at a constant of a file.
 
 A file also exports documents: the names that it re-exports, as the resolver follows them. A name of a variable or a
 module is an alias of the file that contains it. `*` means everything that a file exports: its top-level definitions,
@@ -137,6 +137,11 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
         table.add_call(CallRow(file.path, number, scope.caller_id, callee, *_outcome_of(value)))
     for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
+    for use in resolver.uses(file):
+        # A class does not use its bases once more, nor a definition what it is or is in.
+        is_around = use.user == use.used or use.user.startswith(f"{use.used}{SEPARATOR}")
+        if not is_around and (use.user, use.used, False, EdgeKind.INHERIT) not in table:
+            table.add(use.user, use.used, EdgeKind.REFERENCE, use.why, count=use.count)
     table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
     return table
 

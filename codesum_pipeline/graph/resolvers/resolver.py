@@ -10,7 +10,7 @@ are the same in any order.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
@@ -45,6 +45,15 @@ Ancestor = Scope | ExternalValue | BuiltinValue | NoValue
 Answer = TypeVar("Answer")
 Expression = TypeVar("Expression")
 Step = TypeVar("Step")
+
+
+class Use(NamedTuple):
+    """A document uses a definition, or a constant by the id that a definition of its name would have."""
+
+    user: str
+    used: str
+    why: Reason
+    count: int
 
 
 class Resolver(ABC, Generic[Expression, Step]):
@@ -205,6 +214,10 @@ class Resolver(ABC, Generic[Expression, Step]):
     @abstractmethod
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
         """The calls of a file in source order: the scope, the callee as written, and what is called."""
+
+    @abstractmethod
+    def uses(self, file: ScopedFile) -> Iterator[Use]:
+        """The definitions and constants that a file uses without calling them."""
 
 
 def _linearized(own: Ancestor, ancestors: Sequence[Sequence[Ancestor]]) -> tuple[Ancestor, ...]:

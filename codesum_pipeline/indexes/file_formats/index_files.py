@@ -254,7 +254,7 @@ class Callers(MappedArrays, frozen=True):
 
 
 # The numbers by which an index knows them.
-KINDS = (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT)
+KINDS = (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT, EdgeKind.REFERENCE)
 
 
 class Uses(MappedArrays, frozen=True):

@@ -1,7 +1,7 @@
 """What the hooks of a language answer with: definitions, calls, imports, types; and how they are shown the text."""
 
 from collections.abc import Callable
-from typing import Self
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 from tree_sitter import Node
@@ -101,6 +101,15 @@ class Extension(Struct, frozen=True):
 
     type: str
     bases: tuple[str, ...]
+
+
+class NamedWord(NamedTuple):
+    """A token that names something: its first byte, its text, its kind, and that of what it is directly in."""
+
+    start: int
+    text: str
+    kind: str
+    around: str
 
 
 class References(Struct, frozen=True):

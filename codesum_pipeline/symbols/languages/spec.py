@@ -148,6 +148,10 @@ class LanguageSpec(Struct, frozen=True, kw_only=True):
     # Nodes that hooks ask for, but only directly in one of `rows`. Ruby: "identifier", a call without brackets.
     row_marks: Names = frozenset()
 
+    # Tokens that name something that may be defined: what they mean is looked up where they are no callees.
+    # Python: "identifier".
+    words: Names = frozenset()
+
     # ---- Directives: a preprocessor.
 
     # A token of these takes a whole line of the file, wherever it is; comments among them may be what a language masks

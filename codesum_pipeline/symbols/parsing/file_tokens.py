@@ -1,17 +1,25 @@
 """The tokens of one file as a walk over its tree leaves them, and the nodes that a language asked for."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct, field
 from tree_sitter import Node
 
+from codesum_pipeline.symbols.languages.hook_values import NamedWord
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.directives import BLANKS
 
 # Where only the first tokens of a text are asked for, no more than so many bytes of each are given: each link of a
 # chain of calls on a long text would show that text.
 LONG_TOKEN = 1 << 12
+
+
+# The first byte of a name, its text, its kind, and that of what it is directly in.
+KeptWord = tuple[int, str, int, int]
+# What is added to a kind is a multiple of this.
+_KINDS = 1 << 16
 
 
 class DefinitionNode(Struct, frozen=True):
@@ -32,7 +40,7 @@ class Tokens(Struct):
     turns them into text. A definition starts a line even inside an expression:
     `forced` are the ends of such definitions that the walk has not reached yet;
     `ends` those of the tokens that are shorter or longer than they are written,
-    by their first bytes.
+    by their first bytes; `words` are the tokens that name something, each character a byte, by the numbers of `kinds`.
     """
 
     parts: list[str]
@@ -48,10 +56,21 @@ class Tokens(Struct):
     forced: list[int] = field(default_factory=list)
     open_wrapper: list[Node] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
+    words: list[KeptWord] = field(default_factory=list)
+    kinds: tuple[str, ...] = ()
 
     def decoded(self, text: str) -> str:
         """The text that a string of bytes-as-characters encodes."""
         return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
+
+    def named_words(self) -> Iterator[NamedWord]:
+        """The tokens that name something, in source order, but for those in what could not be parsed."""
+        kinds = self.kinds
+        for start, word, kind, around in sorted(self.words):
+            if (around := around % _KINDS) < len(kinds):
+                # A token with one spelling is not read.
+                text = (word if self.is_ascii else self.decoded(word)) or kinds[kind]
+                yield NamedWord(start, text, kinds[kind], kinds[around])
 
     def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
         """The canonical text of a part of the file on one line, or of its first tokens, each of bounded length."""

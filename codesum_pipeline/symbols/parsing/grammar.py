@@ -202,7 +202,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         NodeRole.DEFINING: defining, NodeRole.WRAPPER: spec.wrappers, NodeRole.MARKED: marked | spec.wrappers,
         NodeRole.BRANCH: spec.branches, NodeRole.ENCLOSED: {*spec.bare, *spec.merged},
         NodeRole.RESPELLED: spec.respelled, NodeRole.TERMINATED: {*spec.ended, *spec.terminated},
-        NodeRole.HEADED: spec.headed,
+        NodeRole.HEADED: spec.headed, NodeRole.NAMING: spec.words,
     }  # fmt: skip
     for table, kinds_of in ((by_token, kinds.tokens), (by_type, kinds.node_types)):
         for bit, names in table.items():

@@ -36,6 +36,9 @@ def _keep_inside(tokens: Tokens, atom: Node, grammar: Grammar) -> None:
             tokens.marks.append((grammar.names[node.kind_id], node.start_byte, node))
         if role & NodeRole.BRANCH:
             tokens.branches.extend([node.start_byte] * grammar.count_branches(node))
+        if role & NodeRole.NAMING and not node.child_count:
+            word = (node.text or b"").decode("latin-1")
+            tokens.words.append((node.start_byte, word, node.kind_id, above[-1].kind_id))
         if role & NodeRole.ERROR or node.is_missing:
             tokens.errors.append(node.start_byte)
         if cursor.goto_first_child():

@@ -40,7 +40,9 @@ from codesum_pipeline.symbols.parsing.node_roles import (
 OUTSIDE = -1
 WORD, GLUE, COMMA = int(TokenSpacing.WORD), int(TokenSpacing.TIGHT), int(TokenSpacing.COMMA)
 # Looked up for each node.
-ROWS, DROPPED, FIXED, REPLACED = NodeRole.ROWS, NodeRole.DROPPED, NodeRole.FIXED, NodeRole.REPLACED
+ROWS, DROPPED, FIXED, REPLACED, NAMING = (
+    NodeRole.ROWS, NodeRole.DROPPED, NodeRole.FIXED, NodeRole.REPLACED, NodeRole.NAMING
+)  # fmt: skip
 
 
 def read_tokens(
@@ -74,7 +76,7 @@ class _TokenWalk:
 
     def __init__(self, tree: Tree, text: str, grammar: Grammar, *, masked: str | None, is_broken: bool) -> None:
         root = tree.root_node
-        self.tokens = Tokens([], [], [], [], [], [], [], text.isascii())
+        self.tokens = Tokens([], [], [], [], [], [], [], text.isascii(), kinds=grammar.names)
         self._text, self._grammar, self._masked, self._is_broken = text, grammar, masked, is_broken
         self._cursor = tree.walk()
         self._parents, self._above, self._around = [root.kind_id], [root], grammar.roles[root.kind_id]
@@ -91,7 +93,7 @@ class _TokenWalk:
         """
         tokens, text, grammar = self.tokens, self._text, self._grammar
         names, roles, steps, steps_in = grammar.names, grammar.roles, grammar.follow, grammar.follow_in
-        write, place, forced = tokens.parts.append, tokens.offsets.append, tokens.forced
+        write, place, name, forced = tokens.parts.append, tokens.offsets.append, tokens.words.append, tokens.forced
         parents, above, cursor = self._parents, self._above, self._cursor
         down, right = cursor.goto_first_child, cursor.goto_next_sibling
         is_broken, is_masked = self._is_broken, self._masked is not None
@@ -113,6 +115,8 @@ class _TokenWalk:
                 self._around = role
                 continue
             start, word = node.start_byte, "" if role & UNREAD else text[node.start_byte : node.end_byte]
+            if role & NAMING:
+                name((start, word, kind, parents[-1]))
             if role & UNUSUAL or is_broken or forced or (is_masked and role & FIXED and self._is_replaced(node)):
                 start, word, role = self._read_unusual(node, word, role)
             if word or role & UNREAD == FIXED:

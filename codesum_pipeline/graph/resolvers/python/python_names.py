@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.ids import symbol_id
 from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
     NONE,
@@ -29,6 +30,9 @@ from codesum_pipeline.symbols.languages.python.module_paths import Absent, Modul
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
 # Values that say less than a declaration.
+_CONSTANT = frozenset({Bound.VALUE, Bound.ANNOTATED, Bound.ELSEWHERE, Bound.UNKNOWN})
+# How many files a constant is followed through.
+_MOST_HOPS = 20
 _VAGUE_VALUES = frozenset({UNKNOWN, AMBIGUOUS, OUTSIDE})
 
 Placed = tuple[Scope, Binding]
@@ -151,6 +155,37 @@ class PythonNames:
                 return AMBIGUOUS if scope.kind in (ScopeKind.CLASS, ScopeKind.MODULE) else NONE
             case _:
                 return UNKNOWN
+
+    def constant(self, scope: Scope, name: str) -> tuple[str, Reason] | None:
+        """The id of the constant of a file that a name means in a scope, and how it was found."""
+        current: Scope | None = scope
+        while current is not None and (name not in current.names or (current.is_class and current is not scope)):
+            current = current.parent
+        is_local = current is not None and not current.is_top
+        return None if is_local else self._constant_in(scope.file, name, Reason.SAME_FILE)
+
+    def constant_of_module(self, module: Key, name: str) -> tuple[str, Reason] | None:
+        """The same for an attribute of a module."""
+        file = self._files.get(module[0])
+        return None if file is None else self._constant_in(file, name, Reason.IMPORT)
+
+    def _constant_in(self, file: ScopedFile, name: str, why: Reason) -> tuple[str, Reason] | None:
+        for _ in range(_MOST_HOPS):
+            bindings = file.top.names.get(name)
+            if bindings is None:
+                givers = [*self._find_givers(file, name)]
+                module: Value = ModuleValue(ModulePath(*givers[0])) if len(givers) == 1 and givers[0] else UNKNOWN
+            elif len(bindings) == 1 and bindings[0][0] == Bound.IMPORTED:
+                _, dotted, level, name = bindings[0]
+                module = self.imported_module(file, dotted, level)
+            else:
+                is_constant = name.isupper() and all(one[0] in _CONSTANT for one in bindings)
+                return (symbol_id(file.path, [name]), why) if is_constant else None
+            following = self._files.get(module.module[0]) if isinstance(module, ModuleValue) else None
+            if following is None or following is file:
+                return None
+            file, why = following, Reason.IMPORT
+        return None
 
     def imported_module(self, file: ScopedFile, dotted: str, level: int) -> Value:
         """The module that an import in a file names."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 
 from codesum_pipeline.foundation.data_model.bindings import CHOSEN, Bound, ScopeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.possible_values import (
     NONE,
     OUTSIDE,
@@ -12,11 +13,14 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     BuiltinValue,
     ClassValue,
     ContainerValue,
+    FunctionValue,
     InstanceValue,
     ModuleValue,
+    Reason,
     SuperValue,
     Value,
     agree_on_value,
+    found_by,
     is_inside,
 )
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Scope, ScopedFile
@@ -25,7 +29,7 @@ from codesum_pipeline.foundation.language_facts.language_profiles import library
 from codesum_pipeline.graph.resolvers.python.python_members import PythonMembers
 from codesum_pipeline.graph.resolvers.python.python_names import PythonNames
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
-from codesum_pipeline.graph.resolvers.resolver import Resolver
+from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
 from codesum_pipeline.symbols.languages.rules import TellingNames
 
@@ -135,6 +139,40 @@ class PythonResolver(Resolver[str, str]):
                 value = self.members.attribute(value, "__call__")
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, UNKNOWN if value is OUTSIDE else value
+
+    def uses(self, file: ScopedFile) -> Iterator[Use]:
+        for number, user, dotted, count in file.uses:
+            receiver, _, name = dotted.rpartition(".")
+            scope = file.scopes[number]
+            found = self._used_member(scope, receiver, name) if receiver else self._used_name(scope, name)
+            if found is not None:
+                yield Use(file.scopes[user].caller_id, *found, count)
+
+    def _used_name(self, scope: Scope, name: str) -> tuple[str, Reason] | None:
+        """The id of what a plain name means that is not called, and how that was found."""
+        value = self.names.lookup(scope, name)
+        if isinstance(value, ClassValue | FunctionValue) and value.scope.id is not None:
+            return value.scope.id, value.why
+        return self.names.constant(scope, name) if name.isupper() else None
+
+    def _used_member(self, scope: Scope, receiver: str, name: str) -> tuple[str, Reason] | None:
+        owner = self.value(scope, receiver)
+        match owner:
+            case ModuleValue(module):
+                value = self.names.member(module, name)
+            case InstanceValue():
+                # What a property gives is not what it is.
+                value = found_by(self.members.member(owner.scope, name), owner.why)
+            case ClassValue():
+                value = self.members.attribute(owner, name)
+            case _:
+                return None
+        if isinstance(value, ClassValue | FunctionValue) and value.scope.id is not None:
+            # An attribute may hold what has another name; that is used where it is assigned.
+            is_named = isinstance(owner, ModuleValue) or own_name(value.scope.id) == name
+            return (value.scope.id, value.why) if is_named else None
+        is_constant = isinstance(owner, ModuleValue) and name.isupper()
+        return self.names.constant_of_module(owner.module, name) if is_constant else None
 
     def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")

@@ -13,19 +13,20 @@ carries them over. They are one JSON object:
 - `imports`: `[module, level, name]`, one for each imported name, in source order.
 - `stars`: `[scope, module, level]`.
 - `calls`: `[scope, callee, line]` in source order. A decorator is a call too, unless it adds to a property.
+- `uses`: `[scope, scope of the function or class around, dotted name, how often]`, of names that are not called.
 
 Callees and values are shapes of expressions, see `references.expressions`.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.symbol import Symbol
-from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References
+from codesum_pipeline.symbols.languages.hook_values import NAMELESS, NamedWord, References
 from codesum_pipeline.symbols.languages.python.references.narrowing import read_narrowings
 from codesum_pipeline.symbols.languages.python.references.python_definitions import DefinitionReader, read_imports
 from codesum_pipeline.symbols.languages.python.references.python_expressions import only_child
@@ -36,9 +37,10 @@ from codesum_pipeline.symbols.languages.python.references.python_scopes import (
     NameTable,
 )
 from codesum_pipeline.symbols.languages.python.references.python_statements import StatementReader
+from codesum_pipeline.symbols.languages.python.references.python_uses import UseReader
 from codesum_pipeline.symbols.languages.python.references.reaching import ShapeReach
 
-REFERENCES_VERSION = "6"
+REFERENCES_VERSION = "7"
 
 _QUERY_SOURCE = """
 (function_definition) @function
@@ -61,6 +63,8 @@ _QUERY_SOURCE = """
 (keyword_pattern (dotted_name . (identifier) @captured .))
 (splat_pattern (identifier) @captured)
 (type_alias_statement left: (type (identifier) @captured))
+(interpolation expression: [(identifier) (attribute)] @interpolated)
+(type (string) @quoted)
 (import_statement) @import
 (import_from_statement) @from
 (global_statement) @global
@@ -79,8 +83,11 @@ DEEP = 20_000
 _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
-def extract_references(root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol]) -> References:
-    """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions."""
+def extract_references(
+    root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol], words: Iterable[NamedWord] = ()
+) -> References:
+    """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions, `words` are its
+    identifiers."""
     captures = _captures(root)
     table = NameTable(source)
     scopes = table.scopes
@@ -98,6 +105,8 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
         if one.binding[0] == Bound.VALUE:
             one.binding[1] = reaching.chosen(one.scope, one.binding[1], one.read_at)
     callees = sorted(captures.get("callee", ()), key=lambda node: (node.start_byte, -node.end_byte))
+    last_names = tuple([_last_name(node) for node in callees])
+    uses = UseReader(table, captures, source).read(words, frozenset(last_names), has_stars=bool(imports["stars"]))
     facts = {
         "scopes": [[scope.kind, scope.parent, scope.symbol] for scope in scopes],
         "names": [scope.names for scope in scopes],
@@ -118,9 +127,10 @@ def extract_references(root: Node, source: bytes, file_path: str, symbols: Seque
             for node in callees
             for scope in [table.scope_at(node)]
         ],
+        "uses": uses,
     }
     written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
-    return References(written, tuple([_last_name(node) for node in callees]))
+    return References(written, last_names)
 
 
 def _captures(root: Node) -> dict[str, list[Node]]:

@@ -40,15 +40,22 @@ class ScopeRanges:
     def __init__(self, length: int) -> None:
         self.parents = [-1]
         # A hole in a scope (which belongs to its parent) is ~scope.
-        self._added = [(0, length + 1, 0)]
+        self.length = length + 1
+        self._added = [(0, self.length, 0)]
+        self._by_body: dict[tuple[int, int], int] = {}
 
     def add(self, node: Node, scope: int) -> None:
         self._added.append((node.start_byte, node.end_byte, scope))
+        self._by_body.setdefault((node.start_byte, node.end_byte), scope)
 
     def close(self) -> None:
         """From here on positions can be asked for."""
         self._nested = NestedRanges(self._added)
         self._own = {scope: position for position, (_, _, scope) in enumerate(self._nested.ranges)}
+
+    def scope_of(self, body: Node) -> int | None:
+        """The scope that is all of a node."""
+        return self._by_body.get((body.start_byte, body.end_byte))
 
     def start_of(self, scope: int) -> int:
         """Where a scope begins."""
