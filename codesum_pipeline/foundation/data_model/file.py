@@ -17,6 +17,7 @@ class SkipReason(StrEnum):
     SUBMODULE = "submodule"
     NESTED_REPOSITORY = "nested_repository"
     IGNORED = "ignored"
+    CODESUMIGNORE = ".codesumignore"
     OUTSIDE_SUBDIR = "outside_subdir"
     NOT_INCLUDED = "not_included"
     EXCLUDED = "excluded"

@@ -17,10 +17,11 @@ from codesum_pipeline.foundation.data_model.patterns import read_patterns
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, is_program, language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/5"
+RULES_VERSION = "scan/6"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -68,7 +69,7 @@ _TEST_LIBRARY = re.compile(
 
 
 class PathRules(Struct, frozen=True):
-    """The rules of one entry and its settings, compiled once."""
+    """The rules of one entry and its settings, compiled once; `ignored` are those of one tree's files."""
 
     subdir: str
     include: GitIgnoreSpec | None
@@ -76,6 +77,7 @@ class PathRules(Struct, frozen=True):
     skip: GitIgnoreSpec
     largest_bytes: int
     languages: frozenset[str]
+    ignored: IgnoreRules = NO_IGNORE_RULES
 
     @classmethod
     def of(cls, entry: RepositoryEntry, settings: ScanSettings) -> Self:
@@ -104,6 +106,8 @@ class PathRules(Struct, frozen=True):
             return SkipReason.NOT_INCLUDED
         if self.exclude.match_file(path):
             return SkipReason.EXCLUDED
+        if self.ignored.ignores(path):
+            return SkipReason.CODESUMIGNORE
         if self.skip.match_file(path):
             return SkipReason.SKIP_PATTERN
         if _GENERATED_NAME.search(path):

@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT, language_of_path
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
+from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules, is_ignore_file, rules_of_blobs
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, readable_path
 from codesum_pipeline.source.git.git import BlobReader
@@ -30,7 +31,10 @@ from codesum_pipeline.source.masking.secrets import mask_secrets
 
 _PROGRESS_EVERY = 200
 # The licences in these files show who owns a folder, whether or not the files are indexed.
-_HELD = frozenset({None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE})
+_HELD = frozenset({
+    None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE,
+    SkipReason.CODESUMIGNORE,
+})  # fmt: skip
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
 # The largest known repositories have half of it. A few hundred bytes of trees that contain each other ten
@@ -81,9 +85,16 @@ def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = 
 
 
 def snapshot_of(
-    ws: Workspace, mirror: Mirror, head: Head, *, index_state: str = "", progress: Progress = no_progress
+    ws: Workspace,
+    mirror: Mirror,
+    head: Head,
+    *,
+    index_state: str = "",
+    is_part: bool = False,
+    progress: Progress = no_progress,
 ) -> SnapshotReport:
-    """As `take_snapshot`, of a commit that is in the mirror."""
+    """As `take_snapshot`, of a commit that is in the mirror. Of one that `is_part` of a tree, the files that are left
+    out by its own patterns are not there."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.run_git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
@@ -98,10 +109,13 @@ def snapshot_of(
             f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {snapshot.commit[:12]}: "
             "correct or drop it"
         )
+    ignored = NO_IGNORE_RULES if is_part else _ignore_rules(listed, mirror)
+    rules = replace(rules, ignored=ignored)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
     rows, read = _classify(listed, rules, known, mirror, guard, to_mend=way_out(ws.entry), progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
+    guard.add([*ignored.problems, *head.problems])
     for left in head.left_out:
         with guard.item(left.path.decode("utf-8", "replace")):
             path, is_valid = readable_path(left.path)
@@ -144,6 +158,12 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
             by_path.setdefault(path, _TreeEntry(path, is_valid, file.mode, file.blob, file.size))
     folders = _folders_of(by_path)
     return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
+
+
+def _ignore_rules(listed: Iterable[_TreeEntry], mirror: Mirror) -> IgnoreRules:
+    entries = [*listed]
+    blobs = {entry.path: (entry.mode, entry.blob, entry.size) for entry in entries if is_ignore_file(entry.path)}
+    return rules_of_blobs(mirror.git_dir, blobs, paths=len(entries))
 
 
 def _folders_of(paths: Iterable[str]) -> set[str]:

@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.ignore_files import rules_of_tree
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
-from codesum_pipeline.source.git.git import LITERAL_PATHS, run_git, try_git
+from codesum_pipeline.source.git.git import LITERAL_PATHS, output_of, run_git
 from codesum_pipeline.source.git.locations import is_url
+from codesum_pipeline.source.git.user_excludes import run_in_tree
 
 _TIMEOUT_S = 20.0
 _STATUS = ("--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "--untracked-files=all")
@@ -45,7 +48,7 @@ def uncommitted_files(entry: RepositoryEntry, rules: PathRules, *, home: Path) -
     state = work_tree_state(root, entry.subdir)
     if entry.ref not in (None, "HEAD", state.branch):
         return None
-    own = home.resolve()
+    own, rules = home.resolve(), replace(rules, ignored=rules_of_tree(root))
     counted = (path for path in state.paths if rules.why_skipped(path, mode="100644", size=0) is None)
     return sum(not (root / path).is_relative_to(own) for path in counted)
 
@@ -63,7 +66,8 @@ def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
         environment[f"GIT_CONFIG_KEY_{place}"] = name.decode("utf-8", "surrogateescape")
         environment[f"GIT_CONFIG_VALUE_{place}"] = "false" if name.endswith(b".required") else ""
     arguments = ["status", "-z", *_STATUS, "--ignore-submodules=all", "--", *([subdir] if subdir else [])]
-    records = run_git(arguments, work_tree=root, timeout_s=_TIMEOUT_S, environment=environment).split(b"\0")
+    finished = run_in_tree(arguments, root, timeout_s=_TIMEOUT_S, environment=environment)
+    records = output_of(finished, arguments).split(b"\0")
     branch = next((record.removeprefix(_BRANCH) for record in records if record.startswith(_BRANCH)), b"")
     untracked = _paths(record for record in records if record.startswith(_UNTRACKED))
     return WorkTreeState(branch.decode("utf-8", "replace"), tuple(_paths(records)), tuple(untracked))
@@ -97,7 +101,7 @@ def _holds(entry: RepositoryEntry, inner: str) -> bool:
     """Whether git has a file there that no rule keeps out; what is not committed is part of a work tree alone."""
     listing = ["ls-files", "-z", *(("--cached", "--others", "--exclude-standard") if entry.worktree else ())]
     root = Path(entry.location)
-    listed = try_git([*listing, "--", inner], work_tree=root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS)
+    listed = run_in_tree([*listing, "--", inner], root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS)
     rules = PathRules.of(entry, ScanSettings())
     names = (readable_path(name)[0] for name in listed.output.split(b"\0") if name)
     return any(rules.why_skipped(name, mode="100644", size=0) is None for name in names)

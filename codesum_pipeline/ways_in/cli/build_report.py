@@ -43,7 +43,7 @@ _UNPUBLISHED = {False: "nothing changed, nothing published", True: "held back, t
 _NAMED = 3
 # What came of each kind of item: the noun, and what could not be done.
 _FAILURES = {
-    "repo_snapshot": ("file", "could not be judged, so left out"),
+    "repo_snapshot": ("path", "could not be used"),
     "symbols": ("file", "could not be parsed, indexed as plain text where possible"),
     "call_graph": ("file", "could not be resolved, so without edges"),
     "dense_index": ("document", "could not be embedded"),

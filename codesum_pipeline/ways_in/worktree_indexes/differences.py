@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.source.files.ignore_files import IgnoreRules, is_ignore_file, rules_of_blobs, rules_of_tree
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.files.work_trees import work_tree_state
 from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, scan_files
@@ -58,8 +59,11 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
 
     Raises `RepositoryUnavailable` if git cannot read one of them.
     """
-    before = _files_of_commit(mirror, commit)
-    tracked, uncompared = _tracked_files(root)
+    rules, ignored_before = replace(rules, ignored=rules_of_tree(root)), _ignore_rules_of_commit(mirror, commit)
+    # What the commit's patterns leave out is not in its index, whatever those of the tree say.
+    before = _without(_files_of_commit(mirror, commit), ignored_before)
+    every, uncompared = _tracked_files(root)
+    tracked = _without(every, rules.ignored)
     state = work_tree_state(root, rules.subdir)
     edited = {path.encode() for path in state.paths}
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
@@ -70,7 +74,7 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
         if is_indexed and not (root / name).is_relative_to(home):
             candidates.add(path)
     # Other files on disk are ignored, or belong to another repository.
-    listed = tracked.keys() | {path.encode() for path in state.untracked}
+    listed = every.keys() | {path.encode() for path in state.untracked}
     scan = scan_files(root, candidates & listed)
     same = {path for path, file in scan.files.items() if _is_same(file, before.get(path))}
     kept = {
@@ -95,6 +99,22 @@ def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
     if one is None or other is None:
         return one is other
     return one.blob == other.blob and (one.mode == SYMLINK_MODE) == (other.mode == SYMLINK_MODE)
+
+
+def _without(files: Mapping[bytes, StoredFile], ignored: IgnoreRules) -> Mapping[bytes, StoredFile]:
+    if not ignored.by_folder:
+        return files
+    return {path: file for path, file in files.items() if not ignored.ignores(path.decode("utf-8", "replace"))}
+
+
+@lru_cache(maxsize=_LISTS_KEPT)
+def _ignore_rules_of_commit(mirror: Path, commit: str) -> IgnoreRules:
+    files = _files_of_commit(mirror, commit)
+    names = {path.decode("utf-8", "replace"): file for path, file in files.items()}
+    found = {path: file for path, file in names.items() if is_ignore_file(path)}
+    sized = read_tree(commit, *found, git_dir=mirror, timeout_s=_TIMEOUT_S, with_sizes=True) if found else ()
+    blobs = {file.path.decode("utf-8", "replace"): (file.mode, file.blob, file.size) for file in sized}
+    return rules_of_blobs(mirror, blobs, paths=len(files))
 
 
 @lru_cache(maxsize=_LISTS_KEPT)
