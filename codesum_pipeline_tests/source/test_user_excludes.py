@@ -200,7 +200,7 @@ def unreadable(place):
 
 @pytest.mark.parametrize(
     ("make", "why"),
-    [(binary, "is no text"), (huge, "has more than"), (a_folder, "is no file"), (unreadable, "is no file")],
+    [(binary, "is no text"), (huge, "has more than"), (a_folder, "cannot be read"), (unreadable, "is no file")],
     ids=["no text", "too large", "a folder", "a pipe that nobody writes to"],
 )
 def test_a_file_that_cannot_be_used_is_named_and_the_rest_goes_on(user, tree, make_source_workspace, make, why):
