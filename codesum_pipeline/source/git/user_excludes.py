@@ -77,13 +77,13 @@ def run_in_tree(
 
 
 @contextmanager
-def joined_excludes(patterns: bytes) -> Iterator[Path]:
-    """A file of the packaged patterns and these, as long as the block runs."""
+def joined_excludes(patterns: bytes, *, is_packaged: bool = True) -> Iterator[Path]:
+    """A file of these patterns and, before them, the packaged ones, as long as the block runs."""
     if not patterns:
-        yield PACKAGED_EXCLUDES
+        yield PACKAGED_EXCLUDES if is_packaged else Path(os.devnull)
         return
     with tempfile.NamedTemporaryFile(prefix="codesum-") as joined:
-        joined.write(PACKAGED_EXCLUDES.read_bytes() + b"\n" + patterns)
+        joined.write((PACKAGED_EXCLUDES.read_bytes() + b"\n" if is_packaged else b"") + patterns)
         joined.flush()
         yield Path(joined.name)
 

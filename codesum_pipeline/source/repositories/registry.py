@@ -9,6 +9,7 @@ repositories:
     include: ["*.py"]
     exclude: ["docs/"]
     worktree: false                              # read the folder as it is, committed or not
+    submodules: false                            # index submodules, too, each at its pinned commit
     enabled: true
     scip: [build/index.scip]                     # see `source/git/locations.py`
     scip_command: scip-python index .            # run in a sandbox; what it writes is read as such an index
@@ -78,6 +79,7 @@ class _EntryData(BaseModel):
     include: list[str] = []
     exclude: list[str] = []
     worktree: bool = False
+    submodules: bool = False
     enabled: bool = True
     organisation: str | None = None
     host_id: str | None = None
