@@ -60,6 +60,19 @@ class FilePlace(Struct, frozen=True):
     is_vendored: bool
 
 
+class Submodule(Struct, frozen=True):
+    """A submodule of a snapshot: its folder, its pinned commit and where that was fetched from, as far as it was.
+
+    `problem` says why one that was wanted is not indexed.
+    """
+
+    path: str
+    commit: str
+    address: str = ""
+    is_indexed: bool = False
+    problem: str = ""
+
+
 class Snapshot(Struct, frozen=True):
     """The commit that a build covers; a plain folder has a commit made from its content alone.
 

@@ -24,6 +24,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.git.git import run_git
+from codesum_pipeline.source.git.trees import tree_of_commit
 from codesum_pipeline.source.masking.key_files import is_only_keys
 
 # As git does: a NUL this early means that a file is not text.
@@ -79,14 +80,16 @@ def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float) -> str
 
     Raises `RepositoryUnavailable` if the mirror does not have it, `SkippedFile` for what is no text.
     """
-    return _text_of(path, run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s))
+    name = f"{tree_of_commit(git_dir, commit)}:{path}"
+    return _text_of(path, run_git(["cat-file", "blob", name], git_dir=git_dir, timeout_s=timeout_s))
 
 
 def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: float) -> dict[str, str]:
     """The texts of some files of a commit, by one process: those that the mirror has and that are text."""
     # The process takes a name a line; what has a line feed in its name is left out.
     readable = [path for path in paths if "\n" not in path]
-    data = "".join(f"{commit}:{path}\n" for path in readable).encode("utf-8", "surrogateescape")
+    tree = tree_of_commit(git_dir, commit)
+    data = "".join(f"{tree}:{path}\n" for path in readable).encode("utf-8", "surrogateescape")
     answers = io.BytesIO(run_git(["cat-file", "--batch"], git_dir=git_dir, timeout_s=timeout_s, data=data))
     texts = {}
     for path in readable:

@@ -117,6 +117,12 @@ class PathRules(Struct, frozen=True):
         language = language_of_path(path)
         return None if language is None or self.allows(language) else SkipReason.LANGUAGE
 
+    def may_index_below(self, folder: str) -> bool:
+        """Whether a file below a folder may be one that is indexed, as far as its path tells."""
+        one, other = f"{self.subdir}/", f"{folder}/"
+        is_around = not self.subdir or one.startswith(other) or other.startswith(one)
+        return is_around and not self.exclude.match_file(other)
+
     def allows(self, language: str) -> bool:
         """Whether files of a language are indexed; prose, markup and data always are."""
         return not self.languages or language in self.languages or not is_program(language)

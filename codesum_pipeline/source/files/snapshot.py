@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason, Snapshot, SourceFile, Submodule
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import moment_of
@@ -26,7 +26,8 @@ from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, r
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror
 from codesum_pipeline.source.git.remote import way_out
-from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree
+from codesum_pipeline.source.git.submodules import SubmoduleJoin, drop_joined
+from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree, tree_of_commit
 from codesum_pipeline.source.masking.secrets import mask_secrets
 
 _PROGRESS_EVERY = 200
@@ -80,8 +81,19 @@ def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = 
     """
     scan = ws.settings
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
-    head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
+    head = with_submodules(ws, mirror, mirror.update(ws.entry, offline=scan.offline, progress=progress), progress)
     return snapshot_of(ws, mirror, head, index_state=index_state, progress=progress)
+
+
+def with_submodules(ws: Workspace, mirror: Mirror, head: Head, progress: Progress = no_progress) -> Head:
+    """The head with its submodules in the mirror, where the entry asks for them."""
+    if not ws.entry.submodules:
+        drop_joined(mirror)
+        return head
+    rules = PathRules.of(ws.entry, ws.settings)
+    joining = SubmoduleJoin(mirror, ws.entry, ws.named, ws.settings.offline, rules.may_index_below, progress)
+    joined = joining.join(head.commit)
+    return replace(head, submodules=joined.submodules, problems=(*head.problems, *joined.problems))
 
 
 def snapshot_of(
@@ -125,6 +137,12 @@ def snapshot_of(
     # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
+    known_submodules = {each.path for each in head.submodules}
+    submodules = [*head.submodules, *(
+        Submodule(row.path, row.blob)
+        for row in rows if row.reason is SkipReason.SUBMODULE and row.path not in known_submodules
+    )]  # fmt: skip
+    written_submodules = ws.tables.write_rows("submodules", ws.key, submodules, Submodule)
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
     return SnapshotReport(
         commit=snapshot.commit,
@@ -135,7 +153,7 @@ def snapshot_of(
         skipped_by_reason=dict(sorted(Counter(str(row.reason) for row in rows if row.reason).items())),
         files_read=read,
         bytes_indexed=sum(row.size for row in indexed),
-        table_hash=hash_of([written.table_hash, files.table_hash]),
+        table_hash=hash_of([written.table_hash, files.table_hash, written_submodules.table_hash]),
         failed=len(guard.failed),
         failures=guard.failures,
     )
@@ -147,7 +165,8 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
     Raises `ConfigurationError` for more than `MOST_ENTRIES`.
     """
     by_path: dict[str, _TreeEntry] = {}
-    with closing(read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)) as files:
+    tree = tree_of_commit(mirror.git_dir, commit)
+    with closing(read_tree(tree, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)) as files:
         for number, file in enumerate(files):
             if number == MOST_ENTRIES:
                 raise ConfigurationError(

@@ -22,6 +22,9 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.source.git.git import last_line, output_of, run_git, start_git, stop_git, try_git
 from codesum_pipeline.source.git.user_excludes import joined_excludes, read_user_excludes
 
+# Of a submodule, whose commit is pinned.
+_LINK_MODE = "160000"
+
 # What a folder holds beside its sources (data, disk images) is not copied into the mirror.
 # A constant and no setting, so that the commit id is a function of the content.
 LARGEST_STORED_FILE = 32 * 1024 * 1024
@@ -94,8 +97,9 @@ def scan_folder(root: Path, *, timeout_s: float) -> FolderScan:
     with _git_dir_of(root, timeout_s=timeout_s) as git_dir:
         user = read_user_excludes(root, git_dir)
         with joined_excludes(user.patterns) as excludes:
-            names, left_out = _list_names(root, git_dir, excludes, timeout_s=timeout_s)
-    return replace(scan_files(root, names, left_out), problems=user.problems)
+            names, links, left_out = _list_names(root, git_dir, excludes, timeout_s=timeout_s)
+    scan = scan_files(root, names, left_out)
+    return replace(scan, files={**scan.files, **links}, problems=user.problems)
 
 
 def scan_files(root: Path, names: Iterable[bytes], left_out: Iterable[LeftOut] = ()) -> FolderScan:
@@ -146,8 +150,10 @@ def object_id(kind: str, content: bytes) -> str:
     return hashlib.sha1(b"%b %d\0%b" % (kind.encode(), len(content), content), usedforsecurity=False).hexdigest()
 
 
-def _list_names(root: Path, git_dir: Path, excludes: Path, *, timeout_s: float) -> tuple[set[bytes], list[LeftOut]]:
-    """The names that make up a folder, and those that stay outside."""
+def _list_names(
+    root: Path, git_dir: Path, excludes: Path, *, timeout_s: float
+) -> tuple[set[bytes], dict[bytes, StoredFile], list[LeftOut]]:
+    """The names that make up a folder, the commits of its submodules, and the names that stay outside."""
 
     def listed(*switches: str) -> list[bytes]:
         arguments = ["ls-files", "-z", *switches]
@@ -157,10 +163,11 @@ def _list_names(root: Path, git_dir: Path, excludes: Path, *, timeout_s: float) 
 
     names: set[bytes] = set()
     left_out: list[LeftOut] = []
+    links: dict[bytes, StoredFile] = {}
     for entry in listed("--stage"):
-        path = entry.partition(b"\t")[2]
-        if entry.startswith(b"160000 "):
-            left_out.append(LeftOut(path, SkipReason.SUBMODULE))
+        facts, _, path = entry.partition(b"\t")
+        if facts.startswith(_LINK_MODE.encode()):
+            links[path] = StoredFile(_LINK_MODE, facts.split()[1].decode("ascii"))
         else:
             names.add(path)
     for path in listed("--others", "--exclude-standard"):
@@ -170,7 +177,7 @@ def _list_names(root: Path, git_dir: Path, excludes: Path, *, timeout_s: float) 
             names.add(path)
     ignored = listed("--others", "--ignored", "--exclude-standard", "--directory")
     left_out.extend(LeftOut(path, SkipReason.IGNORED) for path in ignored)
-    return names, left_out
+    return names, links, left_out
 
 
 @contextmanager
@@ -222,7 +229,7 @@ def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *,
     answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
     lines = (line.split() for line in answers.decode().splitlines())
     missing = {line[0] for line in lines if line[1] == "missing"}
-    return sorted(path for path, file in files.items() if file.blob in missing)
+    return sorted(path for path, file in files.items() if file.blob in missing and file.mode != _LINK_MODE)
 
 
 @contextmanager

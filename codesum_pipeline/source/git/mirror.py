@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -51,13 +52,14 @@ FOLDER_LABEL = "(folder)"
 
 
 class Head(Struct, frozen=True):
-    """The commit that is built, the name of its ref, the files of a folder that are not in the commit, and what could
-    not be had of it."""
+    """The commit that is built, the name of its ref, the files of a folder that are not in the commit, what could not
+    be had of it, and the submodules that were joined to it."""
 
     commit: str
     ref: str
     left_out: tuple[LeftOut, ...] = ()
     problems: tuple[Failure, ...] = ()
+    submodules: tuple[Submodule, ...] = ()
 
 
 class Mirror(Struct, frozen=True):
