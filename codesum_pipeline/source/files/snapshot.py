@@ -137,12 +137,7 @@ def snapshot_of(
     # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
-    known_submodules = {each.path for each in head.submodules}
-    submodules = [*head.submodules, *(
-        Submodule(row.path, row.blob)
-        for row in rows if row.reason is SkipReason.SUBMODULE and row.path not in known_submodules
-    )]  # fmt: skip
-    written_submodules = ws.tables.write_rows("submodules", ws.key, submodules, Submodule)
+    submodules = ws.tables.write_rows("submodules", ws.key, _submodules(rows, head, rules), Submodule)
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
     return SnapshotReport(
         commit=snapshot.commit,
@@ -153,10 +148,17 @@ def snapshot_of(
         skipped_by_reason=dict(sorted(Counter(str(row.reason) for row in rows if row.reason).items())),
         files_read=read,
         bytes_indexed=sum(row.size for row in indexed),
-        table_hash=hash_of([written.table_hash, files.table_hash, written_submodules.table_hash]),
+        table_hash=hash_of([written.table_hash, files.table_hash, submodules.table_hash]),
         failed=len(guard.failed),
         failures=guard.failures,
     )
+
+
+def _submodules(rows: Iterable[SourceFile], head: Head, rules: PathRules) -> list[Submodule]:
+    """Those that were joined or could not be, and those that nobody asked for."""
+    known = {each.path for each in head.submodules}
+    links = [row for row in rows if row.reason is SkipReason.SUBMODULE and row.path not in known]
+    return [*head.submodules, *(Submodule(row.path, row.blob) for row in links if rules.may_index_below(row.path))]
 
 
 def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:

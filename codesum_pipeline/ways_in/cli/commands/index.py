@@ -31,6 +31,7 @@ from codesum_pipeline.ways_in.cli.build_report import (
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
+from codesum_pipeline.ways_in.cli.left_out import left_out_lines
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -120,7 +121,7 @@ def index(
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
-            for line in failure_lines(found, read_failures(home.layout.memos(found))):
+            for line in (*failure_lines(found, read_failures(home.layout.memos(found))), *left_out_lines(home, found)):
                 write_note(f"{found}: {line}")
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
@@ -260,6 +261,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *unusable_indexes(home, outcome.key),
             *report.warnings(),
             *failure_lines(outcome.key, failures),
+            *(left_out_lines(home, outcome.key) if outcome.succeeded else ()),
         ):
             write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():
