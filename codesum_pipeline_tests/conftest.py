@@ -138,6 +138,9 @@ def no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterat
                 patch.delenv(name)
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        # What that person has git ignore.
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         yield
 
 

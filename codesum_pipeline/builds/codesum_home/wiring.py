@@ -5,7 +5,7 @@ The ways in ask a `Home` for the registry and for workspaces; the stages get wor
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +40,7 @@ from codesum_pipeline.notifications.digests.digest_store import kept_digests
 from codesum_pipeline.notifications.intents.intents_file import Intents
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
 from codesum_pipeline.source.files.path_rules import RULES_VERSION
-from codesum_pipeline.source.git.locations import slug_of
+from codesum_pipeline.source.git.locations import named_locations, slug_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.symbols.scip.taking import index_state
@@ -145,6 +145,9 @@ class Home:
         (check_embedder if is_building else embedder_of)(self.settings)
         _ = self._questions
 
+    def _named(self) -> Mapping[str, str]:
+        return named_locations(entry.location for entry in self.registry.entries())
+
     def workspace(
         self,
         repository: str | RepositoryEntry,
@@ -171,6 +174,7 @@ class Home:
             run_id=run_id,
             now=now,
             slug=slug_of(entry.location),
+            named=self._named() if entry.submodules else {},
             force=force,
             is_confirmed=is_confirmed,
             usd_left=usd_left,

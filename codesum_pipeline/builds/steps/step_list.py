@@ -71,7 +71,7 @@ REPO_SNAPSHOT = Step(
     snapshot_with_indexes,
     SnapshotReport,
     reads=(),
-    writes=("files", "snapshot", "scip_indexes"),
+    writes=("files", "snapshot", "submodules", "scip_indexes"),
     # It reads the repository, whose state is in no table.
     remember=lambda _report: False,
 )

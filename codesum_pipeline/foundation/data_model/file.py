@@ -17,6 +17,7 @@ class SkipReason(StrEnum):
     SUBMODULE = "submodule"
     NESTED_REPOSITORY = "nested_repository"
     IGNORED = "ignored"
+    CODESUMIGNORE = ".codesumignore"
     OUTSIDE_SUBDIR = "outside_subdir"
     NOT_INCLUDED = "not_included"
     EXCLUDED = "excluded"
@@ -105,6 +106,19 @@ class FilePlace(Struct, frozen=True):
     status: FileStatus
     is_test: bool
     is_vendored: bool
+
+
+class Submodule(Struct, frozen=True):
+    """A submodule of a snapshot: its folder, its pinned commit and where that was fetched from, as far as it was.
+
+    `problem` says why one that was wanted is not indexed.
+    """
+
+    path: str
+    commit: str
+    address: str = ""
+    is_indexed: bool = False
+    problem: str = ""
 
 
 class Snapshot(Struct, frozen=True):

@@ -8,7 +8,11 @@ length times that of the path.
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import shorten_text
@@ -118,3 +122,57 @@ def _linear_name(name: str) -> str:
     last = others.pop()
     between = "".join(f"(?>{STAR}?{part})" for part in others if part)
     return f"{first}{between}" + (rf"(?>{STAR}{last}(?=/|\Z))" if last else f"{STAR}+")
+
+
+class OrderedPatterns(Struct, frozen=True):
+    """The patterns of one file as in `.gitignore`, of which the last that fits a path itself decides."""
+
+    # Neighbours of one kind are one expression: whether they leave out what they fit.
+    groups: tuple[tuple[re.Pattern[str], bool], ...]
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> "tuple[OrderedPatterns, list[int]]":
+        """The patterns of some lines, and the numbers of the lines that are none or too long."""
+        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+        found: list[tuple[str, bool]] = []
+        unread = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                expression, includes = (None, None)
+                if len(line) <= LONGEST_PATTERN or line.startswith("#"):
+                    expression, includes = GitIgnoreSpecPattern.pattern_to_regex(_FOLDERS_BELOW.sub("/**/*/", line))
+                else:
+                    unread.append(number)
+                if expression is not None:
+                    itself = _itself(linear_expression(expression))
+                    re.compile(itself, re.DOTALL)
+                    found.append((itself, bool(includes)))
+            except (ValueError, re.error):
+                unread.append(number)
+        groups = [
+            (re.compile("|".join(f"(?:{each})" for each, _ in some), re.DOTALL), leaves_out)
+            for leaves_out, some in groupby(found, key=itemgetter(1))
+        ]
+        return cls(tuple(reversed(groups))), unread
+
+    def decision(self, path: str) -> bool | None:
+        """Whether the path of a file, or with a slash behind it of a folder, is left out; None if no pattern fits."""
+        return next((leaves_out for fits, leaves_out in self.groups if fits.match(path)), None)
+
+
+# Folders at any depth below another; `pathspec` takes it for the other one.
+_FOLDERS_BELOW = re.compile(r"(?<=[^/])/\*\*/\s*$")
+_FILE_OR_FOLDER, _FOLDER = r"(?:(?P<ps_d>/)|\Z)", "(?P<ps_d>/)"
+
+
+def _itself(expression: str) -> str:
+    """An expression that fits only the path itself, and not what is below it."""
+    if expression.endswith(_FILE_OR_FOLDER):
+        return f"{expression.removesuffix(_FILE_OR_FOLDER)}/?\\Z"
+    if expression == _FOLDER:
+        return r".*/\Z"
+    if expression.endswith(_FOLDER):
+        return f"{expression.removesuffix(_FOLDER)}/\\Z"
+    # Whatever is below a folder.
+    return rf"{expression}.+\Z" if expression.endswith("/") else expression

@@ -23,7 +23,8 @@ class RepositoryEntry(Struct, frozen=True):
     """One repository, or one `subdir` of a monorepo.
 
     `location` is an absolute path or a git URL; `ref` a branch, tag or commit (None: the remote's HEAD). With
-    `worktree`, files are read from the folder as they are, committed or not; a plain folder without git always is.
+    `worktree`, files are read from the folder as they are, committed or not; a plain folder without git always is. With
+    `submodules`, these are indexed, too, each at its pinned commit.
     `include` and `exclude` are gitignore-style patterns relative to the git root; `encodings` say `PATTERN = ENCODING`.
     One that came with an organisation names it, and has the host's own id of the repository, `SERVER/ID`, which
     outlives a new name. `retired` goes with it alone. `scip` are the places of compilers' indexes
@@ -37,6 +38,7 @@ class RepositoryEntry(Struct, frozen=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     worktree: bool = False
+    submodules: bool = False
     enabled: bool = True
     organisation: str | None = None
     host_id: str | None = None

@@ -127,6 +127,13 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "encoding": "What the file was read as, by Python's name; null for UTF-8.",
         "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
+    "submodules": {
+        "path": "The folder that it is checked out in.",
+        "commit": "Its commit that the repository pins: full git object id.",
+        "address": "Where the pinned commit was fetched from; empty where it was not.",
+        "is_indexed": "Whether its files are indexed.",
+        "problem": "Why it could not be had, though it was wanted; else empty.",
+    },
     "scip_indexes": {
         "position": "Its place in the order of precedence, from 0.",
         "origin": "Where the index was found, or how it was made.",

@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.data_model.edge import (
     GraphStats,
     IndexFile,
 )
-from codesum_pipeline.foundation.data_model.file import Snapshot, SourceFile
+from codesum_pipeline.foundation.data_model.file import Snapshot, SourceFile, Submodule
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, LedgerRow
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
 from codesum_pipeline.foundation.store.rows import schema_of
@@ -86,6 +86,7 @@ TABLES: dict[str, TableSpec] = {
     for spec in (
         TableSpec("snapshot", schema_of(Snapshot), ("repo",)),
         TableSpec("files", schema_of(SourceFile), ("path",)),
+        TableSpec("submodules", schema_of(Submodule), ("path",)),
         TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id"), is_long=True),
         TableSpec("file_facts", schema_of(FileFacts), ("file_path",)),
         TableSpec("scip_indexes", schema_of(IndexFile), ("position",)),

@@ -130,9 +130,10 @@ class Workspace(Struct, frozen=True):
     """One repository of one home, as one run sees it.
 
     `versions` names every algorithm whose change must rebuild something. `slug` is `owner/name` where the location has
-    one. With `force`, every text is written again. `is_confirmed` lets a model rewrite more of the index than it
-    otherwise may. `usd_left` is what a run may spend at most, besides its caps, if something else than the settings
-    says so. `record` is that of the repository, whose lease the run holds.
+    one, `named` are the locations of registered repositories by `host/path`. With `force`, every text is written again.
+    `is_confirmed` lets a model rewrite more of the index than it otherwise may. `usd_left` is what a run may spend at
+    most, besides its caps, if something else than the settings says so. `record` is that of the repository, whose lease
+    the run holds.
     """
 
     entry: RepositoryEntry
@@ -143,6 +144,7 @@ class Workspace(Struct, frozen=True):
     run_id: str
     now: Callable[[], datetime]
     slug: str | None = None
+    named: Mapping[str, str] = {}
     force: bool = False
     is_confirmed: bool = False
     usd_left: float | None = None

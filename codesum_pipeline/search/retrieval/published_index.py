@@ -1,7 +1,7 @@
 """One published version of an index: arrays are mapped into memory, documents are read when a hit needs them."""
 
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, ConfigurationError, MissingTable
@@ -270,6 +271,14 @@ class PublishedIndex(Struct, dict=True, eq=False):
                     others = [row for row in rows if not are_namespaces[row]]
                     found[name] = others or np.unique(self.arrays["file_row"][rows]).tolist()
         return found
+
+    def without(self, folders: Collection[str]) -> "PublishedIndex":
+        """The same index without the documents of some folders."""
+        visible = np.ones(len(self), dtype=np.bool_) if self.visible is None else self.visible.copy()
+        for row, id_ in enumerate(self.ids):
+            if any(id_ == folder or id_.startswith(f"{folder}/") for folder in folders):
+                visible[row] = False
+        return replace(self, visible=visible)
 
     def shows(self, row: int) -> bool:
         """Whether a document is there."""

@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.files.encodings import DeclaredEncoding, decode_text, read_text
 from codesum_pipeline.source.git.git import run_git
+from codesum_pipeline.source.git.trees import tree_of_commit
 from codesum_pipeline.source.masking.key_files import is_only_keys
 
 NO_ENCODINGS: Mapping[str, str] = MappingProxyType({})
@@ -30,7 +31,9 @@ def read_file(git_dir: Path, *, commit: str, path: str, timeout_s: float, encodi
 
     Raises `RepositoryUnavailable` if the mirror does not have it, `SkippedFile` for what is no text.
     """
-    data = run_git(["cat-file", "blob", f"{commit}:{path}"], git_dir=git_dir, timeout_s=timeout_s)
+    data = run_git(
+        ["cat-file", "blob", f"{tree_of_commit(git_dir, commit)}:{path}"], git_dir=git_dir, timeout_s=timeout_s
+    )
     return text_of(path, data, encoding)
 
 
@@ -41,7 +44,8 @@ def read_files(
     those of files by path, where they are known."""
     # The process takes a name a line; what has a line feed in its name is left out.
     readable = [path for path in paths if "\n" not in path]
-    data = "".join(f"{commit}:{path}\n" for path in readable).encode("utf-8", "surrogateescape")
+    tree = tree_of_commit(git_dir, commit)
+    data = "".join(f"{tree}:{path}\n" for path in readable).encode("utf-8", "surrogateescape")
     answers = io.BytesIO(run_git(["cat-file", "--batch"], git_dir=git_dir, timeout_s=timeout_s, data=data))
     texts = {}
     for path in readable:

@@ -18,6 +18,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, is_program, language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.declared_encodings import EncodingRules, encoding_rules
+from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
@@ -69,7 +70,7 @@ _TEST_LIBRARY = re.compile(
 
 
 class PathRules(Struct, frozen=True):
-    """The rules of one entry and its settings, compiled once."""
+    """The rules of one entry and its settings, compiled once; `ignored` are those of one tree's files."""
 
     subdir: str
     include: GitIgnoreSpec | None
@@ -78,6 +79,7 @@ class PathRules(Struct, frozen=True):
     largest_bytes: int
     languages: frozenset[str]
     encodings: tuple[EncodingRules, ...] = ()
+    ignored: IgnoreRules = NO_IGNORE_RULES
 
     @classmethod
     def of(cls, entry: RepositoryEntry, settings: ScanSettings) -> Self:
@@ -111,6 +113,8 @@ class PathRules(Struct, frozen=True):
             return SkipReason.NOT_INCLUDED
         if self.exclude.match_file(path):
             return SkipReason.EXCLUDED
+        if self.ignored.ignores(path):
+            return SkipReason.CODESUMIGNORE
         if self.skip.match_file(path):
             return SkipReason.SKIP_PATTERN
         if _GENERATED_NAME.search(path):
@@ -119,6 +123,12 @@ class PathRules(Struct, frozen=True):
             return SkipReason.TOO_LARGE
         language = language_of_path(path)
         return None if language is None or self.allows(language) else SkipReason.LANGUAGE
+
+    def may_index_below(self, folder: str) -> bool:
+        """Whether a file below a folder may be one that is indexed, as far as its path tells."""
+        one, other = f"{self.subdir}/", f"{folder}/"
+        is_around = not self.subdir or one.startswith(other) or other.startswith(one)
+        return is_around and not self.exclude.match_file(other)
 
     def allows(self, language: str) -> bool:
         """Whether files of a language are indexed; prose, markup and data always are."""

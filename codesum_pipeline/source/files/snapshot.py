@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.data_model.file import (
     SkipReason,
     Snapshot,
     SourceFile,
+    Submodule,
 )
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
@@ -29,17 +30,22 @@ from codesum_pipeline.foundation.language_facts.file_languages import TEXT, lang
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
 from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, DeclaredEncodings, read_declared
+from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules, is_ignore_file, rules_of_blobs
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, readable_path
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror
 from codesum_pipeline.source.git.remote import way_out
-from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree
+from codesum_pipeline.source.git.submodules import SubmoduleJoin, drop_joined
+from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree, tree_of_commit
 from codesum_pipeline.source.masking.secrets import mask_secrets
 
 _PROGRESS_EVERY = 200
 # The licences in these files show who owns a folder, whether or not the files are indexed.
-_HELD = frozenset({None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE})
+_HELD = frozenset({
+    None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE,
+    SkipReason.CODESUMIGNORE,
+})  # fmt: skip
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
 # The largest known repositories have half of it. A few hundred bytes of trees that contain each other ten
@@ -90,8 +96,19 @@ def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = 
     """
     scan = ws.settings
     mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
-    head = mirror.update(ws.entry, offline=scan.offline, progress=progress)
+    head = with_submodules(ws, mirror, mirror.update(ws.entry, offline=scan.offline, progress=progress), progress)
     return snapshot_of(ws, mirror, head, index_state=index_state, progress=progress)
+
+
+def with_submodules(ws: Workspace, mirror: Mirror, head: Head, progress: Progress = no_progress) -> Head:
+    """The head with its submodules in the mirror, where the entry asks for them."""
+    if not ws.entry.submodules:
+        drop_joined(mirror)
+        return head
+    rules = PathRules.of(ws.entry, ws.settings)
+    joining = SubmoduleJoin(mirror, ws.entry, ws.named, ws.settings.offline, rules.may_index_below, progress)
+    joined = joining.join(head.commit)
+    return replace(head, submodules=joined.submodules, problems=(*head.problems, *joined.problems))
 
 
 def snapshot_of(
@@ -101,9 +118,11 @@ def snapshot_of(
     *,
     index_state: str = "",
     declared: DeclaredEncodings | None = None,
+    is_part: bool = False,
     progress: Progress = no_progress,
 ) -> SnapshotReport:
-    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree that it is a part of."""
+    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree that it is a part of. Of one
+    that `is_part` of a tree, the files that are left out by its own patterns are not there."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.run_git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
@@ -118,6 +137,8 @@ def snapshot_of(
             f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {snapshot.commit[:12]}: "
             "correct or drop it"
         )
+    ignored = NO_IGNORE_RULES if is_part else _ignore_rules(listed, mirror)
+    rules = replace(rules, ignored=ignored)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
     if declared is None:
@@ -125,6 +146,7 @@ def snapshot_of(
     scan = _Scan(rules, declared, mirror, guard)
     rows, read = _classify(scan, listed, known, to_mend=way_out(ws.entry), progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
+    guard.add([*ignored.problems, *head.problems])
     for left in head.left_out:
         with guard.item(left.path.decode("utf-8", "replace")):
             path, is_valid = readable_path(left.path)
@@ -134,6 +156,7 @@ def snapshot_of(
     # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
+    submodules = ws.tables.write_rows("submodules", ws.key, _submodules(rows, head, rules), Submodule)
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
     in_doubt = [row for row in rows if row.encoding_problem and row.reason is not SkipReason.BINARY]
     return SnapshotReport(
@@ -145,7 +168,7 @@ def snapshot_of(
         skipped_by_reason=dict(sorted(Counter(str(row.reason) for row in rows if row.reason).items())),
         files_read=read,
         bytes_indexed=sum(row.size for row in indexed),
-        table_hash=hash_of([written.table_hash, files.table_hash]),
+        table_hash=hash_of([written.table_hash, files.table_hash, submodules.table_hash]),
         failed=len(guard.failed),
         failures=guard.failures,
         encodings=dict(sorted(Counter(row.encoding for row in indexed if row.encoding not in (None, UTF_8)).items())),
@@ -177,13 +200,21 @@ class _Scan(Struct, frozen=True):
         return ", ".join([RULES_VERSION, *said])
 
 
+def _submodules(rows: Iterable[SourceFile], head: Head, rules: PathRules) -> list[Submodule]:
+    """Those that were joined or could not be, and those that nobody asked for."""
+    known = {each.path for each in head.submodules}
+    links = [row for row in rows if row.reason is SkipReason.SUBMODULE and row.path not in known]
+    return [*head.submodules, *(Submodule(row.path, row.blob) for row in links if rules.may_index_below(row.path))]
+
+
 def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
     """The entries of a commit by path; of two with one path, which only a broken tree has, the first.
 
     Raises `ConfigurationError` for more than `MOST_ENTRIES`.
     """
     by_path: dict[str, _TreeEntry] = {}
-    with closing(read_tree(commit, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)) as files:
+    tree = tree_of_commit(mirror.git_dir, commit)
+    with closing(read_tree(tree, git_dir=mirror.git_dir, timeout_s=mirror.timeout_s, with_sizes=True)) as files:
         for number, file in enumerate(files):
             if number == MOST_ENTRIES:
                 raise ConfigurationError(
@@ -194,6 +225,12 @@ def _list_tree(mirror: Mirror, commit: str) -> list[_TreeEntry]:
             by_path.setdefault(path, _TreeEntry(path, is_valid, file.mode, file.blob, file.size))
     folders = _folders_of(by_path)
     return [replace(by_path[path], is_valid=False) if path in folders else by_path[path] for path in sorted(by_path)]
+
+
+def _ignore_rules(listed: Iterable[_TreeEntry], mirror: Mirror) -> IgnoreRules:
+    entries = [*listed]
+    blobs = {entry.path: (entry.mode, entry.blob, entry.size) for entry in entries if is_ignore_file(entry.path)}
+    return rules_of_blobs(mirror.git_dir, blobs, paths=len(entries))
 
 
 def _folders_of(paths: Iterable[str]) -> set[str]:

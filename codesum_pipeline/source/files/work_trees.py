@@ -4,17 +4,21 @@
 switched off by name. A file that git stores in a filtered form (LFS) is then compared only by its size and times.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
+from codesum_pipeline.source.files.dirty_trees import filters_of, without_filters
+from codesum_pipeline.source.files.ignore_files import rules_of_tree
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
-from codesum_pipeline.source.git.git import LITERAL_PATHS, run_git, try_git
+from codesum_pipeline.source.git.git import LITERAL_PATHS, output_of, try_git
 from codesum_pipeline.source.git.locations import is_url
+from codesum_pipeline.source.git.remote import is_git_repository
+from codesum_pipeline.source.git.user_excludes import run_in_tree
 
 _TIMEOUT_S = 20.0
 _STATUS = ("--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "--untracked-files=all")
@@ -22,7 +26,6 @@ _STATUS = ("--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames", "-
 _UNTRACKED = b"?"
 _FIELDS = {b"1": 8, b"u": 10, _UNTRACKED: 1}
 _BRANCH = b"# branch.head "
-_FILTER = re.compile(rb"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
 
 
 class WorkTreeState(Struct, frozen=True):
@@ -45,7 +48,7 @@ def uncommitted_files(entry: RepositoryEntry, rules: PathRules, *, home: Path) -
     state = work_tree_state(root, entry.subdir)
     if entry.ref not in (None, "HEAD", state.branch):
         return None
-    own = home.resolve()
+    own, rules = home.resolve(), replace(rules, ignored=rules_of_tree(root))
     counted = (path for path in state.paths if rules.why_skipped(path, mode="100644", size=0) is None)
     return sum(not (root / path).is_relative_to(own) for path in counted)
 
@@ -55,15 +58,10 @@ def work_tree_state(root: Path, subdir: str = "") -> WorkTreeState:
 
     Raises `RepositoryUnavailable` if git cannot read it.
     """
-    # All settings by which a filter would run, in whichever file of the repository they are; the environment wins.
-    listed = run_git(["config", "--list", "--name-only", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
-    filters = sorted({name for name in listed.split(b"\0") if _FILTER.fullmatch(name)})
-    environment = {**LITERAL_PATHS, "GIT_CONFIG_COUNT": str(len(filters))}
-    for place, name in enumerate(filters):
-        environment[f"GIT_CONFIG_KEY_{place}"] = name.decode("utf-8", "surrogateescape")
-        environment[f"GIT_CONFIG_VALUE_{place}"] = "false" if name.endswith(b".required") else ""
+    environment = {**LITERAL_PATHS, **without_filters(filters_of(root))}
     arguments = ["status", "-z", *_STATUS, "--ignore-submodules=all", "--", *([subdir] if subdir else [])]
-    records = run_git(arguments, work_tree=root, timeout_s=_TIMEOUT_S, environment=environment).split(b"\0")
+    finished = run_in_tree(arguments, root, timeout_s=_TIMEOUT_S, environment=environment)
+    records = output_of(finished, arguments).split(b"\0")
     branch = next((record.removeprefix(_BRANCH) for record in records if record.startswith(_BRANCH)), b"")
     untracked = _paths(record for record in records if record.startswith(_UNTRACKED))
     return WorkTreeState(branch.decode("utf-8", "replace"), tuple(_paths(records)), tuple(untracked))
@@ -76,6 +74,15 @@ def _paths(records: Iterable[bytes]) -> Iterator[str]:
         # A folder is a repository of its own.
         if path and not path.endswith(b"/"):
             yield readable_path(path)[0]
+
+
+def has_tracked_files(root: Path, folder: Path) -> bool:
+    """Whether git knows a file below a folder of the work tree at `root`; False outside git, True of a bare one."""
+    if not (root / ".git").exists():
+        return is_git_repository(root)
+    arguments = ["ls-files", "-z", "--", str(folder.relative_to(root))]
+    listed = try_git(arguments, work_tree=root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS)
+    return bool(listed.output) or listed.status != 0
 
 
 def covering_entry(entries: Iterable[RepositoryEntry], root: Path, inner: str) -> RepositoryEntry | None:
@@ -97,7 +104,7 @@ def _holds(entry: RepositoryEntry, inner: str) -> bool:
     """Whether git has a file there that no rule keeps out; what is not committed is part of a work tree alone."""
     listing = ["ls-files", "-z", *(("--cached", "--others", "--exclude-standard") if entry.worktree else ())]
     root = Path(entry.location)
-    listed = try_git([*listing, "--", inner], work_tree=root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS)
+    listed = run_in_tree([*listing, "--", inner], root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS)
     rules = PathRules.of(entry, ScanSettings())
     names = (readable_path(name)[0] for name in listed.output.split(b"\0") if name)
     return any(rules.why_skipped(name, mode="100644", size=0) is None for name in names)

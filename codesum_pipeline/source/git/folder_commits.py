@@ -14,10 +14,16 @@ from pathlib import Path
 from typing import IO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import SkipReason
-from codesum_pipeline.source.git.git import last_line, run_git, start_git, stop_git
+from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.source.git.git import last_line, output_of, run_git, start_git, stop_git, try_git
+from codesum_pipeline.source.git.user_excludes import joined_excludes, read_user_excludes
+
+# Of a submodule, whose commit is pinned.
+_LINK_MODE = "160000"
 
 # What a folder holds beside its sources (data, disk images) is not copied into the mirror.
 # A constant and no setting, so that the commit id is a function of the content.
@@ -48,11 +54,13 @@ class StoredFile(Struct, frozen=True):
 
 
 class FolderScan(Struct, frozen=True):
-    """The files of a folder by path relative to it, and what was left out."""
+    """The files of a folder by path relative to it, what was left out, and which lists of what to leave out could not
+    be read."""
 
     root: Path
     files: Mapping[bytes, StoredFile]
     left_out: tuple[LeftOut, ...]
+    problems: tuple[Failure, ...] = ()
 
     def commit_id(self) -> str:
         """The id of the commit that these files make, which is worked out from all of them."""
@@ -81,13 +89,17 @@ class FolderScan(Struct, frozen=True):
                 # As fast-import reads a path.
                 escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
                 lines.write(b'M %b %b "%b"\n' % (file.mode.encode(), file.blob.encode(), escaped))
-        return FolderScan(self.root, files, self.left_out)
+        return replace(self, files=files)
 
 
 def scan_folder(root: Path, *, timeout_s: float) -> FolderScan:
     """List and hash a folder: in a git work tree the tracked and the other names, ignored ones left out."""
-    names, left_out = _list_names(root, timeout_s=timeout_s)
-    return scan_files(root, names, left_out)
+    with _git_dir_of(root, timeout_s=timeout_s) as git_dir:
+        user = read_user_excludes(root, git_dir)
+        with joined_excludes(user.patterns) as excludes:
+            names, links, left_out = _list_names(root, git_dir, excludes, timeout_s=timeout_s)
+    scan = scan_files(root, names, left_out)
+    return replace(scan, files={**scan.files, **links}, problems=user.problems)
 
 
 def scan_files(root: Path, names: Iterable[bytes], left_out: Iterable[LeftOut] = ()) -> FolderScan:
@@ -103,6 +115,13 @@ def scan_files(root: Path, names: Iterable[bytes], left_out: Iterable[LeftOut] =
             files[path] = StoredFile(mode, object_id("blob", content))
     by_path = {left.path: left for left in left_out}
     return FolderScan(root, files, tuple(by_path[path] for path in sorted(by_path)))
+
+
+def read_small_file(root: Path, path: bytes, *, largest_bytes: int) -> bytes | None:
+    """The content of a file that is read as the others of a folder are; None if there is none, or a larger one."""
+    found = read_stored(root, path)
+    is_file = isinstance(found, tuple) and found[0] != "120000" and len(found[1]) <= largest_bytes
+    return found[1] if is_file and isinstance(found, tuple) else None
 
 
 def tree_id(files: Mapping[bytes, StoredFile]) -> str:
@@ -131,30 +150,34 @@ def object_id(kind: str, content: bytes) -> str:
     return hashlib.sha1(b"%b %d\0%b" % (kind.encode(), len(content), content), usedforsecurity=False).hexdigest()
 
 
-def _list_names(root: Path, *, timeout_s: float) -> tuple[set[bytes], list[LeftOut]]:
-    """The names that make up a folder, and those that stay outside."""
+def _list_names(
+    root: Path, git_dir: Path, excludes: Path, *, timeout_s: float
+) -> tuple[set[bytes], dict[bytes, StoredFile], list[LeftOut]]:
+    """The names that make up a folder, the commits of its submodules, and the names that stay outside."""
+
+    def listed(*switches: str) -> list[bytes]:
+        arguments = ["ls-files", "-z", *switches]
+        found = try_git(arguments, git_dir=git_dir, timeout_s=timeout_s, work_tree=root, excludes=excludes)
+        names = output_of(found, arguments).split(b"\0")
+        return [name for name in names if name and _OWN_FOLDER not in name.split(b"/")]
+
     names: set[bytes] = set()
     left_out: list[LeftOut] = []
-    with _git_dir_of(root, timeout_s=timeout_s) as git_dir:
-
-        def listed(*switches: str) -> list[bytes]:
-            output = run_git(["ls-files", "-z", *switches], git_dir=git_dir, timeout_s=timeout_s, work_tree=root)
-            return [name for name in output.split(b"\0") if name and _OWN_FOLDER not in name.split(b"/")]
-
-        for entry in listed("--stage"):
-            path = entry.partition(b"\t")[2]
-            if entry.startswith(b"160000 "):
-                left_out.append(LeftOut(path, SkipReason.SUBMODULE))
-            else:
-                names.add(path)
-        for path in listed("--others", "--exclude-standard"):
-            if path.endswith(b"/"):
-                left_out.append(LeftOut(path, SkipReason.NESTED_REPOSITORY))
-            else:
-                names.add(path)
-        ignored = listed("--others", "--ignored", "--exclude-standard", "--directory")
+    links: dict[bytes, StoredFile] = {}
+    for entry in listed("--stage"):
+        facts, _, path = entry.partition(b"\t")
+        if facts.startswith(_LINK_MODE.encode()):
+            links[path] = StoredFile(_LINK_MODE, facts.split()[1].decode("ascii"))
+        else:
+            names.add(path)
+    for path in listed("--others", "--exclude-standard"):
+        if path.endswith(b"/"):
+            left_out.append(LeftOut(path, SkipReason.NESTED_REPOSITORY))
+        else:
+            names.add(path)
+    ignored = listed("--others", "--ignored", "--exclude-standard", "--directory")
     left_out.extend(LeftOut(path, SkipReason.IGNORED) for path in ignored)
-    return names, left_out
+    return names, links, left_out
 
 
 @contextmanager
@@ -206,7 +229,7 @@ def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *,
     answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
     lines = (line.split() for line in answers.decode().splitlines())
     missing = {line[0] for line in lines if line[1] == "missing"}
-    return sorted(path for path, file in files.items() if file.blob in missing)
+    return sorted(path for path, file in files.items() if file.blob in missing and file.mode != _LINK_MODE)
 
 
 @contextmanager

@@ -31,10 +31,12 @@ from codesum_pipeline.source.git.git_addresses import GIT_HOST, GIT_PASSWORD, GI
 
 # Without a repository of its own, git would look for one upward of the current folder and read its configuration.
 NO_REPOSITORY = Path(os.devnull)
+# What no folder needs, whoever it belongs to: `user_excludes.py` joins the user's own patterns.
+PACKAGED_EXCLUDES = Path(__file__).with_name("folder.gitignore")
 
 _OVERRIDES = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false",
-    f"core.excludesFile={Path(__file__).with_name('folder.gitignore')}", "core.attributesFile=/dev/null",
+    "core.attributesFile=/dev/null",
     "core.protectNTFS=false", "core.protectHFS=false", "core.quotePath=false", "core.filesRefLockTimeout=2000",
     "credential.helper=", "diff.external=", "gc.auto=0", "maintenance.auto=false",
     # Packs arrive whole or not at all; loose objects of a killed fetch could lack what they point to.
@@ -107,12 +109,20 @@ def try_git(
     data: bytes | None = None,
     work_tree: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    excludes: Path = PACKAGED_EXCLUDES,
 ) -> GitResult:
     """Run git to its end, in a `work_tree` if there is one; raises `RepositoryUnavailable` after `timeout_s`."""
     if work_tree:
         environment = {"GIT_WORK_TREE": str(work_tree), **(environment or {})}
     git_dir = git_dir or (work_tree / ".git" if work_tree else NO_REPOSITORY)
-    process = start_git(arguments, git_dir=git_dir, cwd=work_tree, stderr=subprocess.PIPE, environment=environment)
+    process = start_git(
+        arguments,
+        git_dir=git_dir,
+        cwd=work_tree,
+        stderr=subprocess.PIPE,
+        environment=environment,
+        excludes=excludes,
+    )
     with _lifeline(process, arguments):
         try:
             output, complaint = process.communicate(data, timeout=timeout_s)
@@ -144,6 +154,11 @@ def run_git(
     finished = try_git(
         arguments, timeout_s=timeout_s, git_dir=git_dir, data=data, work_tree=work_tree, environment=environment
     )
+    return output_of(finished, arguments)
+
+
+def output_of(finished: GitResult, arguments: Sequence[str | Path]) -> bytes:
+    """What a git process wrote; raises `RepositoryUnavailable` if it failed."""
     if finished.status != 0:
         raise RepositoryUnavailable(f"git {arguments[0]} failed: {finished.complaint or finished.status}")
     return finished.output
@@ -219,12 +234,14 @@ def start_git(
     git_dir: Path,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    excludes: Path = PACKAGED_EXCLUDES,
 ) -> subprocess.Popen[bytes]:
     """A running git process in a process group of its own, so that its helpers end with it.
 
     One that may run long ends when its standard input is closed, and reads nothing from it.
     """
     chosen_overrides = (*_OVERRIDES, _CREDENTIALS) if GIT_HOST in (environment or {}) else _OVERRIDES
+    chosen_overrides = (*chosen_overrides, f"core.excludesFile={excludes}")
     overrides = [part for override in chosen_overrides for part in ("-c", override)]
     command = ["git", f"--git-dir={git_dir}", "--no-pager", *overrides, *map(str, arguments)]
     if arguments[0] in _MAY_RUN_LONG:

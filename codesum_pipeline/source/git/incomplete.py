@@ -66,16 +66,20 @@ def survey_commit(commit: str, *, git_dir: Path, timeout_s: float) -> Incomplete
 
 def copy_what_is_there(found: IncompleteCommit, source: Path, git_dir: Path) -> None:
     """Write the objects of a commit that can be read into a mirror, as one pack; raises `RepositoryUnavailable`."""
+    copy_objects(found.present, source, git_dir)
+    # Its parents are not here.
+    cut = shallow_commits(git_dir) | {found.commit}
+    write_text_atomically(git_dir / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
+
+
+def copy_objects(ids: Sequence[str], source: Path, git_dir: Path) -> None:
+    """Write objects of a repository into another, as one pack; raises `RepositoryUnavailable`."""
     with tempfile.TemporaryFile(dir=git_dir) as pack:
-        ids = (f"{each}\n".encode() for each in found.present)
-        for part in _run(_PACK, ids, git_dir=source):
+        for part in _run(_PACK, (f"{each}\n".encode() for each in ids), git_dir=source):
             pack.write(part)
         pack.seek(0)
         for _ in _run(("index-pack", "--stdin"), _parts(pack), git_dir=git_dir):
             pass
-    # Its parents are not here.
-    cut = shallow_commits(git_dir) | {found.commit}
-    write_text_atomically(git_dir / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
 
 
 class _Object(Struct, frozen=True):

@@ -6,7 +6,7 @@ commands. What people read of a location is `shown_location` of it (`addresses.p
 
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from ipaddress import ip_address
 from itertools import chain, count
 from pathlib import Path
@@ -154,6 +154,11 @@ def address_of(location: str) -> str | None:
     path = unquote(path).strip("/")
     path = path[: -len(".git")] if path.lower().endswith(".git") else path
     return f"{host}/{path.rstrip('/')}".lower() if host and path else None
+
+
+def named_locations(locations: Iterable[str]) -> Mapping[str, str]:
+    """The locations on servers by `host/path`."""
+    return {address: each for each in locations if (address := address_of(each))}
 
 
 def host_id_of(url: str, number: int | str) -> str:

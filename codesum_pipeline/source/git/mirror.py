@@ -17,6 +17,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.file import Submodule
+from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.folder_commits import LeftOut, scan_folder
@@ -50,11 +52,14 @@ FOLDER_LABEL = "(folder)"
 
 
 class Head(Struct, frozen=True):
-    """The commit that is built, the name of its ref, and the files of a folder that are not in the commit."""
+    """The commit that is built, the name of its ref, the files of a folder that are not in the commit, what could not
+    be had of it, and the submodules that were joined to it."""
 
     commit: str
     ref: str
     left_out: tuple[LeftOut, ...] = ()
+    problems: tuple[Failure, ...] = ()
+    submodules: tuple[Submodule, ...] = ()
 
 
 class Mirror(Struct, frozen=True):
@@ -80,7 +85,7 @@ class Mirror(Struct, frozen=True):
                 scan = scan.write(self.git_dir, ref=our_ref(entry), timeout_s=self.timeout_s)
                 commit = scan.commit_id()
                 self._tidy()
-            head = Head(commit, _label(entry), scan.left_out)
+            head = Head(commit, _label(entry), scan.left_out, scan.problems)
         elif offline and is_url(entry.location):
             head = self._held(entry)
         else:

@@ -18,6 +18,8 @@ from codesum_pipeline.source.git.git import GitResult, run_git, try_git
 from codesum_pipeline.source.git.git_addresses import shown_location, take_apart
 from codesum_pipeline.source.git.locations import is_url
 
+# Of a file `.git` that names another folder.
+_LONGEST_POINTER = 4096
 _COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
 _FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # What git check-ref-format refuses, and whatever could be read as a pattern or an option.
@@ -58,6 +60,23 @@ def is_git_repository(folder: Path) -> bool:
 def source_git_dir(folder: Path) -> Path:
     """Where the git data of a local repository are."""
     return folder / ".git" if (folder / ".git").exists() else folder
+
+
+def git_dirs(pointer: Path) -> tuple[Path, Path]:
+    """The git folder behind `.git`, which has its HEAD, and the one that all work trees of the repository share.
+
+    Raises `OSError` or `ValueError` for a file that leads nowhere.
+    """
+    if pointer.is_dir():
+        return pointer, pointer
+    own = pointer.parent / _text(pointer).removeprefix("gitdir:").strip()
+    common = own / "commondir"
+    return own, (own / _text(common).strip() if common.is_file() else own).resolve()
+
+
+def _text(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.read(_LONGEST_POINTER)
 
 
 def serving_switches(entry: RepositoryEntry) -> list[str]:

@@ -19,6 +19,18 @@ _AT_A_TIME = 1_000
 _DEEPEST = 2_000
 
 
+# By commits, the trees in which their submodules are joined to their own files.
+JOINED_TREES = "refs/codesum/joined"
+
+
+def tree_of_commit(git_dir: Path, commit: str) -> str:
+    """The tree to read a commit's files from: the one with its submodules, or else the commit itself."""
+    try:
+        return (git_dir / JOINED_TREES / commit).read_text(encoding="ascii").strip() or commit
+    except (OSError, ValueError):
+        return commit
+
+
 class TreeFile(NamedTuple):
     """One file, link or submodule of a commit, or a folder (`FOLDER_MODE`) whose files are not known since the
     repository lacks it; `size` is 0 if it was not asked for, or is not known."""

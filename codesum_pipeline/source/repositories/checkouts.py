@@ -12,9 +12,9 @@ from codesum_pipeline.foundation.data_model.errors import RetryLater
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.git import try_git
 from codesum_pipeline.source.git.locations import address_of, is_url
+from codesum_pipeline.source.git.remote import git_dirs
 
 _TIMEOUT_S = 20.0
-_LONGEST_POINTER = 4096
 
 
 class Checkout(Struct, frozen=True):
@@ -51,29 +51,12 @@ def entries_of(checkout: Checkout, entries: Iterable[RepositoryEntry]) -> list[R
     return [*filter(is_of_checkout, entries)]
 
 
-def git_dirs(pointer: Path) -> tuple[Path, Path]:
-    """The git folder behind `.git`, which has its HEAD, and the one that all work trees of the repository share.
-
-    Raises `OSError` or `ValueError` for a file that leads nowhere.
-    """
-    if pointer.is_dir():
-        return pointer, pointer
-    own = pointer.parent / _text(pointer).removeprefix("gitdir:").strip()
-    common = own / "commondir"
-    return own, (own / _text(common).strip() if common.is_file() else own).resolve()
-
-
 def _shared_git_dir(pointer: Path) -> Path | None:
     try:
         shared = git_dirs(pointer)[1]
         return shared if (shared / "HEAD").is_file() else None
     except (OSError, ValueError):
         return None
-
-
-def _text(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        return file.read(_LONGEST_POINTER)
 
 
 def _remotes(checkout: Checkout) -> Sequence[str]:

@@ -29,8 +29,7 @@ from codesum_pipeline.foundation.store.atomic import identify_file
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.git.locations import host_of, is_url
 from codesum_pipeline.source.git.mirror import Mirror, our_ref
-from codesum_pipeline.source.git.remote import is_commit_id, is_git_repository, source_git_dir
-from codesum_pipeline.source.repositories.checkouts import git_dirs
+from codesum_pipeline.source.git.remote import git_dirs, is_commit_id, is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, PollState
 
 DAY_S = 86_400.0

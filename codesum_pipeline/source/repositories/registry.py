@@ -10,6 +10,7 @@ repositories:
     exclude: ["docs/"]
     encodings: ["legacy/*.c = cp1250"]           # more than the setting of this name, which is for all
     worktree: false                              # read the folder as it is, committed or not
+    submodules: false                            # index submodules, too, each at its pinned commit
     enabled: true
     scip: [build/index.scip]                     # see `source/git/locations.py`
     scip_command: scip-python index .            # run in a sandbox; what it writes is read as such an index
@@ -79,6 +80,7 @@ class _EntryData(BaseModel):
     include: list[str] = []
     exclude: list[str] = []
     worktree: bool = False
+    submodules: bool = False
     enabled: bool = True
     organisation: str | None = None
     host_id: str | None = None

@@ -30,6 +30,7 @@ from codesum_pipeline.ways_in.agent_tools.caller_trees import CallerTrees
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
+from codesum_pipeline.ways_in.agent_tools.submodule_answers import check_submodule
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, take_fitting
 
 _NEAREST_SHOWN = 5
@@ -310,6 +311,7 @@ class ToolContext:
             found = documents_with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
             check_skipped(self.catalogue.layout, [index.repo for index in indexes], text)
+            check_submodule(self.catalogue.layout, [index.repo for index in indexes], text)
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)
         # Overloads of one function count as one.

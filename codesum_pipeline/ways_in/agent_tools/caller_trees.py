@@ -26,7 +26,8 @@ class CallerTrees:
 
     def tree(self, index: PublishedIndex) -> TreeIndex:
         """The indexes in place of a published one: itself, unless the folder is a checkout of its repository."""
-        entry = self._served.get(index.repo)
+        # What the caller may not read is in the tree, too.
+        entry = None if index.visible is not None else self._served.get(index.repo)
         return TreeIndex((index,)) if entry is None else self._tree(index, entry)
 
     @cached_property

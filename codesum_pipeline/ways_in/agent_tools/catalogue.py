@@ -40,6 +40,7 @@ from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.source.repositories.surveys import Survey
 from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTrees, OpenedIndexes, SoughtCommits
+from codesum_pipeline.ways_in.agent_tools.submodule_answers import hidden_folders
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
 from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
@@ -59,9 +60,9 @@ _AHEAD = 32
 
 class IndexCatalogue(Struct, frozen=True):
     """The repositories of a home, for several threads. A caller sees only those that all `scopes` open; the `holder` of
-    a token does not see removed ones. A `settler` settles differing work trees in the background; with a `follower`,
-    trees are compared only after changes, and prepared for the next call; with a `first_index`, a checkout without an
-    index gets one.
+    a token does not see removed ones, nor submodules that its `token_scope` does not name. A `settler` settles
+    differing work trees in the background; with a `follower`, trees are compared only after changes, and prepared for
+    the next call; with a `first_index`, a checkout without an index gets one.
 
     What is remembered from one call to the next is in the last four fields, which limited copies share.
     """
@@ -71,6 +72,7 @@ class IndexCatalogue(Struct, frozen=True):
     registry: Registry
     scopes: tuple[RepositoryScope, ...] = ()
     holder: str | None = None
+    token_scope: RepositoryScope | None = None
     settler: Settler | None = None
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
@@ -96,7 +98,7 @@ class IndexCatalogue(Struct, frozen=True):
         """The catalogue for the holder of a token, with only the repositories of its scope at the time of each call."""
         if scope.is_everything:
             return replace(self, holder=holder)
-        return replace(self, holder=holder, scopes=(*self.scopes, scope), first_index=None)
+        return replace(self, holder=holder, token_scope=scope, scopes=(*self.scopes, scope), first_index=None)
 
     @property
     def is_limited(self) -> bool:
@@ -148,8 +150,19 @@ class IndexCatalogue(Struct, frozen=True):
         return os.path.lexists(self.layout.published(key))
 
     def open(self, key: str) -> PublishedIndex:
-        """The present published version; raises `MissingTable` if there is none, `BrokenIndex` for a damaged one."""
+        """The present published version, as far as the caller may read it; raises `MissingTable` if there is none,
+        `BrokenIndex` for a damaged one."""
         stop_if_cancelled()
+        opened = self._open(key)
+        hidden = self.hidden_folders(key)
+        return opened.without(hidden) if hidden else opened
+
+    def hidden_folders(self, key: str) -> tuple[str, ...]:
+        """The submodules of a repository that the caller may not read."""
+        entry = self._survey().by_key.get(key) if self.token_scope else None
+        return hidden_folders(self.layout, entry, self.token_scope) if entry else ()
+
+    def _open(self, key: str) -> PublishedIndex:
         path = self.layout.published(key)
         try:
             link = path.lstat()

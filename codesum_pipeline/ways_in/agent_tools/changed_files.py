@@ -117,7 +117,8 @@ def _changed(
     mirror = catalogue.layout.mirror(index.repo)
     before = _blobs(mirror, index.commit, paths)
     found = _blobs_of_tree(tree.root, paths, before) if tree.root else _blobs_now(mirror, entry, paths, before)
-    return frozenset(path for path in paths if before.get(path) != found.get(path))
+    # A file that the commit itself does not have is of a submodule, which stands at its pinned commit.
+    return frozenset(path for path in paths if path in before and before[path] != found.get(path))
 
 
 def _blobs_now(

@@ -24,6 +24,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments, Relation, related_documents
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
+from codesum_pipeline.ways_in.agent_tools.submodule_answers import read_submodules, told_left_out
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     BoundedArguments,
@@ -57,6 +58,9 @@ def read_overview(layout: HomeLayout, key: str) -> dict[str, Any]:
 def read_facts(call: ToolContext, index: PublishedIndex) -> Facts | None:
     """The facts of an index; None, with a note that says why, where there are none or those of another version."""
     known, version, way = "frameworks, entry points and neighbourhoods are", index.version.manifest, index.repo
+    if call.catalogue.hidden_folders(index.repo):
+        call.tell(f"{known} not told to a token that does not name all of the submodules of {way}")
+        return None
     try:
         row = read_overview(call.catalogue.layout, index.repo)
     except MissingTable:
@@ -293,6 +297,8 @@ class OverviewPage(AnswerPage):
 def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
     """Answer with four parts, an even share of the room each."""
     index = call.one_index(arguments.repo)
+    if left_out := told_left_out(index.repo, read_submodules(call.catalogue.layout, index.repo)):
+        call.tell(left_out)
     documents, facts = call.documents(index.repo), read_facts(call, index)
     bounds = {"limit": arguments.limit, "tokens": arguments.tokens // _PARTS}
     tops = (number for number in documents.numbers(Level.MODULE) if documents.parents[number] == NOTHING)

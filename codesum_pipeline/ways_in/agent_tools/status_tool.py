@@ -16,6 +16,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ItemSlice, ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changes_tool import ChangedDocument, read_history, tree_edits
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
+from codesum_pipeline.ways_in.agent_tools.submodule_answers import read_submodules, told_left_out
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     Names,
@@ -84,6 +85,9 @@ def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
     opened = {entry.key: _opened(call, entry) for entry in part.items}
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
     as_of = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
+    for key in as_of:
+        if left_out := told_left_out(key, read_submodules(call.catalogue.layout, key)):
+            call.tell(f"{key}: {left_out}")
     changes: list[ChangedDocument] = []
     more = 0
     if arguments.changes and len(indexes) == len(entries) == 1:

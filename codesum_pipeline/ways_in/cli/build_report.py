@@ -29,6 +29,7 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
+from codesum_pipeline.ways_in.cli.left_out import left_out_lines
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _UNPUBLISHED = {False: "nothing changed, nothing published", True: "held back, t
 _NAMED = 3
 # What came of each kind of item: the noun, and what could not be done.
 _FAILURES = {
-    "repo_snapshot": ("file", "could not be judged, so left out"),
+    "repo_snapshot": ("path", "could not be used"),
     "symbols": ("file", "could not be parsed, indexed as plain text where possible"),
     "call_graph": ("file", "could not be resolved, so without edges"),
     "dense_index": ("document", "could not be embedded"),
@@ -146,6 +147,7 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
         "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
         "llm": ModelReport(home, outcome).as_json(),
         "failures": failures_json(home, outcome.key),
+        "left_out": [*left_out_lines(home, outcome.key)],
         "uncommitted_files": _uncommitted(home, home.registry.get(outcome.key)),
     }
 
@@ -217,6 +219,7 @@ def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]
         "steps": {},
         "llm": None,
         "failures": failures_json(home, key),
+        "left_out": [*left_out_lines(home, key)],
         "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 

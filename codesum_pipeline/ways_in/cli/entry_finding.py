@@ -10,10 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.source.files.work_trees import covering_entry
+from codesum_pipeline.source.files.work_trees import covering_entry, has_tracked_files
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, take_apart
 from codesum_pipeline.source.git.locations import find_root, full_place, is_url, parse_location
+from codesum_pipeline.source.repositories.clones import clones_below
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.render import write_note
 
@@ -27,6 +29,7 @@ class EntryOptions(Struct, frozen=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     worktree: bool | None = None
+    submodules: bool | None = None
     scip: tuple[str, ...] = ()
     scip_command: str | None = None
 
@@ -39,6 +42,7 @@ class EntryOptions(Struct, frozen=True):
         include: Iterable[str] | None,
         exclude: Iterable[str] | None,
         worktree: bool | None,
+        submodules: bool | None = None,
         scip: Iterable[str] | None = None,
         scip_command: str | None = None,
     ) -> "EntryOptions":
@@ -48,7 +52,15 @@ class EntryOptions(Struct, frozen=True):
             if any(not value.strip() for value in ([values] if isinstance(values, str) else values or ())):
                 raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
         places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
-        return cls(key, ref, subdir, tuple(include or ()), tuple(exclude or ()), worktree, places, scip_command)
+        patterns = tuple(include or ()), tuple(exclude or ())
+        return cls(key, ref, subdir, *patterns, worktree, submodules, places, scip_command)
+
+    def check_fits(self, locations: int) -> None:
+        """Raises `ConfigurationError` for an option of one repository where several locations are given."""
+        if locations > 1 and self.key:
+            raise ConfigurationError(f"--key {self.key} names one repository, {locations} are given")
+        if locations > 1 and self.scip:
+            raise ConfigurationError(f"--scip {self.scip[0]} is an index of one repository, {locations} are given")
 
     @property
     def is_any_set(self) -> bool:
@@ -56,7 +68,7 @@ class EntryOptions(Struct, frozen=True):
 
     def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
         """The entry with the given options in place of its own."""
-        names = ("ref", "include", "exclude", "worktree", "scip", "scip_command")
+        names = ("ref", "include", "exclude", "worktree", "submodules", "scip", "scip_command")
         return replace(entry, **{name: value for name in names if (value := getattr(self, name)) not in (None, "", ())})
 
 
@@ -86,6 +98,8 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTION
         )
         if known is None:
             check_path(text)
+            if not is_url(location):
+                _check_is_no_folder_of_clones(Path(location) / subdir, Path(location))
             key = options.key or registry.default_key(location, subdir=subdir)
             covering = None
             if not options.is_any_set and not is_url(location):
@@ -175,6 +189,25 @@ def check_path(text: str) -> None:
     elif _OWNER_AND_NAME.fullmatch(text):
         hint = f"there is no such folder; for the repository on GitHub: `codesum index https://github.com/{text}`"
     raise ConfigurationError(f"{named_location(text)}: {hint}")
+
+
+# So many clones are named in a message.
+_CLONES_NAMED = 10
+
+
+def _check_is_no_folder_of_clones(folder: Path, root: Path) -> None:
+    """Raise `ConfigurationError`, with the command that is meant, for a folder of which nothing but clones would be
+    left out."""
+    if has_tracked_files(root, folder):
+        return
+    found = clones_below(folder)
+    if found.clones and not found.has_code:
+        named = " ".join(shlex.quote(str(clone)) for clone in found.clones[:_CLONES_NAMED])
+        more = f", and {len(found.clones) - _CLONES_NAMED:,} more" if found.clones[_CLONES_NAMED:] else ""
+        raise ConfigurationError(
+            f"{folder} holds {count_noun(len(found.clones), 'clone')} and no code of its own, and a clone is a "
+            f"repository by itself: `codesum add {named}`{more}"
+        )
 
 
 def _about_file(path: Path) -> str:

@@ -158,6 +158,13 @@ WorktreeOption = Annotated[
         "--worktree/--no-worktree",
     ),
 ]  # fmt: skip
+SubmodulesOption = Annotated[
+    bool | None,
+    option(
+        None, "Index submodules, too, each at its pinned commit. Default: they are left out, and named.",
+        "--submodules/--no-submodules",
+    ),
+]  # fmt: skip
 ScipOption = Annotated[
     list[str] | None,
     option(

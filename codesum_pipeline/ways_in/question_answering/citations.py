@@ -114,6 +114,8 @@ class RepositoryFiles(Struct, eq=False):
         """Where the programs of the repositories start, as their overviews know it; none of one without an overview."""
         found: list[ProgramStart] = []
         for repo in self.repos:
+            if self.sources.catalogue.hidden_folders(repo):
+                continue
             with suppress(MissingTable):
                 facts = json.loads(read_overview(self.sources.catalogue.layout, repo)["facts"])
                 found += [

@@ -216,6 +216,8 @@ class Pages(Struct, frozen=True):
             row = index.row(path.rstrip("/"))
             return None if row is None else link_to("/document", repo=index.repo, id=place)
 
+        if self.catalogue.hidden_folders(index.repo):
+            return None
         try:
             row = read_overview(self.catalogue.layout, index.repo)
         except MissingTable as error:

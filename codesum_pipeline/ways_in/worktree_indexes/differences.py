@@ -5,7 +5,7 @@ Only files that differ in these lists are read, and files that git is set not to
 is not in the tree: files outside a sparse checkout are gone. Nothing that the repository configures is run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, read_declared
 from codesum_pipeline.source.files.encodings import is_plain_text
+from codesum_pipeline.source.files.ignore_files import IgnoreRules, is_ignore_file, rules_of_blobs, rules_of_tree
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.files.work_trees import work_tree_state
 from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, read_stored, scan_files
 from codesum_pipeline.source.git.git import BlobReader, run_git
-from codesum_pipeline.source.git.trees import FOLDER_MODE, SUBMODULE_MODE, SYMLINK_MODE, read_tree
+from codesum_pipeline.source.git.trees import FOLDER_MODE, SUBMODULE_MODE, SYMLINK_MODE, read_tree, tree_of_commit
 
 _TIMEOUT_S = 20.0
 # The tag of files that are not checked out; tags of files assumed to be unchanged are small letters.
@@ -60,8 +61,13 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
 
     Raises `RepositoryUnavailable` if git cannot read one of them.
     """
-    before = _files_of_commit(mirror, commit)
-    tracked, uncompared = _tracked_files(root)
+    rules, ignored_before = replace(rules, ignored=rules_of_tree(root)), _ignore_rules_of_commit(mirror, commit)
+    # What the commit's patterns leave out is not in its index, whatever those of the tree say.
+    every, uncompared, submodules = _tracked_files(root)
+    before = _without(_files_of_commit(mirror, commit), ignored_before)
+    # They stand at the commits that the index has of them.
+    before = {path: file for path, file in before.items() if not _is_below(path, submodules)} if submodules else before
+    tracked = _without(every, rules.ignored)
     state = work_tree_state(root, rules.subdir)
     edited = {path.encode() for path in state.paths}
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
@@ -73,7 +79,7 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
         if is_indexed and not (root / name).is_relative_to(home):
             candidates.add(path)
     # Other files on disk are ignored, or belong to another repository.
-    listed = tracked.keys() | {path.encode() for path in state.untracked}
+    listed = every.keys() | {path.encode() for path in state.untracked}
     redeclared = _redeclared(root, rules, before, changed, mirror)
     scan = scan_files(root, (candidates | redeclared) & listed)
     same = {path for path, file in scan.files.items() if path not in redeclared and _is_same(file, before.get(path))}
@@ -126,21 +132,50 @@ def _is_same(one: StoredFile | None, other: StoredFile | None) -> bool:
     return one.blob == other.blob and (one.mode == SYMLINK_MODE) == (other.mode == SYMLINK_MODE)
 
 
+def _without(files: Mapping[bytes, StoredFile], ignored: IgnoreRules) -> Mapping[bytes, StoredFile]:
+    if not ignored.by_folder:
+        return files
+    return {path: file for path, file in files.items() if not ignored.ignores(path.decode("utf-8", "replace"))}
+
+
 @lru_cache(maxsize=_LISTS_KEPT)
+def _ignore_rules_of_commit(mirror: Path, commit: str) -> IgnoreRules:
+    files = _files_of_commit(mirror, commit)
+    names = {path.decode("utf-8", "replace"): file for path, file in files.items()}
+    found = {path: file for path, file in names.items() if is_ignore_file(path)}
+    tree = tree_of_commit(mirror, commit)
+    sized = read_tree(tree, *found, git_dir=mirror, timeout_s=_TIMEOUT_S, with_sizes=True) if found else ()
+    blobs = {file.path.decode("utf-8", "replace"): (file.mode, file.blob, file.size) for file in sized}
+    return rules_of_blobs(mirror, blobs, paths=len(files))
+
+
 def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
-    """The files of a commit. They never change, so the last few lists are kept as long as the process runs."""
-    files = read_tree(commit, git_dir=mirror, timeout_s=_TIMEOUT_S)
+    return _files_of_tree(mirror, tree_of_commit(mirror, commit))
+
+
+@lru_cache(maxsize=_LISTS_KEPT)
+def _files_of_tree(mirror: Path, tree: str) -> Mapping[bytes, StoredFile]:
+    """The files of a commit or tree. They never change, so the last few lists are kept as long as the process runs."""
+    files = read_tree(tree, git_dir=mirror, timeout_s=_TIMEOUT_S)
     return {
         file.path: StoredFile(file.mode, file.blob) for file in files if file.mode not in (SUBMODULE_MODE, FOLDER_MODE)
     }
 
 
-def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
-    """The files in git's index of a work tree, one of several versions for an unresolved merge; and the files that git
-    is set not to compare, which `git status` does not list."""
+def _is_below(path: bytes, folders: Collection[bytes]) -> bool:
+    while path := path.rpartition(b"/")[0]:
+        if path in folders:
+            return True
+    return False
+
+
+def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes], set[bytes]]:
+    """The files in git's index of a work tree, one of several versions for an unresolved merge; the files that git is
+    set not to compare, which `git status` does not list; and the submodules."""
     output = run_git(["ls-files", "--stage", "-v", "-z"], work_tree=root, timeout_s=_TIMEOUT_S)
     found: dict[bytes, StoredFile] = {}
     uncompared: set[bytes] = set()
+    submodules: set[bytes] = set()
     for entry in output.split(b"\0"):
         facts, _, path = entry.partition(b"\t")
         if path:
@@ -148,4 +183,6 @@ def _tracked_files(root: Path) -> tuple[dict[bytes, StoredFile], set[bytes]]:
             if mode != SUBMODULE_MODE:
                 found[path] = StoredFile(mode, blob)
                 uncompared |= {path} if tag == _SKIPPED or tag.islower() else set()
-    return found, uncompared
+            else:
+                submodules.add(path)
+    return found, uncompared, submodules

@@ -14,7 +14,8 @@ from msgspec import Struct, field
 from watchfiles._rust_notify import RustNotify
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError
-from codesum_pipeline.source.git.git import run_git, try_git
+from codesum_pipeline.source.git.git import output_of, run_git
+from codesum_pipeline.source.git.user_excludes import run_in_tree
 
 _TIMEOUT_S = 30.0
 _OF_GIT = frozenset({"HEAD", "index", "packed-refs"})
@@ -95,16 +96,17 @@ class TreeFolders(Struct, eq=False, dict=True):
         return [self._own, self._common, *_below(self._common / "refs" / "heads")]
 
     def _listed(self, *options: str) -> list[str]:
-        output = self._git("ls-files", "-z", "--exclude-standard", *options)
+        arguments = ["ls-files", "-z", "--exclude-standard", *options]
+        output = output_of(run_in_tree(arguments, self.root, timeout_s=_TIMEOUT_S), arguments)
         return [os.fsdecode(name) for name in output.split(b"\0") if name]
 
     def _ignored(self, paths: set[str]) -> set[str]:
         """The paths that git ignores, deleted ones too."""
         if not paths:
             return set()
-        done = try_git(
+        done = run_in_tree(
             ["check-ignore", "-z", "--stdin"],
-            work_tree=self.root,
+            self.root,
             data=b"\0".join(map(os.fsencode, sorted(paths))) + b"\0",
             timeout_s=_TIMEOUT_S,
         )

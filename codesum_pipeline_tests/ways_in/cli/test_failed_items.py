@@ -102,7 +102,7 @@ def test_a_file_that_could_not_be_judged_is_looked_at_again_though_nothing_chang
     healed = json.loads(codesum(home, "index", project, "--json").stdout)
 
     assert first.exit_code == 0
-    assert f"project: 1 file could not be judged, so left out: {ITEM} ({REASON})" in first.stderr.splitlines()
+    assert f"project: 1 path could not be used: {ITEM} ({REASON})" in first.stderr.splitlines()
     assert (healed["failures"], healed["steps"]["repo_snapshot"]["files_indexed"]) == ([], len(FILES))
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.kept_failures import read_failures
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError, LeaseHeld
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, LeaseHeld
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.locks import take_own
@@ -31,6 +31,7 @@ from codesum_pipeline.ways_in.cli.build_report import (
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
+from codesum_pipeline.ways_in.cli.left_out import left_out_lines
 from codesum_pipeline.ways_in.cli.options import (
     ExcludeOption,
     IncludeOption,
@@ -38,6 +39,7 @@ from codesum_pipeline.ways_in.cli.options import (
     KeyOption,
     RefOption,
     SubdirOption,
+    SubmodulesOption,
     WorktreeOption,
     argument,
     complete_keys,
@@ -80,6 +82,7 @@ def index(
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = None,
+    submodules: SubmodulesOption = None,
     force: Annotated[
         bool, switch("--force", "Run every step and write every text again, even if nothing changed.")
     ] = False,
@@ -103,10 +106,10 @@ def index(
     codesum index https://github.com/pallets/flask --ref main
     """
     invocation = invocation_of(ctx)
-    options = EntryOptions.of(key, ref, subdir, include, exclude, worktree)
+    options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, submodules)
     home, new = invocation.home, NewEntries(invocation)
     home.check_choices()
-    keys = _keys(new, targets or [], options)
+    keys, unusable = _keys(new, targets or [], options)
     try:
         if rebuild:
             # What is published stays until the rebuild replaces it; so do the books.
@@ -118,7 +121,7 @@ def index(
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
-            for line in failure_lines(found, read_failures(home.layout.memos(found))):
+            for line in (*failure_lines(found, read_failures(home.layout.memos(found))), *left_out_lines(home, found)):
                 write_note(f"{found}: {line}")
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
@@ -132,8 +135,9 @@ def index(
     _take_back_unfetched(home, new, failed)
     is_one_left_out = not targets and bool(invocation.registry.survey().problems)
     if failed and len(failed) == len(keys) and not is_one_left_out:
-        raise typer.Exit(exit_code_of_all(outcome.error for outcome in failed))
-    if failed or is_one_left_out:
+        errors = [*(outcome.error for outcome in failed), *map(type, unusable)]
+        raise typer.Exit(exit_code_of_all(errors))
+    if failed or unusable or is_one_left_out:
         raise typer.Exit(FAILED)
 
 
@@ -183,30 +187,46 @@ def _unmark(mark: Path, handle: int) -> None:
     os.close(handle)
 
 
-def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> list[str]:
-    """The keys to build, each once. Targets that are not registered as described are registered."""
+def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> tuple[list[str], Sequence[CodesumError]]:
+    """The keys to build, each once, and why others of several targets cannot be used. Targets that are not registered
+    as described are registered."""
     if not targets:
         if options.is_any_set:
-            raise ConfigurationError("--key, --ref, --subdir, --include, --exclude and --worktree need a LOCATION")
+            raise ConfigurationError(
+                "--key, --ref, --subdir, --include, --exclude, --worktree and --submodules need a LOCATION"
+            )
         keys = [entry.key for entry in new.invocation.entries() if entry.enabled]
         if not keys:
             raise ConfigurationError("no repository is registered: name one, as in `codesum index .`")
-        return keys
-    if options.key and len(targets) > 1:
-        raise ConfigurationError(f"--key {options.key} names one repository, {len(targets)} are given")
-    found = {}
+        return keys, ()
+    options.check_fits(len(targets))
+    found: dict[str, None] = {}
+    unusable: list[CodesumError] = []
     try:
         for target in targets:
-            entry, is_known = find_entry(new.invocation.registry, target, options)
-            if not entry.enabled:
-                raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
-            if not is_known:
-                new.register(entry)
-            found[entry.key] = entry
+            try:
+                found[_key_of(new, target, options)] = None
+            except CodesumError as error:
+                if len(targets) == 1:
+                    raise
+                unusable.append(error)
+                complain(str(error))
     except BaseException:
         new.take_back()
         raise
-    return list(found)
+    if not found:
+        raise typer.Exit(exit_code_of_all(map(type, unusable)))
+    return list(found), unusable
+
+
+def _key_of(new: NewEntries, target: str, options: EntryOptions) -> str:
+    """The key of one target."""
+    entry, is_known = find_entry(new.invocation.registry, target, options)
+    if not entry.enabled:
+        raise ConfigurationError(f"repository {entry.key!r} is disabled: `codesum add {entry.key}` enables it")
+    if not is_known:
+        new.register(entry)
+    return entry.key
 
 
 def _build(home: Home, keys: Sequence[str], *, force: bool, confirm_llm: bool) -> "list[RunOutcome]":
@@ -241,6 +261,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *unusable_indexes(home, outcome.key),
             *report.warnings(),
             *failure_lines(outcome.key, failures),
+            *(left_out_lines(home, outcome.key) if outcome.succeeded else ()),
         ):
             write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():

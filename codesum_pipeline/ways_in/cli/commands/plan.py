@@ -39,6 +39,7 @@ from codesum_pipeline.ways_in.cli.options import (
     IncludeOption,
     RefOption,
     SubdirOption,
+    SubmodulesOption,
     WorktreeOption,
     argument,
     complete_keys,
@@ -73,6 +74,7 @@ def plan(
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     worktree: WorktreeOption = None,
+    submodules: SubmodulesOption = None,
     force: Annotated[bool, switch("--force", "As `codesum index --force` would do it.")] = False,
     llm: Annotated[
         bool, switch("--llm", "Say what a language model would write and what it would cost; no model is asked.")
@@ -95,7 +97,7 @@ def plan(
     if llm:
         # As if it were switched on.
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
-    options = EntryOptions.of(None, ref, subdir, include, exclude, worktree)
+    options = EntryOptions.of(None, ref, subdir, include, exclude, worktree, submodules)
     entry, is_known = find_entry(invocation.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         home = Home(settings)

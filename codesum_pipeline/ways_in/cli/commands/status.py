@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import LeaseHolder
 from codesum_pipeline.indexes.file_formats.version_folder import PublishedState, read_published
 from codesum_pipeline.notifications.digests.digest_store import open_digests
+from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
@@ -30,6 +32,7 @@ from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.left_out import left_out_lines
 from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
@@ -52,13 +55,15 @@ _STYLES = {
 }
 
 
+# Columns that are not shown where no row has them.
+_MAY_LACK = ("work tree", "remark")
 # Waiting for git and for other machines, not computing.
 _READERS = 16
 
 
 class Freshness(Struct, frozen=True):
     """How fresh one repository's index is. `head` is the commit that a build would be of; `why` says why the state or
-    the commit is not known."""
+    the commit is not known. `tree` is the state of its work tree, where there is one, `left_out` what is not indexed."""
 
     entry: RepositoryEntry
     state: IndexState
@@ -66,6 +71,8 @@ class Freshness(Struct, frozen=True):
     head: str | None
     holder: LeaseHolder | None
     why: str = ""
+    tree: TreeState | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool) -> list[Freshness]:
@@ -84,11 +91,15 @@ def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshn
             head = mirror.head_commit(entry, offline=is_offline and is_url(entry.location))
         except CodesumError as error:
             why = str(error)
+    tree = None
+    with suppress(CodesumError):
+        tree = state_of_entry(entry)
     try:
         found = judge_freshness(home.workspace(entry, run_id="look"), head=head)
+        left_out = tuple(left_out_lines(home, entry.key))
     except BrokenStore as error:
-        return Freshness(entry, IndexState.BROKEN, published, None, None, str(error))
-    return Freshness(entry, found.state, published, head, found.holder, found.why or why)
+        return Freshness(entry, IndexState.BROKEN, published, None, None, str(error), tree)
+    return Freshness(entry, found.state, published, head, found.holder, found.why or why, tree, left_out)
 
 
 def status(
@@ -137,6 +148,8 @@ def _as_json(found: Freshness) -> dict[str, Any]:
         "published_at": out and moment_at(out.published_at),
         "lease": str(found.holder) if found.holder else None,
         "why": found.why or None,
+        "tree": found.tree,
+        "left_out": [*found.left_out],
     }
 
 
@@ -148,6 +161,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
             remark = f"by {each.holder}"
         elif each.holder and each.holder.is_gone():
             remark = "its last build was killed"
+        remark = "; ".join(filter(None, [remark, *each.left_out]))
         rows.append(
             (
                 each.entry.key,
@@ -159,12 +173,24 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                 out and out.count("documents"),
                 out and out.count("placeholders"),
                 f"{age_in_words(out.published_at)} ago" if out else None,
+                each.tree and Text(each.tree, style="yellow" if each.tree is TreeState.DIRTY else "dim"),
                 remark,
             )
         )
-    columns = ("repository", "state", "indexed", "head", "documents", "placeholders", "published", "remark")
-    shown = len(columns) if any(row[-1] for row in rows) else len(columns) - 1
-    return make_table(columns[:shown], [row[:shown] for row in rows], right=("documents", "placeholders"))
+    columns = (
+        "repository",
+        "state",
+        "indexed",
+        "head",
+        "documents",
+        "placeholders",
+        "published",
+        "work tree",
+        "remark",
+    )
+    shown = [place for place, name in enumerate(columns) if name not in _MAY_LACK or any(row[place] for row in rows)]
+    cells = [[row[place] for place in shown] for row in rows]
+    return make_table([columns[place] for place in shown], cells, right=("documents", "placeholders"))
 
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
@@ -186,6 +212,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
         {
             "location": shown_location(entry.location),
             "ref": "work tree" if entry.worktree else entry.ref or "HEAD",
+            "submodules": "indexed at their pinned commits" if entry.submodules else "",
             "subdir": entry.subdir,
             "include": ", ".join(entry.include),
             "exclude": ", ".join(entry.exclude),
@@ -197,6 +224,8 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
             "files": _files(home, entry.key),
             **_encodings(home, entry.key),
+            "left out": [*found.left_out],
+            "work tree": found.tree,
             "not parsed": broken_files(broken, lost),
             "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
             "failed": [*failure_lines(entry.key, read_failures(home.layout.memos(entry.key)))],

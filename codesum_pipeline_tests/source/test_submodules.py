@@ -1,0 +1,258 @@
+"""Submodules: left out and named, or indexed at their pinned commit; a stranger's address leads nowhere it may not."""
+
+import shutil
+
+import pytest
+
+from codesum_pipeline.foundation.data_model.file import Submodule
+from codesum_pipeline.source.files.content import read_file, read_files
+from codesum_pipeline.source.files.snapshot import take_snapshot
+from codesum_pipeline.source.git.git_addresses import take_apart
+from codesum_pipeline.source.git.submodule_addresses import RefusedAddress, submodule_address
+from codesum_pipeline_tests.support.repositories import GitRepo
+
+ALLOW = ("-c", "protocol.file.allow=always")
+
+
+@pytest.fixture
+def lib(tmp_path):
+    return GitRepo.create(tmp_path / "strangers/lib", {"l.py": "l = 1\n", "inner/m.py": "m = 1\n"})
+
+
+@pytest.fixture
+def repo(git_repo, lib):
+    """A clone that has its submodule checked out."""
+    repo = git_repo({"a.py": "x = 1\n"})
+    repo.git(*ALLOW, "submodule", "add", "-q", str(lib.path), "third/lib")
+    repo.commit({})
+    return repo
+
+
+def indexed(ws):
+    rows = ws.tables.read("files", ws.key).to_pylist()
+    return {row["path"] for row in rows if row["status"] == "indexed"}
+
+
+def submodules(ws):
+    return ws.tables.read_rows("submodules", ws.key, Submodule)
+
+
+def pinned(repo, path="third/lib"):
+    return repo.git("rev-parse", f"HEAD:{path}").strip()
+
+
+def test_without_the_setting_a_submodule_is_left_out_and_named(repo, make_source_workspace):
+    ws = make_source_workspace(repo.path)
+    report = take_snapshot(ws)
+
+    assert indexed(ws) == {"a.py", ".gitmodules"}
+    assert report.skipped_by_reason == {"submodule": 1}
+    assert submodules(ws) == [Submodule("third/lib", pinned(repo))]
+
+
+def test_with_it_the_pinned_commit_is_indexed_below_its_folder(repo, lib, make_source_workspace):
+    lib.commit({"l.py": "l = 2\n", "later.py": "n = 1\n"})
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert indexed(ws) == {"a.py", ".gitmodules", "third/lib/l.py", "third/lib/inner/m.py"}
+    assert report.commit == repo.git("rev-parse", "HEAD").strip()
+    assert not report.failures
+    assert submodules(ws) == [Submodule("third/lib", pinned(repo), is_indexed=True)]
+    mirror = ws.layout.mirror(ws.key)
+    assert read_file(mirror, commit=report.commit, path="third/lib/l.py", timeout_s=20) == "l = 1\n"
+    assert read_files(mirror, ["a.py", "third/lib/inner/m.py"], commit=report.commit, timeout_s=20) == {
+        "a.py": "x = 1\n", "third/lib/inner/m.py": "m = 1\n"
+    }  # fmt: skip
+
+
+def test_a_series_of_changes_ends_as_a_clean_build(repo, lib, make_source_workspace):
+    ws = make_source_workspace(repo.path, submodules=True)
+    take_snapshot(ws)
+    inner = GitRepo(repo.path / "third/lib")
+    inner.commit({"l.py": "l = 2\n", "new.py": "n = 1\n"})
+    repo.commit({}, "moved on")
+    take_snapshot(ws)
+    assert "third/lib/new.py" in indexed(ws)
+    repo.git("mv", "third/lib", "moved")
+    repo.commit({}, "moved away")
+    take_snapshot(ws)
+    assert {"moved/l.py", "moved/new.py", "moved/inner/m.py"} <= indexed(ws)
+    repo.git("rm", "-q", "-f", "moved")
+    repo.commit({}, "removed")
+    report = take_snapshot(ws)
+
+    clean = make_source_workspace(repo.path, home="clean", submodules=True)
+    assert take_snapshot(clean).table_hash == report.table_hash
+    assert indexed(ws) == {"a.py", ".gitmodules"}
+    assert submodules(ws) == []
+
+
+def test_switching_it_off_again_leaves_out_what_was_indexed(repo, make_source_workspace):
+    take_snapshot(make_source_workspace(repo.path, submodules=True))
+    ws = make_source_workspace(repo.path)
+    take_snapshot(ws)
+
+    assert indexed(ws) == {"a.py", ".gitmodules"}
+
+
+def test_a_submodule_of_a_submodule_is_indexed_too(repo, make_source_workspace, tmp_path):
+    deep = GitRepo.create(tmp_path / "strangers/deep", {"d.py": "d = 1\n"})
+    inner = GitRepo(repo.path / "third/lib")
+    inner.git(*ALLOW, "submodule", "add", "-q", str(deep.path), "deps/deep")
+    inner.commit({})
+    repo.commit({})
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert not report.failures
+    assert {"third/lib/deps/deep/d.py", "third/lib/l.py"} <= indexed(ws)
+    assert [each.path for each in submodules(ws)] == ["third/lib", "third/lib/deps/deep"]
+
+
+def test_a_work_tree_has_its_submodules_at_the_commits_of_its_index(repo, make_source_workspace):
+    GitRepo(repo.path / "third/lib").write({"l.py": "l = 9\n"})
+    repo.write({"new.py": "n = 1\n"})
+    ws = make_source_workspace(repo.path, worktree=True, submodules=True)
+    report = take_snapshot(ws)
+
+    assert indexed(ws) == {"a.py", "new.py", ".gitmodules", "third/lib/l.py", "third/lib/inner/m.py"}
+    text = read_file(ws.layout.mirror(ws.key), commit=report.commit, path="third/lib/l.py", timeout_s=20)
+    assert text == "l = 1\n"
+
+
+def test_two_folders_of_one_submodule_are_both_indexed(repo, lib, make_source_workspace):
+    repo.git(*ALLOW, "submodule", "add", "-q", str(lib.path), "again")
+    repo.commit({})
+    ws = make_source_workspace(repo.path, submodules=True)
+    take_snapshot(ws)
+
+    assert {"again/l.py", "third/lib/l.py"} <= indexed(ws)
+
+
+def test_a_committed_clone_without_an_address_is_read_where_it_lies(git_repo, make_source_workspace):
+    repo = git_repo({"a.py": "x = 1\n"})
+    GitRepo.create(repo.path / "nested", {"n.py": "n = 1\n"})
+    repo.commit({})
+    ws = make_source_workspace(repo.path, submodules=True)
+    take_snapshot(ws)
+
+    assert "nested/n.py" in indexed(ws)
+
+
+def test_one_that_is_excluded_or_beside_the_indexed_folder_is_not_fetched(repo, make_source_workspace):
+    excluded = make_source_workspace(repo.path, home="one", submodules=True, exclude=("third/",))
+    assert (take_snapshot(excluded).failures, submodules(excluded)) == ((), [])
+    repo.commit({"src/b.py": "b = 1\n"})
+    beside = make_source_workspace(repo.path, home="two", submodules=True, subdir="src")
+    take_snapshot(beside)
+    assert (indexed(beside), submodules(beside)) == ({"src/b.py"}, [])
+    inside = make_source_workspace(repo.path, home="three", submodules=True, subdir="third/lib/inner")
+    take_snapshot(inside)
+    assert indexed(inside) == {"third/lib/inner/m.py"}
+
+
+def without_its_objects(repo):
+    """As a clone is that never asked for its submodules."""
+    shutil.rmtree(repo.path / "third/lib")
+    (repo.path / "third/lib").mkdir()
+    shutil.rmtree(repo.path / ".git/modules")
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        pytest.param("/etc/secrets", "local path", id="an absolute path"),
+        pytest.param("file:///etc/secrets", "begins with file://", id="a file URL"),
+        pytest.param("../lib", "local path", id="a path beside one that is on no server"),
+        pytest.param("~/secrets", "local path", id="a home"),
+        pytest.param("ext::sh -c touch% /tmp/ran", "cannot be read", id="a helper that runs a command"),
+        pytest.param("fd::17", "cannot be read", id="a helper"),
+        pytest.param("-u./evil.sh:x", "cannot be read", id="an option"),
+        pytest.param("--upload-pack=touch /tmp/ran", "local path", id="a long option"),
+        pytest.param("ssh://-oProxyCommand=touch/x", "cannot be read", id="an option in place of a host"),
+        pytest.param("https://example.org/../../x/..", "none of a git repository", id="a path upward"),
+        pytest.param("https://example.org/x?y=z", "none of a git repository", id="a query"),
+        pytest.param("https://example.org/", "none of a git repository", id="a host alone"),
+        pytest.param("", "no address", id="no address"),
+    ],
+)
+def test_an_address_that_leads_nowhere_it_may_is_named_and_the_rest_goes_on(repo, make_source_workspace, url, why):
+    repo.git("config", "--file", ".gitmodules", "submodule.third/lib.url", url)
+    repo.commit({})
+    without_its_objects(repo)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert indexed(ws) == {"a.py", ".gitmodules"}
+    (failure,) = report.failures
+    assert (failure.item, failure.is_settled) == ("third/lib", True)
+    assert why in failure.reason
+    assert [(each.is_indexed, each.problem in failure.reason) for each in submodules(ws)] == [(False, True)]
+
+
+@pytest.mark.parametrize("name", ["../../../other/.git", "/etc", "..", ".", "a/../../../x"], ids=str)
+def test_a_name_leads_to_no_other_repository(repo, tmp_path, make_source_workspace, name):
+    repo.write({".gitmodules": f'[submodule "{name}"]\n\tpath = third/lib\n\turl = {repo.path}\n'})
+    repo.commit({})
+    without_its_objects(repo)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert [failure.item for failure in report.failures] == ["third/lib"]
+
+
+def test_a_link_to_another_repository_is_not_followed(repo, lib, make_source_workspace):
+    shutil.rmtree(repo.path / ".git/modules/third/lib")
+    (repo.path / ".git/modules/third/lib").symlink_to(lib.path / ".git")
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert [failure.item for failure in take_snapshot(ws).failures] == ["third/lib"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[submodule\n", b"\x00\x01\x02", b"#" * 2_000_000, b""],
+    ids=["broken", "no text", "too large", "empty"],
+)
+def test_a_list_that_cannot_be_read_is_named_and_the_rest_goes_on(repo, make_source_workspace, content):
+    repo.commit({".gitmodules": content, "b.py": "y = 1\n"})
+    without_its_objects(repo)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "b.py"} <= indexed(ws)
+    assert "third/lib" in {failure.item for failure in report.failures}
+
+
+BASE = take_apart("https://me:secret@example.org/team/app.git")
+
+
+@pytest.mark.parametrize(
+    ("url", "location"),
+    [
+        ("https://example.org/team/lib.git", "https://@example.org/team/lib.git"),
+        ("https://me:other@example.org/team/lib.git", "https://@example.org/team/lib.git"),
+        ("https://example.org:8443/lib", "https://@example.org:8443/lib"),
+        ("http://example.org/lib", "https://@example.org/lib"),
+        ("git://example.org/lib.git", "https://@example.org/lib.git"),
+        ("git@example.org:team/lib.git", "https://@example.org/team/lib.git"),
+        ("ssh://git@example.org:2222/team/lib.git", "https://@example.org/team/lib.git"),
+        ("../lib.git", "https://@example.org/team/lib.git"),
+        ("../../other/lib", "https://@example.org/other/lib"),
+        ("./sub.git", "https://@example.org/team/app.git/sub.git"),
+        ("https://named.example.org/own.git", "https://me:token@named.example.org/own.git"),
+        ("git@named.example.org:own.git", "https://me:token@named.example.org/own.git"),
+        ("https://named.example.org/other.git", "https://@named.example.org/other.git"),
+    ],
+)
+def test_nobody_asks_but_where_the_user_names_the_address(url, location):
+    named = {"named.example.org/own": "https://me:token@named.example.org/own.git"}
+
+    assert submodule_address(url, base=BASE, named=named).location == location
+    assert "secret" not in submodule_address(url, base=BASE, named=named).shown
+
+
+def test_an_address_does_not_lead_out_of_the_server():
+    with pytest.raises(RefusedAddress, match="out of the server"):
+        submodule_address("../../../../x", base=BASE, named={})
