@@ -109,7 +109,8 @@ class LanguageParser:
         is_mended = read is not tree
         characters = bytes_as_characters(source)
         masked = bytes_as_characters(recovered) if recovered is not source else None
-        tokens = read_tokens(read, characters, grammar, masked=masked, is_mended=is_mended)
+        rewritten = () if masked is None else self.declaration.rewritten(source)
+        tokens = read_tokens(read, characters, grammar, masked=masked, rewritten=rewritten, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, recovered) if is_mended else ()
