@@ -19,8 +19,7 @@ from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.foundation.language_facts.file_languages import (
     PROSE,
     TEXT,
-    language_of_first_line,
-    language_of_path,
+    language_of_file,
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.git.git import run_git
@@ -98,7 +97,7 @@ def read_files(git_dir: Path, paths: Sequence[str], *, commit: str, timeout_s: f
 
 
 def _text_of(path: str, data: bytes) -> str:
-    return decode_text(data, language_of_path(path) or language_of_first_line(data) or TEXT)
+    return decode_text(data, language_of_file(path, data))
 
 
 CONTENT_REASONS = frozenset(
@@ -159,7 +158,7 @@ class ContentDecision(Struct, frozen=True):
 
 def judge_content(path: str, data: bytes) -> ContentDecision:
     """A pure function of name and content."""
-    language = language_of_path(path) or language_of_first_line(data) or TEXT
+    language = language_of_file(path, data)
     reason = None
     if data.startswith(_LFS_POINTER):
         return ContentDecision(language, SkipReason.LFS_POINTER)

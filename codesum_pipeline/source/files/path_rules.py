@@ -15,12 +15,17 @@ from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.patterns import read_patterns
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, is_program, language_of_path
+from codesum_pipeline.foundation.language_facts.file_languages import (
+    LANGUAGES,
+    has_shared_ending,
+    is_program,
+    language_of_path,
+)
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/5"
+RULES_VERSION = "scan/6"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -110,7 +115,7 @@ class PathRules(Struct, frozen=True):
             return SkipReason.GENERATED
         if size > self.largest_bytes:
             return SkipReason.TOO_LARGE
-        language = language_of_path(path)
+        language = None if has_shared_ending(path) else language_of_path(path)
         return None if language is None or self.allows(language) else SkipReason.LANGUAGE
 
     def allows(self, language: str) -> bool:
