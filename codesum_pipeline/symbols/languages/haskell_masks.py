@@ -21,9 +21,7 @@ def mask_foreign_parts(source: bytes, is_broken: bool) -> bytes:
     shown = _without_prose(source) if _LITERATE.search(source) else source
     if b"#" in shown:
         shown = _LINE_FOR_C.sub(lambda match: _NOT_LINE_END.sub(b" ", match[0]), shown)
-        shown = _ASKED.sub(
-            lambda match: b"h" + b"_" * (len(match[0].rstrip()) - 1) + b" " * _blanks_behind(match), shown
-        )
+        shown = _ASKED.sub(_as_name, shown)
     return shown
 
 
