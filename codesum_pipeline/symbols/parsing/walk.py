@@ -211,6 +211,8 @@ class _TokenWalk:
         if role & NodeRole.ERROR:
             self.tokens.errors.append(node.start_byte)
             self._is_line_start |= bool(around & INDENTING)
+            if role & NodeRole.DEFINING:
+                self._enter_definition(node, is_wrapped=False)
             return
         is_open = self._is_open()
         if role & STARTING or (role & NodeRole.LINE and (is_open or around & NodeRole.CONTAINER)):

@@ -8,9 +8,11 @@ not know, or a comment. All of these are rendered as written, so the words stay.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from msgspec import Struct, field
 
+from codesum_pipeline.symbols.languages.c_family.heads import unknown_words
 from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
@@ -23,14 +25,35 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
     shown = _PATTERNS["class_head"].sub(_class_attribute, source)
     if b"#" in shown:
         shown = _PATTERNS["define"].sub(_without_comments, shown)
+    shown = _PATTERNS["old_style"].sub(partial(_old_style, is_broken=is_broken), shown)
     if is_broken:
+        shown = _PATTERNS["module"].sub(lambda match: match["before"] + _unknown(match["macro"]), shown)
+        shown = _PATTERNS["export"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
+        shown = _PATTERNS["no_type"].sub(lambda match: b"m" * len(match["macro"]), shown)
         shown = _without_torn_branches(shown)
         shown = _PATTERNS["hidden"].sub(_hidden, shown)
         shown = _PATTERNS["type_as_argument"].sub(_as_type, shown)
         shown = _PATTERNS["handle"].sub(b"*", shown)
         shown = _PATTERNS["alone"].sub(_directive, shown)
         shown = _PATTERNS["leading"].sub(_attribute, _PATTERNS["leading"].sub(_attribute, shown))
+        shown = _without_unknown_words(shown)
     return shown
+
+
+def _old_style(match: re.Match[bytes], *, is_broken: bool) -> bytes:
+    """A head in K&R's style without the declarations of its parameters."""
+    is_misread = is_broken or match["pointer"]
+    return match["before"] + _comment(match["declared"]) if is_misread else match[0]
+
+
+def _without_unknown_words(source: bytes) -> bytes:
+    pieces, position = [], 0
+    for (start, end), is_type in unknown_words(source):
+        if start >= position and source.find(b"#", start, end) < 0:
+            word = source[start:end]
+            pieces += [source[position:start], b"m" * len(word) if is_type else _comment(word)]
+            position = end
+    return b"".join([*pieces, source[position:]])
 
 
 def unknown_macros(source: bytes) -> Iterator[tuple[int, int]]:

@@ -8,10 +8,10 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.symbol import Parameter
 from codesum_pipeline.symbols.languages.c_family.declarators import (
     Shape,
+    define_by_call_and_block,
     define_by_typedef,
     define_function,
     define_macro,
-    define_macro_with_block,
     define_prototype,
     define_structure,
     is_macro_call,
@@ -215,7 +215,7 @@ DEFINITIONS = {
     "struct_specifier union_specifier enum_specifier": define_structure,
     "type_definition": define_by_typedef,
     "preproc_function_def": define_macro,
-    "expression_statement": define_macro_with_block,
+    "expression_statement": define_by_call_and_block,
 }
 # The hooks of a declaration that both have.
 HOOKS: dict[str, Any] = {
