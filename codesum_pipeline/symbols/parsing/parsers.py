@@ -109,7 +109,8 @@ class LanguageParser:
         is_mended = read is not tree
         characters = bytes_as_characters(source)
         masked = bytes_as_characters(recovered) if recovered is not source else None
-        rewritten = () if masked is None else self.declaration.rewritten(source)
+        parts = () if masked is None else self.declaration.rewritten(source)
+        rewritten = [(start, end) for start, end in parts if recovered[start:end] != source[start:end]]
         tokens = read_tokens(read, characters, grammar, masked=masked, rewritten=rewritten, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
