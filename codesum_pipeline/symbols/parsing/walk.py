@@ -137,7 +137,7 @@ class _TokenWalk:
                 self._around = role
                 continue
             start, word = node.start_byte, "" if role & UNREAD else text[node.start_byte : node.end_byte]
-            if is_foreign and self._read_foreign(start):
+            if is_foreign and self._read_foreign(start, role):
                 word, role = "", DROPPED
             elif role & UNUSUAL or is_broken or forced or (is_masked and role & FIXED and self._is_replaced(node)):
                 start, word, role = self._read_unusual(node, word, role)
@@ -237,20 +237,23 @@ class _TokenWalk:
         start, end = leaf.start_byte, leaf.end_byte
         return self._masked is not None and self._masked[start:end] != self._text[start:end]
 
-    def _read_foreign(self, start: int) -> bool:
+    def _read_foreign(self, start: int, role: int) -> bool:
         """Write the rewritten parts up to a leaf; whether the leaf is in the last of them, and thus written."""
+        foreign = self._foreign
+        if role & DROPPED and not (foreign and foreign[-1][0] <= start < foreign[-1][1]):
+            return start < self._foreign_up_to
         if self._is_joined and start >= self._foreign_up_to:
             # The grammar sees two statements where the language has one.
             self._is_line_start = self._is_line_start and "\n" in self._text[self._foreign_up_to : start]
             self._is_joined = False
-        foreign = self._foreign
         while foreign and foreign[-1][0] <= start:
             first, end = foreign.pop()
             is_within = start < end
-            if self._is_line_start and (is_within or not self.tokens.offsets):
+            is_apart = not is_within and self._is_line_start and "\n" in self._text[self._last_end() : first]
+            if self._is_line_start and (is_within or is_apart or not self.tokens.offsets):
                 self._start_line(0)
             self._write_part(first, end)
-            self._is_joined = is_within
+            self._is_joined, self._is_line_start = is_within, self._is_line_start or is_apart
         return start < self._foreign_up_to
 
     def _write_part(self, start: int, end: int) -> None:
