@@ -12,21 +12,51 @@ _PROFILES = profiles()
 _LANGUAGE_OF_EXTENSION = {extension: name for name, one in _PROFILES.items() for extension in one.extensions}
 _LANGUAGE_OF_NAME = {file_name: name for name, one in _PROFILES.items() for file_name in one.file_names}
 _LANGUAGE_OF_INTERPRETER = {program: name for name, one in _PROFILES.items() for program in one.interpreters}
+_SIGNS = {
+    extension: {name: one.shared[extension] for name, one in _PROFILES.items() if extension in one.shared}
+    for extension in sorted({extension for one in _PROFILES.values() for extension in one.shared})
+}
+# Of a file, more says no more about its language.
+_LONGEST_SIGN = 1 << 16
 PROSE = frozenset(name for name, one in _PROFILES.items() if one.kind is LanguageKind.PROSE)
 LANGUAGES = frozenset(_PROFILES)
 
 _SHEBANG = re.compile(rb"#![ \t]*(\S+)([^\r\n]*)")
 
 
+def language_of_file(path: str, data: bytes) -> str:
+    """The language of a file: what its content shows where its ending is that of several, else what its name says, else
+    its first line."""
+    return _language_of_content(path, data) or language_of_path(path) or language_of_first_line(data) or TEXT
+
+
+def has_shared_ending(path: str) -> bool:
+    """Whether a file's name alone does not say its language."""
+    return path.rpartition(".")[2].lower() in _SIGNS
+
+
+def _language_of_content(path: str, data: bytes) -> str | None:
+    """The first of the languages that share an ending whose sign is in the file."""
+    signs = _SIGNS.get(path.rpartition(".")[2].lower())
+    if signs is None:
+        return None
+    text = data[:_LONGEST_SIGN].decode("latin-1").replace("\r\n", "\n").removeprefix("\xef\xbb\xbf")
+    return next((name for name, sign in signs.items() if re.search(sign, text, re.MULTILINE)), None)
+
+
 def language_of_path(path: str) -> str | None:
-    """The language that a file's name says; None where only its first line can."""
+    """The language that a file's name says; None where only its content can."""
     name = PurePosixPath(path).name.lower()
     if name in _LANGUAGE_OF_NAME:
         return _LANGUAGE_OF_NAME[name]
     if name.startswith(("dockerfile.", "makefile.")):
         return name.partition(".")[0]
     stem, dot, extension = name.rpartition(".")
-    return _LANGUAGE_OF_EXTENSION.get(extension) if dot and stem else None
+    if not dot or not stem:
+        return None
+    # An ending may have two parts: `.h.in`.
+    longer = f"{stem.rpartition('.')[2]}.{extension}" if "." in stem else ""
+    return _LANGUAGE_OF_EXTENSION.get(longer) or _LANGUAGE_OF_EXTENSION.get(extension)
 
 
 def language_of_first_line(data: bytes) -> str | None:

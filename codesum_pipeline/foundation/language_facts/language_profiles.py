@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.decoding import convert
 
@@ -82,6 +82,8 @@ class LanguageProfile(Struct, frozen=True):
     line_comment: str = "//"
     kind: LanguageKind = LanguageKind.PROGRAM
     traits: frozenset[Trait] = frozenset()
+    # Endings of files that are of another language, or of none, unless the pattern finds something in the file.
+    shared: Mapping[str, str] = field(default_factory=dict)
     # The files that say how imports of its programs are found; `*` is anything.
     project_files: tuple[str, ...] = ()
 

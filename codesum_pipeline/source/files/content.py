@@ -14,8 +14,7 @@ from codesum_pipeline.foundation.data_model.file import FileEncoding, SkipReason
 from codesum_pipeline.foundation.language_facts.file_languages import (
     PROSE,
     TEXT,
-    language_of_first_line,
-    language_of_path,
+    language_of_file,
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.files.encodings import DeclaredEncoding, decode_text, read_text
@@ -60,7 +59,7 @@ def text_of(path: str, data: bytes, encoding: str | None = None) -> str:
     """The text of a file's bytes in a known encoding, else by what they tell."""
     if encoding is not None:
         return decode_text(data, encoding)
-    return read_text(data, language_of_path(path) or language_of_first_line(data) or TEXT).text
+    return read_text(data, language_of_file(path, data)).text
 
 
 CONTENT_REASONS = frozenset(
@@ -124,7 +123,7 @@ class ContentDecision(Struct, frozen=True):
 
 def judge_content(path: str, data: bytes, declared: Sequence[DeclaredEncoding] = ()) -> ContentDecision:
     """A pure function of name and content, and of the encodings that others declare."""
-    language = language_of_path(path) or language_of_first_line(data) or TEXT
+    language = language_of_file(path, data)
     reason = None
     if data.startswith(_LFS_POINTER):
         return ContentDecision(language, SkipReason.LFS_POINTER)

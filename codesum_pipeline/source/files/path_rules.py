@@ -15,7 +15,12 @@ from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.patterns import read_patterns
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES, is_program, language_of_path
+from codesum_pipeline.foundation.language_facts.file_languages import (
+    LANGUAGES,
+    has_shared_ending,
+    is_program,
+    language_of_path,
+)
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.declared_encodings import EncodingRules, encoding_rules
 from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules
@@ -121,7 +126,7 @@ class PathRules(Struct, frozen=True):
             return SkipReason.GENERATED
         if size > self.largest_bytes:
             return SkipReason.TOO_LARGE
-        language = language_of_path(path)
+        language = None if has_shared_ending(path) else language_of_path(path)
         return None if language is None or self.allows(language) else SkipReason.LANGUAGE
 
     def may_index_below(self, folder: str) -> bool:

@@ -15,6 +15,7 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.symbols.languages.c_sharp_parts import rewritten_parts
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
@@ -37,6 +38,7 @@ from codesum_pipeline.symbols.languages.hooks import (
 from codesum_pipeline.symbols.languages.kin import grandparent_of, parent_of
 from codesum_pipeline.symbols.languages.plain_lines import later_branches
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.symbols.languages.spans import blanked_out
 from codesum_pipeline.symbols.languages.spec import split_words
 
 TYPES = split_words("class_declaration struct_declaration interface_declaration record_declaration")
@@ -58,7 +60,9 @@ _TAGS = (
 
 def _masked(source: bytes, is_broken: bool) -> bytes:
     """A source that the grammar can read, byte for byte as long, where it did not read it as it is."""
-    return _ASYNC.sub(b"asynk", _REF.sub(b"new", source)) if is_broken else source
+    if not is_broken:
+        return source
+    return _ASYNC.sub(b"asynk", _REF.sub(b"new", blanked_out(source, rewritten_parts(source))))
 
 
 def _holds_a_value(accessors: Node) -> bool:
@@ -75,7 +79,14 @@ def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = 
 def _method(node: Node) -> DefinitionHead:
     of = find_field(node, "operator") or find_field(node, "type") if "operator" in node.type else None
     name = f"~{raw_text(node, 'name')}" if node.type == "destructor_declaration" else ""
-    return _defined(node, SymbolType.FUNCTION, f"operator {raw_text(of)}" if of is not None else name)
+    if of is not None:
+        # Of `operator +=`, the grammar does not know the second sign.
+        name = f"operator {raw_text(of)}{raw_text(of.next_sibling) if _is_equals_sign(of.next_sibling) else ''}"
+    return _defined(node, SymbolType.FUNCTION, name)
+
+
+def _is_equals_sign(node: Node | None) -> bool:
+    return node is not None and node.is_error and node.text == b"="
 
 
 def _property(node: Node) -> DefinitionHead | None:
@@ -242,6 +253,7 @@ DECLARATION = Declaration(
         "variable_declarator": _variable,
     },
     masked=_masked,
+    rewritten=rewritten_parts,
     hiding=unknown_words_reader(later_branches),
     plain_doc=plain_text_reader(_TAGS, keeps_margin=False),
     result=_result,

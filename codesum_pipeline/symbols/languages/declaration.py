@@ -226,6 +226,9 @@ class Declaration(Struct, frozen=True, kw_only=True):
     # The source that the grammar is given instead, with the same number of bytes: without the words that only the
     # preprocessor understands. It is called again, with True, where that did not parse.
     masked: Callable[[bytes, bool], bytes] | None = None
+    # The parts of a source, in order, that are code of another language and masked as this one: each is kept as one
+    # word. Python: the types of Cython.
+    rewritten: Callable[[bytes], Sequence[Span]] = lambda source: ()
     # Groups of parts of a source, in bytes, that hide definitions from the grammar, though it parses (the heads and
     # braces of macros); with True, of one that does not, also what the grammar is known not to know.
     hiding: Callable[[bytes, bool], Iterable[Sequence[Span]]] = lambda source, is_broken: ()

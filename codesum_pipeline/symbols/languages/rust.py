@@ -54,7 +54,9 @@ def _impl(node: Node) -> DefinitionHead:
         type_ = find_field(type_, "type") or find_field(type_, "trait")
     if type_ is not None and type_.type == "scoped_type_identifier":
         type_ = find_field(type_, "name")
-    return DefinitionHead((raw_text(type_),), None, find_field(node, "body"))
+    # What a macro makes a type of has no name.
+    parts = () if type_ is not None and type_.type == "macro_invocation" else (raw_text(type_),)
+    return DefinitionHead(parts, None, find_field(node, "body"))
 
 
 def _closure(node: Node) -> DefinitionHead | None:

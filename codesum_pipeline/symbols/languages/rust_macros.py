@@ -34,9 +34,9 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
         if not match["brace"]:
             continue
         position = match.start()
-        if match["brace"] in b"{(":
+        if match["brace"] in b"{([":
             # Directly in what is around items.
-            is_bare = depth >= 0 and opened[-1] is not None
+            is_bare = depth >= 0 and opened[-1] is not None and match["brace"] != b"["
             before = _PATTERNS["condition"].search(source, max(0, position - 400), position) if is_bare else None
             if head is not None and source[head[1] : position].strip() == b"":
                 if depth < 0:
@@ -56,6 +56,7 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
             if len(opened) == depth:
                 if _PATTERNS["item"].search(source, start, position):
                     macro += [found.span("word") for found in _PATTERNS["words"].finditer(source, start, position)]
+                    macro += [found.span("from") for found in _PATTERNS["drawn"].finditer(source, start, position)]
                     for found in _PATTERNS["flags"].finditer(source, start, position):
                         macro += [found.span("type"), found.span("body")]
                     yield tuple(sorted(macro))

@@ -1,16 +1,33 @@
-"""Which of some parts of a file a byte is in."""
+"""Parts of a file: which one a byte is in, and the file with something else in their places."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
 from codesum_pipeline.symbols.languages.spec import Span
+
+_NOT_LINE_END = re.compile(rb"[^\n]")
 
 
 def is_inside(spans: Sequence[Span], place: int) -> bool:
     """Whether a byte is in one of some parts, which are in order."""
     k = bisect_right(spans, place, key=itemgetter(0)) - 1
     return k >= 0 and place < spans[k][1]
+
+
+def replaced(source: bytes, spans: Iterable[Span], shown: Callable[[bytes], bytes]) -> bytes:
+    """A source with each of some parts, in order and none in another, as `shown` shows it."""
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces += [source[position:start], shown(source[start:end])]
+        position = end
+    return b"".join([*pieces, source[position:]])
+
+
+def blanked_out(source: bytes, spans: Iterable[Span]) -> bytes:
+    """A source with blanks in place of some parts; lines end where they did."""
+    return replaced(source, spans, lambda part: _NOT_LINE_END.sub(b" ", part))
 
 
 class NestedRanges:

@@ -14,6 +14,7 @@ from codesum_pipeline.symbols.parsing.node_roles import LAID_OUT, NodeRole
 T = TypeVar("T")
 # The kind id that tree-sitter gives what it could not parse.
 ERROR_KIND = 65535
+ERROR_NAME = "ERROR"
 
 
 # Added to the kind of a node that is laid out flat.
@@ -124,7 +125,7 @@ class _FollowIn(dict[tuple[int, int, int], Step]):
 
     def __missing__(self, key: tuple[int, int, int]) -> Step:
         before, parent, kind = key
-        around = "ERROR" if parent == ERROR_KIND else self._kinds.names[parent % FLAT]
+        around = ERROR_NAME if parent == ERROR_KIND else self._kinds.names[parent % FLAT]
         name = self._kinds.names[kind]
         token = self._spec.tokens_in.get((around, name), self._classes[kind])
         if parent >= BARE and name in OMITTED_IF_BARE:
@@ -199,7 +200,8 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
         NodeRole.ROW_MARK: spec.row_marks, NodeRole.GLUED: spec.glued, NodeRole.ROWS: rows,
         NodeRole.RESTART: spec.restarts, NodeRole.FOLDED: spec.folded, NodeRole.DIRECTIVE: spec.directives,
         NodeRole.DIRECTIVE_TEXT: spec.directive_texts, NodeRole.CONTAINER: spec.containers | spec.blocks,
-        NodeRole.DEFINING: defining, NodeRole.WRAPPER: spec.wrappers, NodeRole.MARKED: marked | spec.wrappers,
+        NodeRole.DEFINING: defining - {ERROR_NAME}, NodeRole.WRAPPER: spec.wrappers,
+        NodeRole.MARKED: marked | spec.wrappers,
         NodeRole.BRANCH: spec.branches, NodeRole.ENCLOSED: {*spec.bare, *spec.merged},
         NodeRole.RESPELLED: spec.respelled, NodeRole.TERMINATED: {*spec.ended, *spec.terminated},
         NodeRole.HEADED: spec.headed, NodeRole.NAMING: spec.words,
@@ -211,7 +213,7 @@ def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: 
                     roles[kind] |= bit
     if not (spec.containers or braced or rows):
         roles = {kind: role if role & NodeRole.FIXED else role | NodeRole.CONTAINER for kind, role in roles.items()}
-    roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER
+    roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER | (NodeRole.DEFINING if ERROR_NAME in defining else 0)
     roles.update({kind + FLAT: role & ~LAID_OUT for kind, role in roles.items() if role & NodeRole.FLEXIBLE})
     roles.update({kind + FLAT: NodeRole.DROPPED for name in spec.hollow for kind in kinds.node_types(name)})
     for name in spec.bare:

@@ -109,7 +109,9 @@ class LanguageParser:
         is_mended = read is not tree
         characters = bytes_as_characters(source)
         masked = bytes_as_characters(recovered) if recovered is not source else None
-        tokens = read_tokens(read, characters, grammar, masked=masked, is_mended=is_mended)
+        parts = () if masked is None else self.declaration.rewritten(source)
+        rewritten = [(start, end) for start, end in parts if recovered[start:end] != source[start:end]]
+        tokens = read_tokens(read, characters, grammar, masked=masked, rewritten=rewritten, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, recovered) if is_mended else ()
@@ -149,9 +151,16 @@ class LanguageParser:
                 return shown, tree
             other = parse_within_bounds(parser, more, budget)
             # A mask that is wrong at one place can cost the grammar the whole file.
-            if self._found(other) >= self._found(tree):
+            if self._found(other) >= self._found(tree) or self._is_whole(other, more):
                 return more, other
         return shown, tree
+
+    def _is_whole(self, tree: Tree, shown: bytes) -> bool:
+        """Whether a tree has no error and lacks nothing that looks like a definition."""
+        if tree.root_node.has_error:
+            return False
+        names = {name for name, _ in self._names(tree)}
+        return all(line.name in names for line in lines_of(self.declaration, shown))
 
     def _found(self, tree: Tree) -> tuple[int, int]:
         """How many names a tree defines, and of how many that parses as a whole."""

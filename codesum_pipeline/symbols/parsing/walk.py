@@ -4,10 +4,13 @@ All that the canonical source and the readers of facts need is taken in this
 one pass, without recursion, since the depth of a tree is the file's to choose.
 """
 
+from collections.abc import Sequence
+
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.symbols.languages.kin import current_walk
-from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing
+from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing, is_spaced
 from codesum_pipeline.symbols.parsing.directives import OUTER_BLANKS, fold_lines, read_directive, replaced_text
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.gaps import keep_unseen, mend_before
@@ -46,14 +49,22 @@ ROWS, DROPPED, FIXED, REPLACED, NAMING = (
 
 
 def read_tokens(
-    tree: Tree, text: str, grammar: Grammar, *, masked: str | None = None, is_mended: bool = False
+    tree: Tree,
+    text: str,
+    grammar: Grammar,
+    *,
+    masked: str | None = None,
+    rewritten: Sequence[Span] = (),
+    is_mended: bool = False,
 ) -> Tokens:
     """Walk the tree once, without recursion. `text` is its source from `bytes_as_characters`.
 
-    `masked` is what the grammar was given instead: words that were replaced in it are written as in the source.
+    `masked` is what the grammar was given instead: words that were replaced in it are written as in the source, and
+    each part of it that is `rewritten` as one word.
     `is_mended`: parts of it were blanked; they are kept as unparsable code.
     """
-    walk = _TokenWalk(tree, text, grammar, masked=masked, is_broken=is_mended or tree.root_node.has_error)
+    is_broken = is_mended or tree.root_node.has_error
+    walk = _TokenWalk(tree, text, grammar, masked=masked, rewritten=rewritten, is_broken=is_broken)
     walk.run()
     return walk.tokens
 
@@ -66,15 +77,27 @@ class _TokenWalk:
     the text are around it.
     In the text: the next token is in a line of this `depth`, but for `hang` levels; it starts that line if
     `is_line_start`; `before` is the class of the token before it. Of a file that does not parse, all up to
-    `read_up_to` is written or left out on purpose.
+    `read_up_to` is written or left out on purpose. `foreign` are the parts that are each still to be
+    written as one word, the next one last; what begins before `foreign_up_to` belongs to the one written last, and
+    what comes behind that `is_joined` stays on its line.
     """
 
     __slots__ = (
-        "_above", "_around", "_before", "_braces", "_cursor", "_depth", "_grammar", "_hang", "_is_broken",
-        "_is_line_start", "_kin", "_masked", "_parents", "_read_up_to", "_text", "tokens",
+        "_above", "_around", "_before", "_braces", "_cursor", "_depth", "_foreign", "_foreign_up_to", "_grammar",
+        "_hang", "_is_broken", "_is_joined", "_is_line_start", "_kin", "_masked", "_parents", "_read_up_to", "_text",
+        "tokens",
     )  # fmt: skip
 
-    def __init__(self, tree: Tree, text: str, grammar: Grammar, *, masked: str | None, is_broken: bool) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        text: str,
+        grammar: Grammar,
+        *,
+        masked: str | None,
+        rewritten: Sequence[Span],
+        is_broken: bool,
+    ) -> None:
         root = tree.root_node
         self.tokens = Tokens([], [], [], [], [], [], [], text.isascii(), kinds=grammar.names)
         self._text, self._grammar, self._masked, self._is_broken = text, grammar, masked, is_broken
@@ -82,6 +105,7 @@ class _TokenWalk:
         self._parents, self._above, self._around = [root.kind_id], [root], grammar.roles[root.kind_id]
         self._braces: list[tuple[int, int]] = []
         self._depth, self._hang, self._is_line_start, self._before, self._read_up_to = OUTSIDE, 0, True, 0, 0
+        self._foreign, self._foreign_up_to, self._is_joined = list(reversed(rewritten)), 0, False
         self._kin = current_walk()
         self._kin.begin(self._above)
 
@@ -96,7 +120,7 @@ class _TokenWalk:
         write, place, name, forced = tokens.parts.append, tokens.offsets.append, tokens.words.append, tokens.forced
         parents, above, cursor = self._parents, self._above, self._cursor
         down, right = cursor.goto_first_child, cursor.goto_next_sibling
-        is_broken, is_masked = self._is_broken, self._masked is not None
+        is_broken, is_masked, is_foreign = self._is_broken, self._masked is not None, bool(self._foreign)
         while (node := cursor.node) is not None:
             kind = shape = node.kind_id
             role = roles[kind]
@@ -117,7 +141,9 @@ class _TokenWalk:
             start, word = node.start_byte, "" if role & UNREAD else text[node.start_byte : node.end_byte]
             if role & NAMING:
                 name((start, word, kind, parents[-1]))
-            if role & UNUSUAL or is_broken or forced or (is_masked and role & FIXED and self._is_replaced(node)):
+            if is_foreign and self._read_foreign(start, role):
+                word, role = "", DROPPED
+            elif role & UNUSUAL or is_broken or forced or (is_masked and role & FIXED and self._is_replaced(node)):
                 start, word, role = self._read_unusual(node, word, role)
             if word or role & UNREAD == FIXED:
                 if self._is_line_start:
@@ -189,6 +215,8 @@ class _TokenWalk:
         if role & NodeRole.ERROR:
             self.tokens.errors.append(node.start_byte)
             self._is_line_start |= bool(around & INDENTING)
+            if role & NodeRole.DEFINING:
+                self._enter_definition(node, is_wrapped=False)
             return
         is_open = self._is_open()
         if role & STARTING or (role & NodeRole.LINE and (is_open or around & NodeRole.CONTAINER)):
@@ -212,6 +240,38 @@ class _TokenWalk:
         """Whether the grammar was shown a token in place of what the source has there."""
         start, end = leaf.start_byte, leaf.end_byte
         return self._masked is not None and self._masked[start:end] != self._text[start:end]
+
+    def _read_foreign(self, start: int, role: int) -> bool:
+        """Write the rewritten parts up to a leaf; whether the leaf is in the last of them, and thus written."""
+        foreign = self._foreign
+        if role & DROPPED and not (foreign and foreign[-1][0] <= start < foreign[-1][1]):
+            return start < self._foreign_up_to
+        if self._is_joined and start >= self._foreign_up_to:
+            # The grammar sees two statements where the language has one.
+            self._is_line_start = self._is_line_start and "\n" in self._text[self._foreign_up_to : start]
+            self._is_joined = False
+        while foreign and foreign[-1][0] <= start:
+            first, end = foreign.pop()
+            is_within = start < end
+            is_apart = not is_within and self._is_line_start and "\n" in self._text[self._last_end() : first]
+            if self._is_line_start and (is_within or is_apart or not self.tokens.offsets):
+                self._start_line(0)
+            self._write_part(first, end)
+            self._is_joined, self._is_line_start = is_within, self._is_line_start or is_apart
+        return start < self._foreign_up_to
+
+    def _write_part(self, start: int, end: int) -> None:
+        """Write a part of the source as one word."""
+        tokens, before = self.tokens, TokenSpacing(self._before)
+        pieces = self._text[start:end].replace("\\\n", " ").encode("latin-1").split()
+        word = b" ".join(pieces).decode("latin-1")
+        settled = TokenSpacing.COMMA if word.startswith(",") else TokenSpacing.WORD
+        tokens.parts.append(f" {word}" if is_spaced(before, settled) else word)
+        tokens.offsets.append(start)
+        if len(word) != end - start:
+            tokens.ends[start] = end
+        self._before, self._foreign_up_to = WORD, end
+        self._read_up_to = max(self._read_up_to, end)
 
     def _read_unusual(self, leaf: Node, word: str, role: int) -> tuple[int, str, int]:
         """A leaf that is not simply copied: where it starts, what is written for it, and its role."""

@@ -310,8 +310,8 @@ class ToolContext:
         if not found and not repo:
             found = documents_with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
-            check_skipped(self.catalogue.layout, [index.repo for index in indexes], text)
             check_submodule(self.catalogue.layout, [index.repo for index in indexes], text)
+            check_skipped(self.catalogue.layout, [index.repo for index in indexes], text)
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)
         # Overloads of one function count as one.

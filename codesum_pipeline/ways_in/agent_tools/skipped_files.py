@@ -24,6 +24,7 @@ _WHY: Mapping[SkipReason, str] = {
     SkipReason.SUBMODULE: "it is a submodule, a repository of its own",
     SkipReason.NESTED_REPOSITORY: "it is a repository of its own: index it by its own place",
     SkipReason.IGNORED: "git ignores it",
+    SkipReason.CODESUMIGNORE: "a pattern of a .codesumignore above it fits it",
     SkipReason.OUTSIDE_SUBDIR: "it is outside of the `subdir` that repos.yaml gives for the repository",
     SkipReason.NOT_INCLUDED: "no pattern of `include` in repos.yaml fits it",
     SkipReason.EXCLUDED: "a pattern of `exclude` in repos.yaml fits it",

@@ -4,7 +4,7 @@ not be read by the holder of a token."""
 import re
 from collections.abc import Callable, Sequence
 
-from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
@@ -39,13 +39,13 @@ def told_left_out(key: str, submodules: Sequence[Submodule]) -> str | None:
 
 
 def check_submodule(layout: HomeLayout, keys: Sequence[str], text: str) -> None:
-    """Raise `ConfigurationError` for a text that names a file or folder of a submodule that is not in the index."""
+    """Raise `NotIndexedFile` for a text that names a file or folder of a submodule that is not in the index."""
     path = text.partition(SEPARATOR)[0].partition(":")[0].removeprefix("./").rstrip("/")
     for key in dict.fromkeys(keys):
         for each in read_submodules(layout, key) if path else ():
             if not each.is_indexed and f"{path}/".startswith(f"{each.path}/"):
                 why = each.problem or f"`codesum index {key} --submodules` sets submodules = true"
-                raise ConfigurationError(
+                raise NotIndexedFile(
                     f"skipped: {shorten_text(one_line(path))} is in the submodule {one_line(each.path)} of {key}, "
                     f"which is not indexed: {one_line(why)}"
                 )

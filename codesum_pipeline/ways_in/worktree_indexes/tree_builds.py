@@ -183,13 +183,8 @@ def _build(
     commit = written.commit_id()
     entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
-    snapshot_of(
-        scratch,
-        mirror,
-        Head(commit, commit),
-        declared=_declared(mirror, *around) if around else None,
-        is_part=last is None,
-    )
+    declared = _declared(mirror, *around) if around else None
+    snapshot_of(scratch, mirror, Head(commit, commit), declared=declared, is_part=last is None)
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.

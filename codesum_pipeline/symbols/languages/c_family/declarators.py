@@ -13,7 +13,7 @@ _POINTING = split_words("pointer_declarator reference_declarator pointer_type_de
 _NAMED = split_words("template_function template_type template_method")
 _PLAIN = split_words("identifier field_identifier type_identifier namespace_identifier primitive_type")
 # What a tree that did not parse takes for a function's name.
-_NO_NAMES = split_words("if for while switch return else do catch sizeof defined case")
+_NO_NAMES = split_words("if for while switch return else do catch sizeof defined case __attribute__ __declspec")
 _STRUCTURES = split_words("struct_specifier union_specifier enum_specifier class_specifier")
 
 
@@ -36,6 +36,8 @@ def shape_of_declarator(declarator: Node | None) -> Shape | None:
     while declarator is not None and declarator.type.endswith("_declarator"):
         kind = declarator.type
         if kind.endswith("function_declarator"):
+            if function is not None and kind == "function_declarator" and (made := _named_by_macro_call(declarator)):
+                return Shape(made, function, marks + returned)
             function = declarator
         elif kind in _POINTING:
             returned = raw_text(function, "parameters") if function is not None else returned
@@ -54,6 +56,13 @@ def shape_of_declarator(declarator: Node | None) -> Shape | None:
     if shape is not None:
         return Shape(declarator, shape.function, shape.marks)
     return Shape(declarator, function, f"({marks}){returned}" if returned.startswith("(") else marks + returned)
+
+
+def _named_by_macro_call(declarator: Node) -> Node | None:
+    """The name in `NAME(name)(int a) {…}`, a function whose name a macro makes."""
+    listed = field_children(declarator, "parameters")
+    type_ = find_field(listed[0], "type") if len(listed) == 1 and listed[0].named_child_count == 1 else None
+    return type_ if type_ is not None and type_.type in _PLAIN else None
 
 
 def _inner(declarator: Node) -> Node | None:
@@ -195,19 +204,27 @@ def define_macro(node: Node) -> DefinitionHead | None:
     return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, value) if value is not None else None
 
 
-def define_macro_with_block(node: Node) -> DefinitionHead | None:
-    """`MACRO(name) {…}` outside of functions, which the grammar reads as a call that lacks its `;`, and a block."""
-    if not node.has_error or node.child_count != 2 or not node.children[1].is_missing:
-        return None
-    call, block = node.children[0], next_sibling_of(node, is_named=True)
-    if call.type != "call_expression" or block is None or block.type != "compound_statement":
+def define_by_call_and_block(node: Node) -> DefinitionHead | None:
+    """`MACRO(name) {…}` outside of functions, or `name(a, b) {…}` of old C, which returns an `int`.
+
+    The grammar reads it as a call that lacks its `;`, or as an error, and a block.
+    """
+    children = [child for child in node.children if child.type != "comment"]
+    is_torn = node.is_error or (len(children) == 2 and children[1].is_missing)
+    block = next_sibling_of(node, is_named=True) if node.has_error and is_torn and len(children) <= 2 else None
+    call = children[0] if block is not None else None
+    if call is None or call.type != "call_expression" or block is None or block.type != "compound_statement":
         return None
     arguments = [child for child in field_children(call, "arguments") if child.type != "comment"]
-    if not raw_text(call, "function").isupper() or not arguments:
+    plain = [raw_text(child) for child in arguments if child.type == "identifier"]
+    name = find_field(call, "function")
+    if name is None or name.type != "identifier":
         return None
-    if arguments[0].type == "string_literal":
+    if not raw_text(name).isupper():
+        is_head = node.start_point.column == 0 and len(plain) == len(arguments) and raw_text(name) not in _NO_NAMES
+        names = [raw_text(name)] if is_head else []
+    elif arguments and arguments[0].type == "string_literal":
         names = [raw_text(arguments[0]).strip('"')]
     else:
-        plain = [raw_text(child) for child in arguments if child.type == "identifier"]
         names = plain if len(plain) == len(arguments) <= 2 else plain[:1]
-    return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block)
+    return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block) if names else None

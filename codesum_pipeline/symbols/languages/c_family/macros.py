@@ -9,39 +9,65 @@ not know, or a comment. All of these are rendered as written, so the words stay.
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct, field
-
+from codesum_pipeline.symbols.languages.c_family.heads import unknown_words
+from codesum_pipeline.symbols.languages.spans import blanked_out, replaced
+from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
+from codesum_pipeline.symbols.languages.torn_branches import torn_branches
 
 _PATTERNS = patterns_beside(__file__)
-_ENDS = (b";", b"{", b"}")
 
 
 def mask_macros(source: bytes, is_broken: bool) -> bytes:
     """The source with macros replaced by text of the same length that the grammar can read; more is replaced where that
     did not parse."""
-    shown = _PATTERNS["class_head"].sub(_class_attribute, source)
+    shown = blanked_out(source, rewritten_parts(source))
     if b"#" in shown:
         shown = _PATTERNS["define"].sub(_without_comments, shown)
     if is_broken:
-        shown = _without_torn_branches(shown)
+        shown = _PATTERNS["module"].sub(lambda match: match["before"] + _unknown(match["macro"]), shown)
+        shown = _PATTERNS["export"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
+        shown = _PATTERNS["forward"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
+        shown = _PATTERNS["no_type"].sub(lambda match: b"m" * len(match["macro"]), shown)
+        shown = replaced(shown, torn_branches(shown), _comment)
         shown = _PATTERNS["hidden"].sub(_hidden, shown)
         shown = _PATTERNS["type_as_argument"].sub(_as_type, shown)
         shown = _PATTERNS["handle"].sub(b"*", shown)
         shown = _PATTERNS["alone"].sub(_directive, shown)
         shown = _PATTERNS["leading"].sub(_attribute, _PATTERNS["leading"].sub(_attribute, shown))
+        shown = _without_unknown_words(shown)
     return shown
+
+
+def rewritten_parts(source: bytes) -> list[Span]:
+    """The macros between `class` and a name, and declarations of parameters below a head in K&R's style, where the
+    grammar misreads them: of a function that returns a pointer, or says no type."""
+    heads, declared = _PATTERNS["class_head"].finditer(source), _PATTERNS["old_style"].finditer(source)
+    found = [match.span("macro") for match in heads if not _is_bit_field(match)]
+    found += [match.span("declared") for match in declared if _is_misread(match["type"] or b"")]
+    return sorted(found)
+
+
+def _is_misread(type_: bytes) -> bool:
+    return b"*" in type_ or not set(type_.split()) - {b"static", b"extern"}
+
+
+def _is_bit_field(match: re.Match[bytes]) -> bool:
+    is_enum = match["before"].startswith(b"enum") and not match["enum"]
+    return is_enum and not _PATTERNS["has_body"].match(match.string, match.end())
+
+
+def _without_unknown_words(source: bytes) -> bytes:
+    words = {span: is_type for span, is_type in unknown_words(source) if source.find(b"#", *span) < 0}
+    types = [span for span, is_type in words.items() if is_type]
+    shown = replaced(source, types, lambda word: b"m" * len(word))
+    return replaced(shown, [span for span, is_type in words.items() if not is_type], _comment)
 
 
 def unknown_macros(source: bytes) -> Iterator[tuple[int, int]]:
     """The commas before the empty last argument of a macro; macros of whose arguments one holds a text."""
     for pattern in (_PATTERNS["no_argument"], _PATTERNS["call"]):
         yield from (match.span() for match in pattern.finditer(source))
-
-
-def _class_attribute(match: re.Match[bytes]) -> bytes:
-    is_enum = match["before"].startswith(b"enum") and not match["enum"]
-    return match[0] if is_enum and not _PATTERNS["has_body"].match(match.string, match.end()) else _attribute(match)
 
 
 def _attribute(match: re.Match[bytes]) -> bytes:
@@ -122,68 +148,3 @@ def _hidden(match: re.Match[bytes]) -> bytes:
 def _comment(text: bytes) -> bytes:
     """A text as a comment, which is valid everywhere."""
     return b"/*" + b"m" * (len(text) - 4) + b"*/" if len(text) > 3 else text
-
-
-class _Group(Struct):
-    """An `#if` up to its `#endif`: where each directive is, and how many braces each branch leaves open."""
-
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    opened: list[int] = field(default_factory=list)
-    is_torn: bool = False
-
-
-def _without_torn_branches(source: bytes) -> bytes:
-    """The source in which, of branches that are no whole statements or declarations, only the first is code."""
-    pieces, position = [], 0
-    for start, end in sorted(_torn_branches(source)):
-        if start >= position:
-            pieces += [source[position:start], _comment(source[start:end])]
-            position = end
-    return b"".join([*pieces, source[position:]])
-
-
-def _torn_branches(source: bytes) -> Iterator[tuple[int, int]]:
-    """The spans of the directives and of the later branches of such groups."""
-    groups: list[_Group] = []
-    last, position = b"", 0
-    for match in _PATTERNS["token"].finditer(source):
-        between = source[position : match.start()].rstrip()
-        last, position = between or last, match.end()
-        if match["brace"]:
-            last = match["brace"]
-            if groups:
-                group = groups[-1]
-                group.opened[-1] += 1 if last == b"{" else -1
-                group.is_torn |= group.opened[-1] < 0
-        elif match["word"]:
-            yield from _read_directive(match, groups, is_amid=_is_amid(last, source, position))
-        elif match["literal"]:
-            last = b'"'
-
-
-def _is_amid(last: bytes, source: bytes, position: int) -> bool:
-    """Whether a directive interrupts a statement."""
-    line = last[last.rfind(b"\n") + 1 :]
-    is_ended = not last or last.endswith(_ENDS) or _PATTERNS["label"].match(line)
-    return bool(_PATTERNS["else"].match(source, position)) or not is_ended
-
-
-def _read_directive(match: re.Match[bytes], groups: list[_Group], *, is_amid: bool) -> Iterator[tuple[int, int]]:
-    word, start = match["word"], match.start("directive")
-    if word in (b"if", b"ifdef", b"ifndef"):
-        groups.append(_Group())
-    if not groups or word not in (b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif"):
-        return
-    group = groups[-1]
-    group.starts.append(start)
-    group.ends.append(start + len(match["directive"].rstrip()))
-    group.opened.append(0)
-    group.is_torn |= is_amid or b"__has_" in match["directive"]
-    if word == b"endif":
-        groups.pop()
-        if groups:
-            groups[-1].opened[-1] += group.opened[0]
-        if group.is_torn or any(group.opened):
-            yield group.starts[0], group.ends[0]
-            yield group.starts[1], group.ends[-1]

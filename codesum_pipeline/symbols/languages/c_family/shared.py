@@ -8,10 +8,10 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.symbol import Parameter
 from codesum_pipeline.symbols.languages.c_family.declarators import (
     Shape,
+    define_by_call_and_block,
     define_by_typedef,
     define_function,
     define_macro,
-    define_macro_with_block,
     define_prototype,
     define_structure,
     is_macro_call,
@@ -19,7 +19,8 @@ from codesum_pipeline.symbols.languages.c_family.declarators import (
     shape_of,
     shape_of_declarator,
 )
-from codesum_pipeline.symbols.languages.c_family.macros import mask_macros, unknown_macros
+from codesum_pipeline.symbols.languages.c_family.macros import mask_macros, rewritten_parts, unknown_macros
+from codesum_pipeline.symbols.languages.c_family.old_style import declared_type, hidden_declarations, type_without
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Code, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
     field_children,
@@ -65,9 +66,11 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     shape = _shape_of_function(node)
     if shape is None or is_macro_call(node, shape):
         return
+    hidden = hidden_declarations(node, shape.function, text)
     for child in field_children(shape.function, "parameters"):
-        if child.type == "identifier":
-            yield Parameter(text(child), _type_below(node, text(child), text), None, "positional")
+        if child.type == "identifier" or (hidden and child.named_child_count == 1):
+            type_ = _type_below(node, text(child), text) or declared_type(hidden, text(child))
+            yield Parameter(text(child), type_, None, "positional")
         elif child.type == "variadic_parameter":
             yield Parameter("...", None, None, "var_positional")
         elif child.type.endswith("parameter_declaration") and text(child) != "void":
@@ -75,7 +78,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             default = field_text(child, "default_value", text) or None
             declared = shape_of(child)
             name = text(declared.name).removeprefix("...") if declared else ""
-            yield Parameter(name or "_", _type_without(text(child), name, default), default, kind)
+            yield Parameter(name or "_", type_without(text(child), name, default), default, kind)
 
 
 def _type_below(node: Node, name: str, text: Text) -> str | None:
@@ -89,16 +92,6 @@ def _type_below(node: Node, name: str, text: Text) -> str | None:
 def _shapes(node: Node) -> list[Shape]:
     """What a declaration declares."""
     return [*filter(None, map(shape_of_declarator, node.children_by_field_name("declarator")))]
-
-
-def _type_without(declared: str, name: str, default: str | None) -> str | None:
-    """The text of a declaration without the name that it declares."""
-    if default:
-        declared = declared.removesuffix(default).rstrip().removesuffix("=").rstrip()
-    before, found, after = declared.rpartition(name) if name else (declared, "", "")
-    if name and not found:
-        return declared
-    return f"{before.rstrip()}{'' if after.startswith(')') else ' '}{after}".strip()
 
 
 def _return_type(node: Node, text: Text) -> str | None:
@@ -215,11 +208,12 @@ DEFINITIONS = {
     "struct_specifier union_specifier enum_specifier": define_structure,
     "type_definition": define_by_typedef,
     "preproc_function_def": define_macro,
-    "expression_statement": define_macro_with_block,
+    "expression_statement": define_by_call_and_block,
 }
 # The hooks of a declaration that both have.
 HOOKS: dict[str, Any] = {
     "masked": mask_macros,
+    "rewritten": rewritten_parts,
     "hiding": unknown_words_reader(unknown_macros),
     "fields": {"field_declaration": _fields, "enumerator": texts_of_fields("name")},
     "reexports": {"translation_unit": _forwarded_headers},

@@ -10,6 +10,7 @@ from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_b
 from codesum_pipeline.symbols.languages.framework_rules import TEST, is_called_test
 from codesum_pipeline.symbols.languages.hook_values import Docstrings
 from codesum_pipeline.symbols.languages.hooks import definition_reader, field_reader
+from codesum_pipeline.symbols.languages.python.cython import as_python, changed_parts, is_cython
 from codesum_pipeline.symbols.languages.python.literals import (
     docstring_node,
     docstring_text,
@@ -99,7 +100,10 @@ DECLARATION = Declaration(
         "class_definition": definition_reader(SymbolType.CLASS, lambda node: node),
     },
     docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),
-    masked=lambda source, is_broken: without_comment_runs(source),
+    masked=lambda source, is_broken: without_comment_runs(
+        as_python(source) if is_broken and is_cython(source) else source
+    ),
+    rewritten=changed_parts,
     definition_lines=LINES,
     hiding=hiding_parts,
     silent=silent_parts,

@@ -1,0 +1,39 @@
+"""What the grammar of Haskell is given of a file that is not Haskell alone: a literate one, and one for `hsc2hs`."""
+
+import re
+
+# Code in prose: lines that begin with `>`, and what is between two lines of LaTeX.
+_LITERATE = re.compile(rb"^(?:>[ \t]|\\begin\{code\})", re.MULTILINE)
+_CODE = re.compile(rb"^\\begin\{code\}[^\n]*\n(?P<block>(?s:.*?))^\\end\{code\}|^>(?P<line>[^\n]*)", re.MULTILINE)
+# What the C compiler is asked for: as a value `#{size struct a}` or `#const A`, or a line of its own.
+_ASKED = re.compile(
+    rb"#\{[^{}\n]*\}"
+    rb"|#(?:const(?:_str)?|size|alignment|peek|poke|ptr|type|offset)\b[^\n()]*+(?:\([^\n()]*\)[^\n()]*+)*+"
+)
+_LINE_FOR_C = re.compile(rb"^#(?:let|def|enum)\b(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_NOT_LINE_END = re.compile(rb"[^\n]")
+
+
+def mask_foreign_parts(source: bytes, is_broken: bool) -> bytes:
+    """A source in which prose is blank and what C answers is a name, where it did not parse as it is."""
+    if not is_broken:
+        return source
+    shown = _without_prose(source) if _LITERATE.search(source) else source
+    if b"#" in shown:
+        shown = _LINE_FOR_C.sub(lambda match: _NOT_LINE_END.sub(b" ", match[0]), shown)
+        shown = _ASKED.sub(_as_name, shown)
+    return shown
+
+
+def _without_prose(source: bytes) -> bytes:
+    pieces, position = [], 0
+    for match in _CODE.finditer(source):
+        start, end = match.span("block" if match["block"] is not None else "line")
+        pieces += [_NOT_LINE_END.sub(b" ", source[position:start]), source[start:end]]
+        position = end
+    return b"".join([*pieces, _NOT_LINE_END.sub(b" ", source[position:])])
+
+
+def _as_name(match: re.Match[bytes]) -> bytes:
+    asked = match[0].rstrip()
+    return b"h" + b"_" * (len(asked) - 1) + match[0][len(asked) :]
