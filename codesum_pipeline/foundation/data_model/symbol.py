@@ -173,3 +173,4 @@ class FileFacts(Struct, frozen=True):
     lost_definitions: int | None = None
     call_places: tuple[int, ...] | None = None
     failure: str | None = None
+    lost_lines: tuple[int, ...] | None = None

@@ -14,7 +14,7 @@ another name.
 
 import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 import tree_sitter_kotlin
 from tree_sitter import Node
@@ -78,8 +78,9 @@ def _as_modifiers(match: re.Match[bytes]) -> bytes:
 
 def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
     """All but the last annotation of each declaration: several may make it read as an expression."""
-    for match in _PATTERNS["annotated"].finditer(source):
-        if spans := tuple(found.span() for found in _PATTERNS["annotation"].finditer(source, *match.span()))[:-1]:
+    found = (_PATTERNS[name].finditer(source) for name in ("annotated", "annotated_function"))
+    for match in chain.from_iterable(found):
+        if spans := tuple(one.span() for one in _PATTERNS["annotation"].finditer(source, *match.span()))[:-1]:
             yield spans
 
 
