@@ -4,6 +4,7 @@ Such a line is lost where no definition of its name has it among its lines, and 
 A grammar that swallows definitions without an error has no other witness.
 """
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,8 +23,8 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile
 
 # How far above a byte's own node a comment or a text may be.
 _LEVELS = 4
-# What is around the code of a template: PHP's text, a quoted part of another language.
-_TEXTS = ("text", "quasiquote_body")
+# Kinds of nodes that are comments and texts; among them what is around PHP's code, and what quotes other languages.
+_TEXT = re.compile(r"comment|string|heredoc|^(?:text|quasiquote_body|quoted_content)$")
 # Of more lines that have no symbol, none is looked for in comments and texts.
 _MOST_LOST = 1_000
 
@@ -61,7 +62,7 @@ _NOWHERE = _Places([], [])
 def lines_of(declaration: Declaration, source: bytes) -> Iterator[DefinitionLine]:
     """The lines of a source that look like a definition of its language."""
     text = declaration.without_templates(bytes_as_characters(source))
-    return definition_lines(text, declaration.definition_lines)
+    return definition_lines(text, declaration.definition_lines, declaration.definition_words)
 
 
 def lost_lines(lines: Iterable[DefinitionLine], parts: Iterable[NamedPart]) -> Iterator[DefinitionLine]:
@@ -99,7 +100,7 @@ def is_silent(root: Node, offset: int) -> bool:
     for _ in range(_LEVELS):
         if node is None:
             return False
-        if not node.has_error and ("comment" in node.type or "string" in node.type or node.type in _TEXTS):
+        if not node.has_error and _TEXT.search(node.type):
             return True
         node = node.parent
     return False

@@ -125,7 +125,7 @@ class LanguageParser:
         if tree.root_node.has_error:
             recovered, read = self._recovered(source, file_path, shown, tree, lines, budget)
         reader = self._file_reader(source, file_path, hash_policy, (shown, tree), (recovered, read), budget)
-        if read is tree and not tree.root_node.has_error and self._misses(reader, lines, tree):
+        if read is tree and not tree.root_node.has_error and self._misses(reader, source, lines, tree):
             recovered, read = self._recovered(source, file_path, shown, tree, lines, budget)
             if read is not tree:
                 reader = self._file_reader(source, file_path, hash_policy, (shown, tree), (recovered, read), budget)
@@ -153,8 +153,10 @@ class LanguageParser:
         roots = (tree.root_node, read.root_node)
         return FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
 
-    def _misses(self, reader: FileReader, lines: Iterable[DefinitionLine], tree: Tree) -> bool:
-        """Whether a line in code that looks like a definition is none of those that were read."""
+    def _misses(self, reader: FileReader, source: bytes, lines: Iterable[DefinitionLine], tree: Tree) -> bool:
+        """Whether a line in code that looks like a definition is none of those that were read, or may be left out."""
+        if self.declaration.leaves_out(source):
+            return True
         found = (
             NamedPart(one.parts[-1], one.start_byte, one.end_byte)
             for one in reader.definitions

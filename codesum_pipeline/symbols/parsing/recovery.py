@@ -63,14 +63,19 @@ class TreeCandidate(Struct, frozen=True):
     lost: tuple[DefinitionLine, ...]
     names: frozenset[str]
     whole: frozenset[str]
+    parts: frozenset[NamedPart]
 
     def losses(self, before: "TreeCandidate") -> tuple[int, bool]:
         """How many definitions are lost, with those that another reading finds whole; then whether errors are left."""
         return len(self.lost) + len(before.whole - self.names), self.tree.root_node.has_error
 
     def is_better_than(self, before: "TreeCandidate") -> bool:
-        """Whether fewer definitions are lost."""
-        return self.losses(before)[0] < len(before.lost)
+        """Whether fewer definitions are lost; where none was, whether there are more, all of them whole."""
+        if before.lost or self.lost or self.tree.root_node.has_error:
+            return self.losses(before)[0] < len(before.lost)
+        ends = {(part.name, part.start): part.end for part in self.parts}
+        are_kept = all(ends.get((part.name, part.start), 0) >= part.end for part in before.parts)
+        return are_kept and len(self.parts) > len(before.parts)
 
 
 class Recovery:
@@ -100,7 +105,7 @@ class Recovery:
         Each group contains parts that the grammar is known not to parse.
         """
         first = best = self._reading(shown, tree)
-        if best.lost:
+        if best.lost or not tree.root_node.has_error:
             best = self._without_groups(best, list(groups)[:MOST_GROUPS])
         for _ in range(MOST_ROUNDS):
             better = self._round(best) if best.lost and best.tree.root_node.has_error else None
@@ -136,10 +141,10 @@ class Recovery:
         return best
 
     def _reading(self, shown: bytes, tree: Tree) -> TreeCandidate:
-        found = list(self._parts_of(tree))
+        found = frozenset(self._parts_of(tree))
         names = frozenset(part.name for part in found)
         whole = frozenset(part.name for part in found if part.is_whole)
-        return TreeCandidate(shown, tree, tuple(lost_lines(self._lines, found)), names, whole)
+        return TreeCandidate(shown, tree, tuple(lost_lines(self._lines, found)), names, whole, found)
 
     def _may_try(self, shown: bytes) -> bool:
         return len(shown) <= self._left
