@@ -37,10 +37,13 @@ def definition_lines(
     only lines that have one of them are looked at."""
     if not patterns:
         return
-    pattern = _compiled(patterns)
+    pattern, position = _compiled(patterns), 0
     begun = (pattern.match(text, start) for start in _lines_with(text, words)) if words else pattern.finditer(text)
     for match in begun:
-        if match is not None and (group := match.lastgroup):
+        if match is None or match.start() < position:
+            continue
+        position = match.end()
+        if group := match.lastgroup:
             yield DefinitionLine(match[group].strip("`"), match.start(group))
 
 
