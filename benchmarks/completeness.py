@@ -39,7 +39,7 @@ from codesum_pipeline.source.files.content import decode_text, judge_content
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.trees import SYMLINK_MODE
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline.symbols.parsing.recovery import lines_of
+from codesum_pipeline.symbols.parsing.lost_definitions import lines_of, plain_name
 
 FALSE_ALARMS = Path(__file__).with_name("completeness_false_alarms.txt")
 LEXERS = {"c-sharp": "csharp", "tsx": "typescript"}
@@ -258,11 +258,6 @@ def read_file(
     count.lines += len(lines) - (len(missing) - len(lost))
     count.lost += [Lost(repository, path, text.count("\n", 0, line.start) + 1, language, line.name) for line in lost]
     return parsed.symbols
-
-
-def plain_name(name: str) -> str:
-    """A name without what a language allows to be left out around it."""
-    return " ".join(name.split()).replace("::", ":").strip("`").removeprefix("r#").removeprefix("#").removeprefix("~")
 
 
 def silent_spans(text: str, language: str) -> list[tuple[int, int]]:

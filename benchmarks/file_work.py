@@ -81,7 +81,7 @@ def work_of(git_dir: Path, name: str) -> Iterator[FileWork]:
                     continue
                 source = decode_text(data, language).encode()
                 budget = WorkBudget(NO_LIMIT)
-                PARSERS[language].reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
+                PARSERS[language].reading(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
             except (SkippedFile, NothingParsed, TooCostly):
                 continue
             is_left = may_take_gigabytes(source, language)

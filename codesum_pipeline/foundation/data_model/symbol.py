@@ -174,3 +174,4 @@ class FileFacts(Struct, frozen=True):
     call_places: tuple[int, ...] | None = None
     failure: str | None = None
     encoding: str | None = None
+    lost_lines: tuple[int, ...] | None = None

@@ -6,7 +6,7 @@ is done once for all languages. A hook that finds nothing says so with None or
 nothing: it never raises on what does not parse.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -221,6 +221,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     # Patterns of lines that look like a definition, whose group `name` is its name: what is lost in a file that does
     # not parse.
     definition_lines: tuple[str, ...] = ()
+    # Words of which each of those lines has one, where the language has such: they are found in less time.
+    definition_words: Collection[str] = ()
     # What they are looked for in.
     without_templates: Callable[[str], str] = lambda text: text
     # The source that the grammar is given instead, with the same number of bytes: without the words that only the
@@ -232,6 +234,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     # Groups of parts of a source, in bytes, that hide definitions from the grammar, though it parses (the heads and
     # braces of macros); with True, of one that does not, also what the grammar is known not to know.
     hiding: Callable[[bytes, bool], Iterable[Sequence[Span]]] = lambda source, is_broken: ()
+    # Whether the grammar may leave out parts of a source that parses, which are read if what hides them is not shown.
+    leaves_out: Callable[[bytes], bool] = lambda source: False
     # The parts of one that does not parse in which nothing is defined, in order: comments and texts.
     silent: Callable[[bytes], Sequence[Span]] = lambda source: ()
     # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not

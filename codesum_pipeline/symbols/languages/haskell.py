@@ -31,6 +31,10 @@ from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedIm
 from codesum_pipeline.symbols.languages.spec import split_words
 
 _ASIDE = split_words("comment haddock pragma cpp")
+# Where the name is in a pattern that is applied to others.
+_APPLIED = {"apply": "function", "record": "constructor", "infix": "operator"}
+# Types without a name of their own.
+_NO_OWNERS = split_words("variable kind_application literal promoted")
 # Operators that give the function on their left an argument.
 _APPLYING = split_words("$ $! <$> . =<< >>= >> <*> &")
 _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
@@ -135,15 +139,57 @@ def _signature(node: Node) -> DefinitionHead | None:
 
 
 def _instance(node: Node) -> DefinitionHead:
-    """What is in an instance belongs to the type."""
-    return DefinitionHead(tuple(raw_text(_head_of(pattern)) for pattern in field_children(node, "patterns")[:1]), None)
+    """What is in an instance belongs to the type: of several, to the last one that has a name."""
+    heads = [_head_of(type_) for type_ in _instance_types(node)]
+    owner = next((head for head in reversed(heads) if head.type not in _NO_OWNERS), next(iter(heads), None))
+    return DefinitionHead((_bare(owner),) if owner is not None else (), None)
+
+
+def _instance_types(node: Node) -> Sequence[Node]:
+    """What a class is applied to, before or between its name."""
+    holder = node
+    while holder.type != "infix" and find_field(holder, "patterns") is None:
+        inner = child_of_type(holder, "parens", "infix")
+        if inner is None:
+            return []
+        holder = inner
+    operands = (find_field(holder, "left_operand"), find_field(holder, "right_operand"))
+    return [*field_children(holder, "patterns"), *filter(None, operands)]
 
 
 def _head_of(type_: Node) -> Node:
     """The type that is applied to others."""
-    while type_.named_children and type_.type in ("parens", "apply"):
-        type_ = type_.named_children[0]
+    while type_.named_children and type_.type in ("parens", "apply", "signature", "infix"):
+        operator = find_field(type_, "operator") if type_.type == "infix" else None
+        type_ = operator or type_.named_children[0]
     return type_
+
+
+def _bare(node: Node | None) -> str:
+    """A name as it is, an operator without its parentheses."""
+    written = raw_text(node)
+    return written.strip("() ") if node is not None and node.type == "prefix_id" else written
+
+
+def _type(node: Node) -> DefinitionHead:
+    """A type, a class or a family; an operator between its parameters is a name, too."""
+    name = _plain(node) or raw_text(child_of_type(node, "infix"), "operator")
+    return DefinitionHead((name.strip("` "),), SymbolType.CLASS, child_of_type(node, "=", "where"))
+
+
+def _type_instance(node: Node) -> DefinitionHead | None:
+    """An instance of a family has the family's name; the default in a class is none."""
+    around = parent_of(node)
+    return _type(node) if around is None or around.type != "class_declarations" else None
+
+
+def _pattern_synonym(node: Node) -> DefinitionHead:
+    """A pattern with a name: a signature, or an equation."""
+    inner = child_of_type(node, "signature", "equation")
+    head = find_field(inner, "synonym")
+    while head is not None and head.type in _APPLIED:
+        head = find_field(head, _APPLIED[head.type])
+    return DefinitionHead((_bare(head),), SymbolType.FUNCTION, child_of_type(inner, "=", "<-"))
 
 
 def _patterns(node: Node) -> list[Node]:
@@ -324,11 +370,12 @@ DECLARATION = Declaration(
         "signature": _signature,
         # `foreign import … name :: type`.
         "foreign_import": lambda node: DefinitionHead((_plain(find_field(node, "signature")),), SymbolType.FUNCTION),
-        "data_type newtype class type_family": lambda node: DefinitionHead(
-            (_plain(node),), SymbolType.CLASS, child_of_type(node, "=", "where")
-        ),
+        "data_type newtype class type_family data_family": _type,
+        "type_instance": _type_instance,
+        "pattern_synonym": _pattern_synonym,
         "instance": _instance,
     },
+    leaves_out=lambda source: b"#else" in source or b"#elif" in source,
     hiding=lambda source, is_broken: (*directive_lines(source), *_unknown(source, is_broken)),
     fields={"field": _field, "data_constructor gadt_constructor": _constructor},
     result=lambda match: find_field(match, "expression") if match.type == "match" else None,

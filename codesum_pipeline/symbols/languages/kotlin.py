@@ -7,12 +7,14 @@ are called; one with a name is a class of its own.
 
 `@A(1) expect object B` is read by the grammar as `expect` with the operator `object`, unless what
 follows can be nothing but a declaration. So it is shown a modifier in place of such a word that is no name. And a
-constructor on the line below its class's name is a declaration of its own there.
+constructor on the line below its class's name is a declaration of its own there. Where a file does not parse, a body
+that ends on the line of its last member is shown with a mark between them, and a word that is a name all the same as
+another name.
 """
 
 import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 import tree_sitter_kotlin
 from tree_sitter import Node
@@ -47,6 +49,9 @@ _NO_RESULTS = split_words("""
 _PATTERNS = patterns_beside(__file__)
 # Words of any such length that can only be a modifier.
 _STAND_INS = {4: b"open", 5: b"final", 6: b"public", 8: b"public", 10: b"public"}
+# Names that are shown in place of words that the grammar knows as no names.
+_STAND_IN_NAMES = {b"suspend": b"sUSPENd", b"dynamic": b"dYNAMIc"}
+_NAMES = {shown.decode(): name.decode() for name, shown in _STAND_IN_NAMES.items()}
 
 
 def _masked(source: bytes, is_broken: bool) -> bytes:
@@ -54,7 +59,14 @@ def _masked(source: bytes, is_broken: bool) -> bytes:
     shown = _PATTERNS["annotated"].sub(_as_modifiers, source) if b"@" in source else source
     if b"constructor" in shown:
         shown = _PATTERNS["constructor"].sub(lambda match: match["head"] + b" " * len(match["between"]), shown)
+    if is_broken:
+        shown = _PATTERNS["last_member"].sub(lambda match: match["blanks"][:-1] + b";", shown)
+        shown = _PATTERNS["soft_name"].sub(_as_name, shown)
     return source if shown == source else shown
+
+
+def _as_name(match: re.Match[bytes]) -> bytes:
+    return (match["head"] or b"") + _STAND_IN_NAMES[match["named"] or match["used"]]
 
 
 def _as_modifiers(match: re.Match[bytes]) -> bytes:
@@ -66,21 +78,25 @@ def _as_modifiers(match: re.Match[bytes]) -> bytes:
 
 def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
     """All but the last annotation of each declaration: several may make it read as an expression."""
-    for match in _PATTERNS["annotated"].finditer(source):
-        if spans := tuple(found.span() for found in _PATTERNS["annotation"].finditer(source, *match.span()))[:-1]:
+    found = (_PATTERNS[name].finditer(source) for name in ("annotated", "annotated_function"))
+    for match in chain.from_iterable(found):
+        if spans := tuple(one.span() for one in _PATTERNS["annotation"].finditer(source, *match.span()))[:-1]:
             yield spans
 
 
 @unknown_words_reader
 def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
-    """Guards of branches, contexts, functions that suspend and marks before a text: the grammar does not know them."""
+    """Guards of branches, fields of properties, contexts, functions that suspend, marks before a text: what the grammar
+    does not know."""
     yield from (match.span("guard") for match in _PATTERNS["guard"].finditer(source))
+    yield from (match.span("field") for match in _PATTERNS["backing"].finditer(source))
     yield from (match.span() for match in _PATTERNS["context"].finditer(source))
 
 
 def _name(node: Node | None) -> str:
     """A name without the backticks that let it have blanks."""
-    return raw_text(node).strip("`")
+    name = raw_text(node).strip("`")
+    return _NAMES.get(name, name)
 
 
 def _named(node: Node | None) -> str:

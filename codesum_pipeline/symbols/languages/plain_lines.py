@@ -5,11 +5,13 @@ they also match in comments and strings; who counts must leave those out.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
+from itertools import count
 
 from msgspec import Struct
 
+_NAME = re.compile(re.escape("(?P<name>"))
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif|define|undef|include)\b[^\n]*", re.M)
 
 
@@ -23,15 +25,37 @@ class DefinitionLine(Struct, frozen=True):
 @cache
 def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Those of one language: to compile all takes as long as a few files."""
-    numbered = (pattern.replace("(?P<name>", f"(?P<name{number}>") for number, pattern in enumerate(patterns))
-    return re.compile("|".join(f"(?:^(?:{pattern}))" for pattern in numbered), re.MULTILINE)
+    numbers = count()
+    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    return re.compile(f"^(?:{_NAME.sub(lambda _: f'(?P<name{next(numbers)}>', joined)})", re.MULTILINE)
 
 
-def definition_lines(text: str, patterns: tuple[str, ...]) -> Iterator[DefinitionLine]:
-    """Those of a text, in order, by patterns whose group `name` is the name; none without patterns."""
-    for match in _compiled(patterns).finditer(text) if patterns else ():
+def definition_lines(
+    text: str, patterns: tuple[str, ...], words: Collection[str] = ()
+) -> Iterator[DefinitionLine]:
+    """Those of a text, in order, by patterns in which each group `name` is a name; none without patterns. With words,
+    only lines that have one of them are looked at."""
+    if not patterns:
+        return
+    pattern, position = _compiled(patterns), 0
+    begun = (pattern.match(text, start) for start in _lines_with(text, words)) if words else pattern.finditer(text)
+    for match in begun:
+        if match is None or match.start() < position:
+            continue
+        position = match.end()
         if group := match.lastgroup:
             yield DefinitionLine(match[group].strip("`"), match.start(group))
+
+
+def _lines_with(text: str, words: Collection[str]) -> list[int]:
+    """Where the lines begin that have a word. To find words takes a tenth of the time that patterns take."""
+    starts = set()
+    for word in words:
+        found = text.find(word)
+        while found >= 0:
+            starts.add(text.rfind("\n", 0, found) + 1)
+            found = text.find(word, found + len(word))
+    return sorted(starts)
 
 
 def later_branches(source: bytes) -> Iterator[tuple[int, int]]:

@@ -65,19 +65,22 @@ def around_items(source: bytes) -> Iterator[tuple[Span, ...]]:
 
 def without_templates(text: str) -> str:
     """A text with blanks in place of what macros write."""
-    if "!" not in text:
+    has_templates, has_quoted_code = "macro_rules!" in text, "quote" in text and bool(_QUOTED_CODE.search(text))
+    if not has_templates and not has_quoted_code:
         return text
     lines = text.split("\n")
-    _blank_bodies(lines, lambda line, indent: [indent] if _TEMPLATES.match(line) else [])
-    _blank_bodies(
-        lines,
-        lambda line, indent: (
-            # The code may end less deep than the line that begins it.
-            [indent[:depth] for depth in range(min(len(indent), DEEPEST_MARGIN), -1, -1)]
-            if line.endswith(("{", "(")) and _QUOTED_CODE.search(line)
-            else []
-        ),
-    )
+    if has_templates:
+        _blank_bodies(lines, lambda line, indent: [indent] if _TEMPLATES.match(line) else [])
+    if has_quoted_code:
+        _blank_bodies(
+            lines,
+            lambda line, indent: (
+                # The code may end less deep than the line that begins it.
+                [indent[:depth] for depth in range(min(len(indent), DEEPEST_MARGIN), -1, -1)]
+                if line.endswith(("{", "(")) and _QUOTED_CODE.search(line)
+                else []
+            ),
+        )
     return "\n".join(lines)
 
 

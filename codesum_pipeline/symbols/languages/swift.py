@@ -1,5 +1,6 @@
 """Swift."""
 
+import re
 from collections.abc import Iterator
 
 import tree_sitter_swift
@@ -34,18 +35,44 @@ from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 
 _PATTERNS = patterns_beside(__file__)
 _PARTS = split_words("struct class enum protocol func let var")
+# Names that are shown in place of operators that the grammar knows as no names.
+_STAND_INS = {b"...": b"~~~", b"..<": b"~~<"}
+_OPERATORS = {shown.decode(): name.decode() for name, shown in _STAND_INS.items()}
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
+_UNKNOWN = ("condition", "foreign", "written_members")
+
+
 def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
-    """The compiler's conditions, and functions without a body."""
-    return (match.span() for pattern in _PATTERNS.values() for match in pattern.finditer(source))
+    """The compiler's conditions, functions without a body, and macros among members."""
+    return (match.span() for name in _UNKNOWN for match in _PATTERNS[name].finditer(source))
+
+
+def _masked(source: bytes, is_broken: bool) -> bytes:
+    """A source that the grammar can read, byte for byte as long."""
+    if not is_broken:
+        return source
+    shown = _PATTERNS["conditions"].sub(_on_one_line, source)
+    shown = _PATTERNS["range_function"].sub(lambda match: match["head"] + _STAND_INS[match["operator"]], shown)
+    shown = _PATTERNS["range_end"].sub(lambda match: match["blanks"] + b"_", shown)
+    return _PATTERNS["range_start"].sub(b"_", shown)
+
+
+def _on_one_line(match: re.Match[bytes]) -> bytes:
+    return match["head"] + match["conditions"].replace(b"\n", b" ")
 
 
 def _function(node: Node) -> DefinitionHead:
     name = _MEMBERS.get(node.type) or raw_text(node, "name")
+    name = _OPERATORS.get(name, name)
     body = find_field(node, "body") or child_of_type(node, "computed_property")
     return DefinitionHead((name,), SymbolType.FUNCTION, body)
+
+
+def _macro(node: Node) -> DefinitionHead:
+    name, definition = child_of_type(node, "simple_identifier"), find_field(node, "definition")
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, definition)
 
 
 def _is_extension(node: Node) -> bool:
@@ -187,9 +214,11 @@ DECLARATION = Declaration(
     definitions={
         "function_declaration protocol_function_declaration": _function,
         "init_declaration deinit_declaration subscript_declaration": _function,
+        "macro_declaration": _macro,
         "class_declaration protocol_declaration": _type,
         "property_declaration": _property,
     },
+    masked=_masked,
     hiding=unknown_words_reader(_unknown),
     fields={
         "property_declaration protocol_property_declaration": _stored,

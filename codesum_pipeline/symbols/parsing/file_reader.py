@@ -79,6 +79,11 @@ class FileReader:
         self._known_openings: list[Node] | None = None
         self._facts = FactReader(declaration, tokens, self._canonical, self._text, self._calls, self._texts)
 
+    @property
+    def definitions(self) -> Sequence[Definition]:
+        """What the file defines, in the order of the source."""
+        return self._outline.definitions
+
     def read(self, blob: str, parser: str) -> ParsedFile:
         """Symbols in source order, and the file's facts; `parser` is the version of what reads it."""
         declaration, canonical, outline = self._declaration, self._canonical, self._outline

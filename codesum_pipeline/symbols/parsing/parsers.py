@@ -1,9 +1,11 @@
 """Which parser reads a file, and the one pure function that a worker process needs."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import version
+from itertools import islice
 
+from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
@@ -17,6 +19,7 @@ from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.kin import current_walk, own_walks
 from codesum_pipeline.symbols.languages.language_registry import declarations
+from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
 from codesum_pipeline.symbols.languages.spans import is_inside
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import (
@@ -34,22 +37,34 @@ from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
-from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
-from codesum_pipeline.symbols.parsing.recovery import (
-    RECOVERY_VERSION,
-    Recovery,
-    changed_spans,
-    error_places,
+from codesum_pipeline.symbols.parsing.lost_definitions import (
+    NamedPart,
+    is_silent,
     lines_of,
+    lost_lines,
     with_lost_definitions,
 )
+from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
+from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
 from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 
 
+# Of more lines that have no symbol, none is looked for in comments and texts.
+_MOST_LOOKED_AT = 1_000
+
+
 class NothingParsed(Exception):
     """Nothing that a parser found in a file can be trusted."""
+
+
+class Reading(Struct, frozen=True):
+    """How one file is read: its reader, the tree that it reads, and the file's lines that look like a definition."""
+
+    reader: FileReader
+    tree: Tree
+    lines: tuple[DefinitionLine, ...]
 
 
 def usual_budget(source: bytes) -> WorkBudget:
@@ -94,33 +109,74 @@ class LanguageParser:
         """
         budget = budget or usual_budget(source)
         with own_walks():
-            reader, read = self.reader(source, file_path, hash_policy=hash_policy, budget=budget)
-            found = reader.read(blob, version or self.version(hash_policy))
-            return with_lost_definitions(found, self.declaration, source, read)
+            read = self.reading(source, file_path, hash_policy=hash_policy, budget=budget)
+            found = read.reader.read(blob, version or self.version(hash_policy))
+            return with_lost_definitions(found, read.lines, source, read.tree)
 
-    def reader(
-        self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget
-    ) -> tuple[FileReader, Tree]:
-        """The reader of one file's symbols and facts, and the tree that it reads; raises as `parse`."""
-        grammar = self._grammar()
-        shown, tree = self._tree(source, grammar, budget)
-        recovered, read = self._recovered(source, file_path, shown, tree, budget)
+    def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> "Reading":
+        """The reader of one file's symbols and facts, and what it reads; raises as `parse`.
+
+        A file that does not parse, or in which lines look like a definition and are none, is read again without what
+        hides definitions from the grammar.
+        """
+        shown, tree = self._tree(source, self._grammar(), budget)
+        lines = tuple(lines_of(self.declaration, source))
+        recovered, read = shown, tree
+        if tree.root_node.has_error:
+            recovered, read = self._recovered(source, file_path, shown, tree, lines, budget)
+        reader = self._file_reader(source, file_path, hash_policy, (shown, tree), (recovered, read), budget)
+        if read is tree and not tree.root_node.has_error and self._misses(reader, source, lines, tree):
+            recovered, read = self._recovered(source, file_path, shown, tree, lines, budget)
+            if read is not tree:
+                reader = self._file_reader(source, file_path, hash_policy, (shown, tree), (recovered, read), budget)
+        return Reading(reader, read, lines)
+
+    def _file_reader(
+        self,
+        source: bytes,
+        file_path: str,
+        hash_policy: HashPolicy,
+        first: tuple[bytes, Tree],
+        last: tuple[bytes, Tree],
+        budget: WorkBudget,
+    ) -> FileReader:
+        """The reader of the last tree; both come with what the grammar was shown."""
+        (shown, tree), (recovered, read) = first, last
         budget.spend(NODE_STEPS * read.root_node.descendant_count)
         is_mended = read is not tree
         characters = bytes_as_characters(source)
         masked = bytes_as_characters(recovered) if recovered is not source else None
         parts = () if masked is None else self.declaration.rewritten(source)
         rewritten = [(start, end) for start, end in parts if recovered[start:end] != source[start:end]]
-        tokens = read_tokens(read, characters, grammar, masked=masked, rewritten=rewritten, is_mended=is_mended)
+        tokens = read_tokens(
+            read, characters, self._grammar(), masked=masked, rewritten=rewritten, is_mended=is_mended
+        )
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, recovered) if is_mended else ()
         roots = (tree.root_node, read.root_node)
-        reader = FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
-        return reader, read
+        return FileReader(self.declaration, tokens, characters, source, file_path, hash_policy, blanked, roots=roots)
+
+    def _misses(self, reader: FileReader, source: bytes, lines: Iterable[DefinitionLine], tree: Tree) -> bool:
+        """Whether a line in code that looks like a definition is none of those that were read, or may be left out."""
+        if self.declaration.leaves_out(source):
+            return True
+        found = (
+            NamedPart(one.parts[-1], one.start_byte, one.end_byte)
+            for one in reader.definitions
+            if one.parts and one.type is not None
+        )
+        missing = islice(lost_lines(lines, found), _MOST_LOOKED_AT)
+        return any(not is_silent(tree.root_node, line.start) for line in missing)
 
     def _recovered(
-        self, source: bytes, file_path: str, shown: bytes, tree: Tree, budget: WorkBudget
+        self,
+        source: bytes,
+        file_path: str,
+        shown: bytes,
+        tree: Tree,
+        lines: Iterable[DefinitionLine],
+        budget: WorkBudget,
     ) -> tuple[bytes, Tree]:
         """What the grammar was shown and its tree, without what hides definitions from it."""
         declaration, is_broken = self.declaration, tree.root_node.has_error
@@ -130,8 +186,7 @@ class LanguageParser:
         search = budget.of_search(len(source))
         parse = partial(_counted_parse, self._grammar().parser(), budget=search)
         silent = declaration.silent(source)
-        lines = (line for line in lines_of(declaration, source) if not is_inside(silent, line.start))
-        recovery = Recovery(source, lines, parse, self._names)
+        recovery = Recovery(source, (line for line in lines if not is_inside(silent, line.start)), parse, self._parts)
         if is_broken and declaration.is_dialect(file_path, source):
             best = recovery.fragments(shown)
             if best is None:
@@ -159,20 +214,20 @@ class LanguageParser:
         """Whether a tree has no error and lacks nothing that looks like a definition."""
         if tree.root_node.has_error:
             return False
-        names = {name for name, _ in self._names(tree)}
+        names = {part.name for part in self._parts(tree)}
         return all(line.name in names for line in lines_of(self.declaration, shown))
 
     def _found(self, tree: Tree) -> tuple[int, int]:
         """How many names a tree defines, and of how many that parses as a whole."""
-        names = set(self._names(tree))
+        names = {(part.name, part.is_whole) for part in self._parts(tree)}
         return len({name for name, _ in names}), sum(is_whole for _, is_whole in names)
 
-    def _names(self, tree: Tree) -> Iterator[tuple[str, bool]]:
-        """The names of what a tree defines, and whether each parses as a whole."""
+    def _parts(self, tree: Tree) -> Iterator[NamedPart]:
+        """What a tree defines."""
         for node in _nodes_of(tree.root_node, self.declaration.definitions):
             defined = self._defined(node)
             if defined is not None and defined.type is not None and not defined.is_prototype:
-                yield defined.parts[-1], not node.has_error
+                yield NamedPart(defined.parts[-1], node.start_byte, node.end_byte, not node.has_error)
 
     def _defined(self, node: Node) -> DefinitionHead | None:
         """What a node defines: nothing if a name is missing, but a scope may have none at all."""
@@ -262,7 +317,7 @@ def parse_file(
         as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
         read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=failure))
         if failure is None:
-            read = with_lost_definitions(read, parser.declaration, source, None)
+            read = with_lost_definitions(read, tuple(lines_of(parser.declaration, source)), source, None)
     origin = stated_origin(text)
     return replace(read, facts=replace(read.facts, origin=origin)) if origin else read
 
@@ -273,7 +328,7 @@ def documentation_spans(path: str, language: str, source: bytes, starts: Contain
     if parser is None:
         return []
     try:
-        reader, _ = parser.reader(source, path, hash_policy=HashPolicy.CANONICAL, budget=usual_budget(source))
+        read = parser.reading(source, path, hash_policy=HashPolicy.CANONICAL, budget=usual_budget(source))
     except (NothingParsed, TooMuchWork, TooCostly):
         return []
-    return reader.documentation(starts)
+    return read.reader.documentation(starts)

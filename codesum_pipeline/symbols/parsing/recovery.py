@@ -16,18 +16,16 @@ from itertools import accumulate
 from operator import attrgetter, itemgetter
 
 from msgspec import Struct
-from msgspec.structs import replace
 from tree_sitter import Node, Tree
 
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine, definition_lines
+from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import TooMuchWork
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
-from codesum_pipeline.symbols.parsing.text import ParsedFile
+from codesum_pipeline.symbols.parsing.lost_definitions import NamedPart, lost_lines
 
 # Raise it with anything here, or with a language's patterns of definition lines: it decides what is read.
-RECOVERY_VERSION = "recovery/5"
+RECOVERY_VERSION = "recovery/6"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000
@@ -51,14 +49,10 @@ _INDENTED = re.compile(rb":(?=[ \t]*(?:#|\n))")
 _GOES_ON = re.compile(r"[{)\]:]|(?:else|catch|rescue|ensure|finally|where)\b")
 # A directive, a comment or a label may be anywhere.
 _ASIDE = re.compile(r"#|//|/?\*|--|\w+:$")
-# How far above a byte's own node a comment or a text may be.
-_LEVELS = 4
 _ENDS = re.compile(r"\}|end\b|[)\]];?$")
 
 
 _START = attrgetter("start")
-# Of more lines that have no symbol, none is looked for in comments and texts.
-_MOST_LOST = 1_000
 
 
 class TreeCandidate(Struct, frozen=True):
@@ -69,21 +63,25 @@ class TreeCandidate(Struct, frozen=True):
     lost: tuple[DefinitionLine, ...]
     names: frozenset[str]
     whole: frozenset[str]
+    parts: frozenset[NamedPart]
 
     def losses(self, before: "TreeCandidate") -> tuple[int, bool]:
         """How many definitions are lost, with those that another reading finds whole; then whether errors are left."""
         return len(self.lost) + len(before.whole - self.names), self.tree.root_node.has_error
 
     def is_better_than(self, before: "TreeCandidate") -> bool:
-        """Whether fewer definitions are lost."""
-        return self.losses(before)[0] < len(before.lost)
+        """Whether fewer definitions are lost; where none was, whether there are more, all of them whole."""
+        if before.lost or self.lost or self.tree.root_node.has_error:
+            return self.losses(before)[0] < len(before.lost)
+        ends = {(part.name, part.start): part.end for part in self.parts}
+        are_kept = all(ends.get((part.name, part.start), 0) >= part.end for part in before.parts)
+        return are_kept and len(self.parts) > len(before.parts)
 
 
 class Recovery:
     """The attempts to read one broken file.
 
-    `lines` are those that look like definitions; `names_of` gives the names that a tree defines, and whether each
-    parses as a whole.
+    `lines` are those that look like definitions; `parts_of` gives what a tree defines.
     """
 
     def __init__(
@@ -91,12 +89,12 @@ class Recovery:
         source: bytes,
         lines: Iterable[DefinitionLine],
         parse: Callable[[bytes], Tree],
-        names_of: Callable[[Tree], Iterable[tuple[str, bool]]],
+        parts_of: Callable[[Tree], Iterable[NamedPart]],
     ) -> None:
         self._text = bytes_as_characters(source)
         self._lines = tuple(lines)
         self._row_starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
-        self._parse, self._names_of = parse, names_of
+        self._parse, self._parts_of = parse, parts_of
         self._left = min(MOST_BYTES, MOST_SHARE * len(source))
         # Blocks that are not tried cost something, too: of definitions in each other, each has all those inside.
         self._unseen = BLOCKS_SHARE * len(source)
@@ -107,7 +105,7 @@ class Recovery:
         Each group contains parts that the grammar is known not to parse.
         """
         first = best = self._reading(shown, tree)
-        if best.lost:
+        if best.lost or not tree.root_node.has_error:
             best = self._without_groups(best, list(groups)[:MOST_GROUPS])
         for _ in range(MOST_ROUNDS):
             better = self._round(best) if best.lost and best.tree.root_node.has_error else None
@@ -143,10 +141,10 @@ class Recovery:
         return best
 
     def _reading(self, shown: bytes, tree: Tree) -> TreeCandidate:
-        found = list(self._names_of(tree))
-        names = frozenset(name for name, _ in found)
-        whole = frozenset(name for name, is_whole in found if is_whole)
-        return TreeCandidate(shown, tree, tuple(line for line in self._lines if line.name not in names), names, whole)
+        found = frozenset(self._parts_of(tree))
+        names = frozenset(part.name for part in found)
+        whole = frozenset(part.name for part in found if part.is_whole)
+        return TreeCandidate(shown, tree, tuple(lost_lines(self._lines, found)), names, whole, found)
 
     def _may_try(self, shown: bytes) -> bool:
         return len(shown) <= self._left
@@ -362,33 +360,3 @@ def _blanked(shown: bytes, *spans: Span) -> bytes:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
-
-
-def with_lost_definitions(parsed: ParsedFile, declaration: Declaration, source: bytes, tree: Tree | None) -> ParsedFile:
-    """The file, with the number of lines that look like a definition and have no symbol, if it has syntax errors."""
-    facts = parsed.facts
-    if not facts.syntax_errors:
-        return parsed
-    names = {symbol.name for symbol in parsed.symbols}
-    missing = [line for line in lines_of(declaration, source) if line.name.replace("::", ":") not in names]
-    silent = 0 if tree is None else sum(_is_silent(tree.root_node, line.start) for line in missing[:_MOST_LOST])
-    lost = len(missing) - silent
-    return replace(parsed, facts=replace(facts, lost_definitions=lost))
-
-
-def lines_of(declaration: Declaration, source: bytes) -> Iterator[DefinitionLine]:
-    """The lines of a source that look like a definition of its language."""
-    text = declaration.without_templates(bytes_as_characters(source))
-    return definition_lines(text, declaration.definition_lines)
-
-
-def _is_silent(root: Node, offset: int) -> bool:
-    """Whether a byte is in a comment or a text."""
-    node = root.descendant_for_byte_range(offset, offset + 1)
-    for _ in range(_LEVELS):
-        if node is None:
-            return False
-        if not node.has_error and ("comment" in node.type or "string" in node.type):
-            return True
-        node = node.parent
-    return False
