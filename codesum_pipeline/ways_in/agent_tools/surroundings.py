@@ -12,12 +12,8 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.indexes.file_formats.index_files import KINDS
-from codesum_pipeline.ways_in.agent_tools.document_tree import (
-    JoinedDocuments,
-    Relation,
-    external_names,
-    related_documents,
-)
+from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, external_names, related_documents
 from codesum_pipeline.ways_in.agent_tools.tool_answers import tokens_of
 
 
