@@ -10,7 +10,7 @@ from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant, no_such_document
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, constants_named
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class, constructors_of
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
@@ -23,12 +23,14 @@ from codesum_pipeline.ways_in.agent_tools.relations import (
     related_documents,
 )
 from codesum_pipeline.ways_in.agent_tools.surroundings import TRUST_MARK
-from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
+from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow, place_of
 from codesum_pipeline.ways_in.agent_tools.uncounted import uncounted_uses
 
 EXTERNAL = "external"
 _OTHERS_NAMED = 10
 _PASSED_ON_NAMED = 3
+# `read` shows so many of a constant, of whose end nobody knows.
+_LINES_OF_CONSTANT = 10
 # A constant is part of its file, and of the folders above.
 _OF_CONSTANTS = (Relation.PART_OF, Relation.REFERENCED_BY)
 # A related document's number and the steps to it, or the id of a constant.
@@ -94,8 +96,9 @@ class GraphSubject(Struct, frozen=True):
         """What the callers and users that an answer shows leave out."""
         if self.constant or self.is_place:
             return uncounted_uses(call, self.documents)
-        found = [*self._of_other_constructors(), *(self._passed_on(depth) if depth > 1 else ())]
-        return [*found, *uncounted_uses(call, self.documents, self.number)]
+        self._tell_overloads(call)
+        passed_on = self._passed_on(depth) if depth > 1 else []
+        return [*passed_on, *uncounted_uses(call, self.documents, self.number)]
 
     def _related_to_constant(self, relation: Relation) -> list[Related]:
         if relation is Relation.REFERENCED_BY:
@@ -122,12 +125,15 @@ class GraphSubject(Struct, frozen=True):
     def _ranked(self, numbers: Iterable[int]) -> list[int]:
         return sorted(numbers, key=lambda number: (-self.documents.importance[number], number))
 
-    def _of_other_constructors(self) -> list[str]:
-        """Overloads are told apart by arguments, which no edge of a class has."""
+    def _tell_overloads(self, call: ToolContext) -> None:
+        """Overloads are told apart by arguments, of which an edge to a class knows nothing."""
         class_ = constructed_class(self.documents, self.number)
-        names = [own_name(self.documents[one].id) for one in constructors_of(self.documents, class_)] if class_ else []
+        own = [] if class_ is None else constructors_of(self.documents, class_)
+        names = [own_name(self.documents[one].id) for one in own]
         count = names.count(own_name(self.documents[self.number].id))
-        return [f"which of {count} constructors creates an object: a caller is shown at each of them"] * (count > 1)
+        if class_ is not None and count > 1:
+            name = self.documents[class_].id
+            call.tell(f"{name} has {count} constructors: whoever creates an object is shown at each of them")
 
     def _passed_on(self, depth: int) -> list[str]:
         """The callers that are handed over as values: what calls them then is no step."""
@@ -152,20 +158,29 @@ def subject_of(call: ToolContext, found: IndexedDocument) -> GraphSubject:
 def find_subject(call: ToolContext, text: str, repo: str) -> GraphSubject:
     """The document that a text names, else the constant; a constant that is spelled so comes before what is spelled
     otherwise. Raises `ConfigurationError` where there is neither."""
+    return _constant_meant(call, text, repo) or subject_of(call, call.find(text, repo))
+
+
+def constant_place(call: ToolContext, text: str, repo: str) -> str:
+    """The first lines of a constant, as `path:first-last`; empty where a text names none."""
+    found = _constant_meant(call, text, repo)
+    line = found.row.start_line if found else None
+    return "" if found is None or line is None else place_of(found.row.path, line, line + _LINES_OF_CONSTANT - 1)
+
+
+def _constant_meant(call: ToolContext, text: str, repo: str) -> GraphSubject | None:
+    """The constant that a text names where it names no document; of several, the one with most users."""
     indexes = call.current([repo] if repo else []) if text.strip() else []
-    constants = constants_named(indexes, text)
-    last = own_name(text).rpartition(".")[2]
+    constants, last = constants_named(indexes, text), own_name(text).rpartition(".")[2]
     if not constants or any(last in (own_name(each.id), each.id) for each in documents_meant(indexes, text)):
-        return subject_of(call, call.find(text, repo))
+        return None
     subjects = []
     for key, id_ in constants:
         documents = call.documents(key)
         reader = ConstantReader(documents, call.sources(documents.parts))
         if (file := reader.file(id_)) is not None:
             subjects.append(GraphSubject(reader, file, id_))
-    if not subjects:
-        raise no_such_document(text, indexes)
-    best = max(subjects, key=lambda each: len(each.reader.users_of(each.constant)))
+    best = max(subjects, key=lambda each: len(each.reader.users_of(each.constant)), default=None)
     others = [f"{each.constant} in {each.documents.repo}" for each in subjects if each is not best]
     if others:
         named = some_of(others, _OTHERS_NAMED)

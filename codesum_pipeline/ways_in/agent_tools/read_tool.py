@@ -16,6 +16,7 @@ from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_resul
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import constant_place
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
@@ -74,14 +75,15 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
         raise ConfigurationError(
             f"start_line and end_line are of one id, {len(arguments.ids)} were given: write `path:first-last` for each"
         )
-    found = [call.find(text, arguments.repo) for text in arguments.ids]
+    ids = [constant_place(call, text, arguments.repo) or text for text in arguments.ids]
+    found = [call.find(text, arguments.repo) for text in ids]
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
     item, line = (*call.start(_TOOL, arguments, indexes), 0)[:2]
     items: list[ReadItem] = []
     tokens = arguments.tokens
     while item < len(found) and len(items) < arguments.limit:
-        one = _read_one(call, sources, found[item], arguments, arguments.ids[item], after=line)
+        one = _read_one(call, sources, found[item], arguments, ids[item], after=line)
         kept = _cut(one, tokens, must=not items)
         if kept is None:
             break

@@ -71,6 +71,11 @@ def related_documents(
     return _followed(documents, number, relation, 1 if relation in _OF_ONE_STEP else depth)
 
 
+def callers_of(documents: JoinedDocuments, uses: Uses, number: int) -> list[int]:
+    """What calls a document; of a constructor, what creates an object by it, too."""
+    return list(dict.fromkeys([*_users(uses, [number], EdgeKind.CALL), *creators_of(documents, uses, number)]))
+
+
 def external_names(documents: JoinedDocuments, number: int) -> list[str]:
     """The external names that a document, a file, or the files of a folder use, as the code writes them."""
     is_place = documents[number].level in (Level.FILE, Level.MODULE)
@@ -151,7 +156,7 @@ def _step(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int], relati
     """The users of some documents, or what these use; of an import, the files."""
     look, kind = _KINDS[relation]
     if relation is Relation.CALLERS:
-        return [*look(uses, numbers, kind), *(user for one in numbers for user in creators_of(documents, uses, one))]
+        return [user for one in numbers for user in callers_of(documents, uses, one)]
     if kind is not EdgeKind.IMPORT:
         return look(uses, numbers, kind)
     # An import may name a file or one of its definitions.

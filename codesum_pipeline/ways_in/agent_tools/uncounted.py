@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
@@ -79,10 +80,11 @@ def _other_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> 
         is_all = is_all and len(rows) <= _MOST_FILES
         texts = call.sources(documents.parts).read(index, [index.ids[row] for row in rows[:_MOST_FILES]])
         for row in rows[:_MOST_FILES]:
-            for inside, line in _places_in(index, row, texts.get(index.ids[row], ""), name):
+            for around, line in _places_in(index, row, texts.get(index.ids[row], ""), name):
                 if len(found) == _MOST_PLACES:
                     return found, False
-                if start + inside not in known and not _is_outside(documents, start + inside, name):
+                numbers = {start + one for one in around}
+                if known.isdisjoint(numbers) and not any(_is_outside(documents, one, name) for one in numbers):
                     found.append(place_of(index.ids[row], line))
     return found, is_all
 
@@ -112,20 +114,20 @@ def _files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
     ]  # fmt: skip
 
 
-def _places_in(index: PublishedIndex, file: int, text: str, name: str) -> Iterator[tuple[int, int]]:
-    """The innermost documents of a file that call something of a name, each with its first such line. What has that
-    name itself is not looked into: its own head looks like a call."""
+def _places_in(index: PublishedIndex, file: int, text: str, name: str) -> Iterator[tuple[list[int], int]]:
+    """The functions around each call of something of a name, else what is around it, and the first such line of each.
+    What has that name itself is not looked into: its own head looks like a call."""
     chained = rf"|\.{re.escape(name)}\b" * has_trait(language_of_path(index.ids[file]) or "", Trait.CHAINS_CALL)
-    pattern = re.compile(rf"(?<![\w$])(?:{re.escape(name)}[ \t]{{0,8}}\({chained})")
+    pattern = re.compile(rf"(?<![\w$]){re.escape(name)}[ \t]{{0,8}}\({chained}")
     rows = (index.arrays["file_row"] == file).nonzero()[0]
+    rows = rows[rows != file]
     first, last = index.shown.lines[rows].T
-    seen = set[int]()
+    seen = set[tuple[int, ...]]()
     for line, written in enumerate(text.split("\n"), start=1):
         if name not in written or not pattern.search(written):
             continue
-        around = rows[(first <= line) & (line <= last) & (rows != file)]
-        spans = index.shown.lines[around]
-        inside = int(around[np.argmin(spans[:, 1] - spans[:, 0])]) if len(around) else file
-        if inside not in seen and (inside == file or own_name(index.ids[inside]) != name):
-            seen.add(inside)
-            yield inside, line
+        found = rows[(first <= line) & (line <= last)].tolist()
+        around = [one for one in found if index.level_of(one) is Level.FUNCTION] or found or [file]
+        if tuple(around) not in seen and not any(own_name(index.ids[one]) == name for one in around):
+            seen.add(tuple(around))
+            yield around, line
