@@ -219,7 +219,7 @@ def _ranked_and_sampled(
     stats, contexts = rank_and_sample(
         places,
         rows,
-        from_table(edges.filter(pc.field("kind") != str(EdgeKind.REFERENCE)), Edge),
+        from_table(edges, Edge),
         root=ws.entry.root_module,
         settings=ws.settings,
         tests=read_tests_in_code(ws.tables, ws.key),
@@ -239,8 +239,9 @@ def rank_and_sample(
     progress: Progress = no_progress,
 ) -> tuple[list[GraphStats], list[Context]]:
     """The statistics of every symbol and file, and the context of every document; `tests` are paths and ids of what the
-    code says is a test."""
+    code says is a test. References count for neither."""
     indexed = indexed_paths(files)
+    edges = [edge for edge in edges if edge.kind is not EdgeKind.REFERENCE]
     progress("ranking", 0, 2)
     stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
     progress("sampling contexts", 1, 2)

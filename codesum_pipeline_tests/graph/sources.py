@@ -83,6 +83,11 @@ def edges_of(sources: Mapping[str, str], kind: EdgeKind) -> Calls:
     return {(e.src_id, e.dst) for e in graph_of(sources).edges if e.kind is kind}
 
 
+def references_of(sources: Mapping[str, str]) -> Calls:
+    """Edges to what is used without being called."""
+    return edges_of(sources, EdgeKind.REFERENCE)
+
+
 def imports_of(sources: Mapping[str, str]) -> Calls:
     """Import edges, to files of the repository and to packages outside."""
     return edges_of(sources, EdgeKind.IMPORT)

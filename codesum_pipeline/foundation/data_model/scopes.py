@@ -12,7 +12,14 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.decoding import convert
-from codesum_pipeline.foundation.data_model.expression import Chain, TypeName, chain_from_json, type_from_json
+from codesum_pipeline.foundation.data_model.expression import (
+    Chain,
+    ExpressionStep,
+    TypeName,
+    chain_from_json,
+    chain_of,
+    type_from_json,
+)
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Reexport
@@ -41,6 +48,17 @@ class CallExpression(NamedTuple):
     name: str
     is_new: bool
     arguments: int
+
+
+class UseExpression(NamedTuple):
+    """A name of a declared language that is used and not called: a function of so many `arguments` (-1: unknown) if it
+    `may_be_function`, a class or a constant; `count` is how often."""
+
+    scope: int
+    path: Chain
+    may_be_function: bool
+    arguments: int
+    count: int
 
 
 class ImportRow(NamedTuple):
@@ -144,6 +162,8 @@ class ScopedFile(Struct, eq=False):
     stars: list[tuple[int, str, int]] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     uses: list[Any] = field(default_factory=list)
+    # Of the declared languages: names at the top that are no definitions.
+    constants: frozenset[str] = frozenset()
     extensions: list[TypeExtension] = field(default_factory=list)
     definitions: list[Scope] = field(default_factory=list)
     has_blocks: bool = False
@@ -217,6 +237,11 @@ def load_declared(path: str, references: str) -> ScopedFile:
         CallExpression(scope + 1, receivers[receiver], name, bool(is_new), count)
         for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
+    file.uses = [
+        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), bool(may_be_function), arguments, count)
+        for scope, path, may_be_function, arguments, count in facts["uses"]
+    ]
+    file.constants = frozenset(facts["constants"])
     file.imports = [ImportRow(*row) for row in facts["imports"]]
     file.extensions = [
         TypeExtension(tuple(around), _type(type_), tuple(map(_type, bases)))
@@ -233,6 +258,10 @@ def load_declared(path: str, references: str) -> ScopedFile:
                 parent.names.setdefault(definition.name, []).append((Bound.DEFINED, definition))
     _add_names(file, facts)
     return file
+
+
+def _step_of(name: str) -> ExpressionStep:
+    return chain_of(name)[0]
 
 
 def _add_definition(file: ScopedFile, symbol: list[Any], head: list[Any]) -> None:

@@ -61,7 +61,7 @@ class _Interface:
         return [
             *[file.language, file.package, None if file.exports is None else sorted(file.exports)],
             [astuple(one) for one in file.reexports],
-            *[[star for star in file.stars if star[0] == 0], file.extensions],
+            *[[star for star in file.stars if star[0] == 0], file.extensions, sorted(file.constants)],
             [[numbers[row.scope + 1], *row[1:]] for row in rows],
             [self._scope(scope, numbers) for scope in kept],
         ]

@@ -16,6 +16,7 @@ from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.handed_names import find_word_of_bash
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import definition_reader, find_field, raw_text
 from codesum_pipeline.symbols.languages.kin import parent_of
@@ -87,7 +88,10 @@ def _assigned(node: Node, text: Text) -> Iterator[str]:
 
 DECLARATION = Declaration(
     **syntax_beside(
-        __file__, tree_sitter_bash.language, spec={"count_branches": lambda node: 0 if _is_default(node) else 1}
+        __file__,
+        tree_sitter_bash.language,
+        spec={"count_branches": lambda node: 0 if _is_default(node) else 1},
+        uses={"find_handed": find_word_of_bash},
     ),
     definitions={"function_definition": definition_reader(SymbolType.FUNCTION)},
     is_dialect=_is_zsh,

@@ -29,6 +29,7 @@ from codesum_pipeline.symbols.languages.hook_values import (
 )
 from codesum_pipeline.symbols.languages.spec import LanguageSpec, Mark, Names, Span, split_keys
 from codesum_pipeline.symbols.languages.syntax_tables import check_keys, read_tables, syntax_file
+from codesum_pipeline.symbols.languages.use_syntax import UseSyntax
 
 
 def _assigned_nodes(left: Node) -> Iterable[Node]:
@@ -212,6 +213,9 @@ class Declaration(Struct, frozen=True, kw_only=True):
     references: Callable[[Node, bytes, str, Sequence[Symbol], Iterable[NamedWord]], References] | None = None
     references_version: str = ""
 
+    # How names are used that are not called.
+    uses: UseSyntax = field(default_factory=UseSyntax)
+
     # ---- What the grammar does not know.
 
     # Patterns of lines that look like a definition, whose group `name` is its name: what is lost in a file that does
@@ -255,12 +259,17 @@ def syntax_beside(
     spec: Mapping[str, Any] = {},
     tests: Mapping[str, Any] = {},
     conditions: Mapping[str, Any] = {},
+    uses: Mapping[str, Any] = {},
 ) -> dict[str, Any]:
-    """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`; `spec`, `tests`
-    and `conditions` are the hooks of those three. Raises `ValueError` for a key that is unknown or missing."""
+    """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`.
+
+    `spec`, `tests`, `conditions` and `uses` are the hooks of those four. Raises `ValueError` for a key that is unknown
+    or missing.
+    """
     path = syntax_file(module)
     structs: dict[str, type[Struct]] = {
         "spec": LanguageSpec, "declaration": Declaration, "tests": FrameworkRules, "conditions": ConditionSyntax,
+        "uses": UseSyntax,
     }  # fmt: skip
     tables = read_tables(path, structs)
     layout = {"grammar": grammar, **tables["spec"], **spec}
@@ -270,4 +279,5 @@ def syntax_beside(
         "spec": LanguageSpec(**layout),
         "tests": FrameworkRules(**tables["tests"], **tests),
         "conditions": ConditionSyntax(**tables["conditions"], **conditions),
+        "uses": UseSyntax(**tables["uses"], **uses),
     }

@@ -11,6 +11,7 @@ from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages import elixir_forms as forms
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.elixir_conditions import branches_of_call
+from codesum_pipeline.symbols.languages.handed_names import find_capture_of_elixir
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import field_children, field_text, find_field, raw_text
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
@@ -235,6 +236,7 @@ DECLARATION = Declaration(
             "count_branches": forms.count_branches,
         },
         conditions={"branches": {"call": branches_of_call}},
+        uses={"find_handed": find_capture_of_elixir},
     ),
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
     is_preamble=_is_preamble,

@@ -10,6 +10,7 @@ from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, Exte
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.handed_names import find_text_of_php
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
     call_of_path,
@@ -145,7 +146,10 @@ def _constants(node: Node, text: Text) -> Iterator[str]:
 
 DECLARATION = Declaration(
     **syntax_beside(
-        __file__, tree_sitter_php.language_php, spec={"respelled": {"string encapsed_string": spell_plain}}
+        __file__,
+        tree_sitter_php.language_php,
+        spec={"respelled": {"string encapsed_string": spell_plain}},
+        uses={"find_handed": find_text_of_php},
     ),
     definitions={
         "function_definition method_declaration": definition_reader(SymbolType.FUNCTION),

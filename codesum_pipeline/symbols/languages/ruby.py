@@ -15,6 +15,7 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
+from codesum_pipeline.symbols.languages.handed_names import find_symbol_of_ruby
 from codesum_pipeline.symbols.languages.hook_values import (
     CallSyntax,
     DefinitionHead,
@@ -335,6 +336,7 @@ DECLARATION = Declaration(
         __file__,
         tree_sitter_ruby.language,
         spec={"flat": {"block_body parenthesized_statements": _is_alone}, "respelled": {'"': _spell_quote}},
+        uses={"find_handed": find_symbol_of_ruby},
     ),
     definitions={
         "class module": _class,

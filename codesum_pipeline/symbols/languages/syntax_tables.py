@@ -60,6 +60,8 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     # A line's end is a token.
     "dropped": lambda names: frozenset(names.split(" ")),
     "signatures": lambda pattern: re.compile(_joined_lines(pattern)),
+    "unused_behind": lambda pattern: re.compile(_joined_lines(pattern).encode()),
+    "declared_before": lambda pattern: re.compile(_joined_lines(pattern).encode()),
     "tag": lambda pattern: re.compile(_joined_lines(pattern).encode(), re.MULTILINE),
 }
 

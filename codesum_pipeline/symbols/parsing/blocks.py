@@ -143,7 +143,7 @@ class ScopedNames:
             if scope not in used:
                 around = self._blocks.around(scope)
                 numbers[scope] = numbers.get(around, around)
-        for kind in ("imports", "typed", "bound", "calls", "results", "around"):
+        for kind in ("imports", "typed", "bound", "calls", "results", "around", "uses"):
             for row in content[kind]:
                 row[0] = numbers.get(row[0], row[0])
         return [[numbers.get(around := self._blocks.around(scope), around), self._parameters[scope]] for scope in kept]

@@ -100,7 +100,7 @@ class FileReader:
                 one for kind, _, node in outline.outside if kind in readers for one in readers[kind](node, self._text)
             )
             reexports = _reexports(handed_on, imports, exports or ())
-        references = self._references(symbols)
+        references = self._references(symbols, globals_)
         facts = FileFacts(
             file_path=self._path,
             blob=blob,
@@ -135,12 +135,13 @@ class FileReader:
                 nodes += [*definition.docs, *(inner or ())[:1], *filter(None, [definition.docstring])]
         return sorted((node.start_byte, self._comments.end_of(node)) for node in nodes)
 
-    def _references(self, symbols: Sequence[Symbol]) -> References:
+    def _references(self, symbols: Sequence[Symbol], constants: Sequence[str]) -> References:
         if read := self._declaration.references:
             return read(self._read_root, self._source, self._path, symbols, self._tokens.named_words())
         structures = Structures(self._tokens, self._root)
         reader = ReferenceReader(self._declaration, self._outline, self._text, self._calls, structures)
-        return reader.read(symbols, self._path, CalleeNames(self._source))
+        words = self._tokens.named_words()
+        return reader.read(symbols, self._path, CalleeNames(self._source), words=words, constants=constants)
 
     def _evidence(self, symbols: Sequence[Symbol], imports: Sequence[Import]) -> FileEvidence:
         """What the file says about tests besides its definitions."""

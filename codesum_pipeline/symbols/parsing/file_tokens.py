@@ -68,7 +68,9 @@ class Tokens(Struct):
         kinds = self.kinds
         for start, word, kind, around in sorted(self.words):
             if (around := around % _KINDS) < len(kinds):
-                yield NamedWord(start, word if self.is_ascii else self.decoded(word), kinds[kind], kinds[around])
+                # A token with one spelling is not read.
+                text = (word if self.is_ascii else self.decoded(word)) or kinds[kind]
+                yield NamedWord(start, text, kinds[kind], kinds[around])
 
     def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
         """The canonical text of a part of the file on one line, or of its first tokens, each of bounded length."""

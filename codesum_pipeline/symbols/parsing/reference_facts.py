@@ -1,13 +1,15 @@
 """The facts of a file of a declared language that the graph reads, as JSON.
 
 `{"language", "package", "exports", "symbols", "heads", "extensions", "imports",
-"typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results"}`:
+"typed", "bound", "receivers", "calls", "counts", "blocks", "around", "results", "uses",
+"constants"}`:
 a symbol is `[id without path, type, parts, bases, return type]`, and its head `[modifiers, names of
 parameters, least arguments, most]` (-1: any number); an extension `[names around it, type, bases]`, of a
 type that is defined elsewhere; an import `[symbol, module, name, alias, level]`; a
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
-number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown).
+number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown). A use is of a name that
+is not called, as `parsing.named_uses` says; `constants` are names at the top of the file that are no definitions.
 `symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
 blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
 `[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
@@ -18,7 +20,7 @@ Receivers and values are chains, bases and types are names with arguments, as
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tree_sitter import Node
@@ -26,12 +28,13 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.expression import CAST, OBJECT
 from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, References, Text
-from codesum_pipeline.symbols.languages.spec import Mark
+from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, NamedWord, References, Text
+from codesum_pipeline.symbols.languages.spec import Mark, Span
 from codesum_pipeline.symbols.parsing.blocks import BlockScopes, NameRow, ScopedNames
 from codesum_pipeline.symbols.parsing.canonical import Canonical
 from codesum_pipeline.symbols.parsing.chains import parameter_names
 from codesum_pipeline.symbols.parsing.facts import CallReader
+from codesum_pipeline.symbols.parsing.named_uses import NamedUses
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline
 from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
 
@@ -39,7 +42,7 @@ from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
 LONG = "…"
 # A function with more results has no single class.
 MAX_RESULTS = 8
-REFERENCES_VERSION = 8
+REFERENCES_VERSION = 9
 
 
 class ReferenceReader:
@@ -53,8 +56,16 @@ class ReferenceReader:
         self._content: dict[str, Any] = {}
         self._shortened: dict[int, Code] = {}
 
-    def read(self, symbols: Sequence[Symbol], file_path: str, callee_names: CalleeNames) -> References:
-        """Read the references of a file; `callee_names` locates the names of its callees."""
+    def read(
+        self,
+        symbols: Sequence[Symbol],
+        file_path: str,
+        callee_names: CalleeNames,
+        *,
+        words: Iterable[NamedWord] = (),
+        constants: Sequence[str] = (),
+    ) -> References:
+        """Read the references of a file; `callee_names` locates the names of its callees, `words` are its names."""
         declaration, outline, text, structures = self._declaration, self._outline, self._text, self._structures
         names: list[int] = []
         content = self._content = {
@@ -67,6 +78,7 @@ class ReferenceReader:
                 for symbol, definition in zip(symbols, outline.definitions, strict=True)
             ],
             "heads": [_head(symbol) for symbol in symbols],
+            "constants": list(constants),
             "extensions": list(self._extensions()),
             **{group: [] for group in ("imports", "typed", "bound", "calls", "counts", "blocks", "around", "results")},
         }  # fmt: skip
@@ -74,6 +86,7 @@ class ReferenceReader:
         kinds = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
         marks = list(_all_marks(outline))
         blocks = BlockScopes(declaration, outline, marks)
+        imported: list[Span] = []
         assigned: list[NameRow] = []
         for number, mark in marks:
             kind, start, node = mark
@@ -82,9 +95,9 @@ class ReferenceReader:
             scope = blocks.scope(number, start)
             outer = blocks.scope(number, start, is_hoisted=True) if blocks.is_hoisted(start) else scope
             if read_imports := declaration.imports.get(kind):
-                content["imports"].extend(
-                    [outer, found.module, found.name, found.alias, found.level] for found in read_imports(node, text)
-                )
+                rows = [[outer, one.module, one.name, one.alias, one.level] for one in read_imports(node, text)]
+                content["imports"] += rows
+                imported += [(start, node.end_byte)] if rows else []
             for group, name, structure in self._named_in(kind, node):
                 # A field is of the symbol around.
                 row = [number if "." in name else outer, name, structure]
@@ -98,6 +111,8 @@ class ReferenceReader:
                 content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
                 content["counts"].append(_argument_count(node))
                 names.append(callee_names.start(node, called))
+        uses = NamedUses(declaration, outline, callee_names.source, content)
+        content["uses"] = uses.read(words, frozenset(names), imported, blocks.scope)
         if declaration.blocks:
             content["results"] = list(self._results(blocks))
             self._place(blocks, assigned)

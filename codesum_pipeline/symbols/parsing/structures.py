@@ -89,7 +89,7 @@ class CalleeNames:
     """Finds the names of the callees of one file; offsets are bytes of `source`."""
 
     def __init__(self, source: bytes) -> None:
-        self._source = source
+        self.source = source
 
     def start(self, call: Node, called: CallSyntax) -> int:
         """The first byte of the last name of what is called; `NAMELESS` where no token spells it."""
@@ -97,7 +97,7 @@ class CalleeNames:
         if isinstance(name, Code) and name.span is not None:
             start, end = name.span
             # PHP names a class by its path.
-            return end - len(self._source[start:end].rpartition(b"\\")[2])
+            return end - len(self.source[start:end].rpartition(b"\\")[2])
         found = (self._last_spelled(callee, _spellings(name)) for callee in _callees(call, called))
         return next((node.start_byte for node in found if node is not None), NAMELESS)
 
@@ -109,7 +109,7 @@ class CalleeNames:
                 break
             node = waiting.pop()
             start, end = node.start_byte, node.end_byte
-            text = self._source[start:end] if end - start <= longest else b""
+            text = self.source[start:end] if end - start <= longest else b""
             # `~Name` is a node of two, and so is a name of Haskell in the quotes that make it an operator.
             if text == spellings[0] or (text in spellings and not node.child_count):
                 return node

@@ -39,6 +39,7 @@ from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_uses import DeclaredUses
 from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
 
 THIS = chain_of("this")
@@ -60,6 +61,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         self.members = DeclaredMembers(self, self.names, rules, self.tree)
         self._results: dict[Scope, Value] = self.make_answers()
         self.members.add_outside_bases(files, guard)
+        self._uses = DeclaredUses(self, self.names, self.members, self.tree, self._chosen)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
 
     def only_method(self, name: str) -> Scope | None:
@@ -76,7 +78,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             yield scope, call.name, self._called(scope, call)
 
     def uses(self, file: ScopedFile) -> Iterator[Use]:
-        yield from ()
+        return self._uses.of_file(file)
 
     def bases_of(self, class_: Scope) -> list[Value]:
         return self.members.all_bases(class_)

@@ -1,0 +1,131 @@
+"""What the names of a file mean that are used and not called: a function, a class, or a constant of a file.
+
+They are found as callees are, and believed less readily: not by a name that is unique, and an attribute only where it
+is called what it means.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from codesum_pipeline.foundation.data_model.expression import Chain, ExpressionStep
+from codesum_pipeline.foundation.data_model.ids import symbol_id
+from codesum_pipeline.foundation.data_model.possible_values import (
+    UNKNOWN,
+    ClassValue,
+    FunctionValue,
+    ModuleValue,
+    ObjectValue,
+    Reason,
+    Value,
+    VariableValue,
+)
+from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile, UseExpression
+from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import DeclaredMembers
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
+from codesum_pipeline.symbols.languages.rules import Member, NameTree
+
+# The id of what is used, and how that was found.
+_Found = tuple[str, Reason]
+
+
+class DeclaredUses:
+    """Finds what the uses of one family's files mean; `choose` is one of several functions by a number of arguments."""
+
+    def __init__(
+        self,
+        resolver: Resolver[Chain | None, ExpressionStep],
+        names: DeclaredNames,
+        members: DeclaredMembers,
+        tree: NameTree,
+        choose: Callable[[FunctionValue, int], Value],
+    ) -> None:
+        self._resolver, self._names, self._members, self._tree, self._choose = resolver, names, members, tree, choose
+        # The file of a constant of a package or file; None where several have it.
+        self._constants: dict[Key, dict[str, str | None]] = {}
+        self._named: set[str] = set(tree.by_name)
+        for path in sorted(tree.files):
+            file = tree.files[path]
+            of_unit = self._constants.setdefault(file.unit, {})
+            for name in file.constants:
+                of_unit[name] = None if of_unit.get(name, path) != path else path
+            self._named |= file.constants
+
+    def of_file(self, file: ScopedFile) -> Iterator[Use]:
+        """The uses of a file whose meaning is known."""
+        imported = self._names.imports[file.path].named
+        found: dict[str, list[tuple[Key, Use]]] = defaultdict(list)
+        for use in file.uses:
+            name = use.path[-1].name
+            if name not in self._named and name not in imported:
+                continue
+            scope = file.scopes[use.scope]
+            if (value := self._definition(scope, use)) is not None:
+                meant = value.scope
+                # Something inside of it does not use it, also in another file.
+                if meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
+                    key = meant.key if meant.is_class else ()
+                    found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.count)))
+            elif (constant := self._constant(scope, use.path)) is not None:
+                yield Use(scope.caller_id, *constant, use.count)
+        for uses in found.values():
+            # A class that is named on the way to one inside of it is not used by itself.
+            ways = {key[:size] for key, _ in uses for size in range(1, len(key))}
+            yield from (use for key, use in uses if not key or key not in ways)
+
+    def _definition(self, scope: Scope, use: UseExpression) -> ClassValue | FunctionValue | None:
+        *receiver, step = use.path
+        value = self._value(scope, use.path)
+        if isinstance(value, FunctionValue):
+            value = self._choose(value, use.arguments) if use.may_be_function else UNKNOWN
+        if not isinstance(value, ClassValue | FunctionValue):
+            return None
+        # An attribute may hold what has another name; that is used where it is assigned.
+        return value if not receiver or value.scope.name == step.name else None
+
+    def _value(self, scope: Scope, path: Chain) -> Value:
+        if len(path) == 1 and self._names.variable_scope(scope, path[0].name) is not None:
+            return UNKNOWN
+        value = self._resolver.value(scope, path)
+        if isinstance(value, FunctionValue | ClassValue) or len(path) == 1:
+            return value
+        # A path of types and packages is read as a type is.
+        if self._names.variable_scope(scope, path[0].name) is None:
+            return self._members.named(scope, [step.name for step in path])
+        return value
+
+    def _constant(self, scope: Scope, path: Chain) -> _Found | None:
+        *receiver, step = path
+        file, name = scope.file, step.name
+        if receiver:
+            value = self._resolver.value(scope, tuple(receiver))
+            is_place = isinstance(value, ModuleValue | ObjectValue)
+            return self._in_unit(value.module, name, Reason.IMPORT) if is_place else None
+        if self._names.variable_scope(scope, name) is not None:
+            return None
+        if name in file.constants:
+            return symbol_id(file.path, [name]), Reason.SAME_FILE
+        for at, resolved in self._names.imports[file.path].named.get(name, ()):
+            if at < 0 and isinstance(resolved.target, Member):
+                return self._in_unit(resolved.target.key, resolved.target.name, Reason.IMPORT)
+        for key in self._names.rules.spaces_of(file):
+            if (found := self._in_unit(key, name, Reason.PACKAGE)) is not None:
+                return found
+        return self._included(file, name)
+
+    def _in_unit(self, key: Key, name: str, why: Reason) -> _Found | None:
+        path = self._constants.get(key, {}).get(name)
+        if path is None and isinstance(value := self._names.member(key, name), VariableValue):
+            name = value.name
+            path = self._constants.get(value.module, {}).get(name)
+        return None if path is None else (symbol_id(path, [name]), why)
+
+    def _included(self, file: ScopedFile, name: str) -> _Found | None:
+        """A constant of the one file that the file takes in as a whole and that has it."""
+        paths: Sequence[str] = [
+            path
+            for _, resolved in self._names.imports[file.path].stars
+            for path in resolved.files
+            if path in self._tree.files and name in self._tree.files[path].constants
+        ]
+        return (symbol_id(paths[0], [name]), Reason.IMPORT) if len(set(paths)) == 1 else None

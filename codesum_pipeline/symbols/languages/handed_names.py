@@ -1,0 +1,82 @@
+"""Functions that are handed over by a text, a symbol or a word, in languages where a plain name cannot mean one.
+
+Each reader is given the source and one token; it looks at few bytes before and behind it.
+"""
+
+import re
+
+from codesum_pipeline.symbols.languages.hook_values import NamedWord
+from codesum_pipeline.symbols.languages.use_syntax import HandedName
+
+_BEFORE, _AFTER = 200, 40
+_NAME = re.compile(r"[^\W\d]\w*[!?=]?")
+_OWN_METHOD = re.compile(
+    r"(?:^|[^\w.:]|\bself\.)(?:method|instance_method|public_method|send|public_send|__send__|respond_to\?)"
+    r"\s*\(?\s*$"
+)
+_CALLBACK = re.compile(
+    r"^[ \t]*(?:(?:before|after|around|skip|prepend|append)_[a-z_]{1,40}|validate|helper_method|memoize)"
+    r"[ (]\s*(?::\w{1,60}[?!]?\s*,\s*){0,20}$"
+)
+_RENAMED = re.compile(r"^[ \t]*alias_method[ (]\s*:\w{1,60}[?!=]?\s*,\s*$")
+_CONDITION = re.compile(r"\b(?:with|if|unless):\s*$")
+_PAIR_OF_PHP = re.compile(r"(?:\[|\barray\()\s*(?:(\$this)|([\\\w]+)::class)\s*,\s*$")
+_TAKING_FUNCTIONS = re.compile(
+    r"\b(?:(?:array_map|call_user_func|call_user_func_array|is_callable|function_exists|spl_autoload_register"
+    r"|register_shutdown_function|set_error_handler|set_exception_handler)\(\s*"
+    r"|(?:usort|uasort|uksort|array_filter|array_walk|array_reduce|add_action|add_filter|add_shortcode"
+    r"|register_activation_hook)\([^()]{1,100},\s*)$"
+)
+_CAPTURED = re.compile(r"&\s*((?:(?:[A-Z]\w*|__MODULE__)\.){0,10})$")
+_ARITY = re.compile(r"\s*/\s*(\d{1,3})")
+_OF_MODULE = re.compile(r"[{(]\s*((?:[A-Z]\w*\.){0,10}[A-Z]\w*|__MODULE__)\s*,\s*$")
+_TAKING_COMMANDS = re.compile(
+    r"(?:^|[\s;&|(])(?:trap|(?:export|declare|typeset|readonly)\s+-[a-z]*f[a-z]*|complete\s[^;|&\n]{0,80}-F"
+    r"|bind\s+-x|time|nohup|timeout\s+\S{1,20}|command\s+-v|type(?:\s+-\w+)?)\s+$"
+)
+_LISTS_OF_WORDS = frozenset({"array", "for_statement"})
+
+
+def _before(source: bytes, word: NamedWord, *, in_line: bool = False) -> str:
+    text = source[max(word.start - _BEFORE, 0) : word.start].decode("utf-8", "replace")
+    return text.rpartition("\n")[2] if in_line else text
+
+
+def find_symbol_of_ruby(source: bytes, word: NamedWord) -> HandedName | None:
+    """`method(:name)`, `before_action :name`, `if: :name`: a method of the object around."""
+    name, before = word.text.removeprefix(":"), _before(source, word, in_line=True)
+    patterns = (_CONDITION,) if word.around == "pair" else (_OWN_METHOD, _CALLBACK, _RENAMED)
+    is_handed = bool(_NAME.fullmatch(name)) and any(pattern.search(before) for pattern in patterns)
+    return HandedName((name,)) if is_handed else None
+
+
+def find_text_of_php(source: bytes, word: NamedWord) -> HandedName | None:
+    """`[$this, 'name']`, `[Name::class, 'name']` and `array_map('name', …)`."""
+    name, before = word.text.strip("'\""), _before(source, word)
+    if not _NAME.fullmatch(name):
+        return None
+    if pair := _PAIR_OF_PHP.search(before):
+        return HandedName((pair[1] or pair[2].lstrip("\\").rpartition("\\")[2], name))
+    return HandedName((name,)) if _TAKING_FUNCTIONS.search(before) else None
+
+
+def find_capture_of_elixir(source: bytes, word: NamedWord) -> HandedName | None:
+    """`&name/1`, `&Module.name/2` and `{Module, :name, …}`."""
+    before = _before(source, word)
+    if word.text.startswith(":"):
+        module, name = _OF_MODULE.search(before), word.text[1:]
+        return HandedName((*module[1].split("."), name)) if module and _NAME.fullmatch(name) else None
+    captured = _CAPTURED.search(before)
+    end = word.start + len(word.text.encode())
+    arity = _ARITY.match(source[end : end + _AFTER].decode("utf-8", "replace"))
+    if captured is None or arity is None:
+        return None
+    return HandedName((*captured[1].split(".")[:-1], word.text), int(arity[1]))
+
+
+def find_word_of_bash(source: bytes, word: NamedWord) -> HandedName | None:
+    """`trap name EXIT`, `complete -F name`, `HOOKS=(name other)`, `for step in name other`."""
+    is_handed = word.around in _LISTS_OF_WORDS or _TAKING_COMMANDS.search(_before(source, word, in_line=True))
+    first = next(iter(word.text.strip("'\"").split()), "")
+    is_text = word.kind != "word" and word.around in _LISTS_OF_WORDS
+    return HandedName((first,)) if is_handed and first and not is_text else None

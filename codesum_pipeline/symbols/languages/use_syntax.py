@@ -1,0 +1,49 @@
+"""How a language uses names that it does not call: the table `[uses]` of a `*.syntax.toml`.
+
+The names themselves are the tokens of `LanguageSpec.words`.
+"""
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from codesum_pipeline.symbols.languages.hook_values import NamedWord
+from codesum_pipeline.symbols.languages.spec import Names
+
+
+class HandedName(Struct, frozen=True):
+    """A function that is named in a way of its own, such as by a text: the names before its own, and how many arguments
+    it takes (-1: unknown)."""
+
+    names: tuple[str, ...]
+    arguments: int = -1
+
+
+class UseSyntax(Struct, frozen=True, kw_only=True):
+    """One language's ways to use a name. By default each name may mean a class or a constant, and none a function."""
+
+    # The marks between a name and a member of what it means. Rust: ":: .".
+    links: Names = frozenset({"."})
+    # Words of these kinds may also mean functions; of the others, types and constants alone. Go: "identifier".
+    functions: Names = frozenset()
+    # Words of these kinds are types alone, also beside what is declared. Haskell: "name".
+    types: Names = frozenset({"type_identifier"})
+    # Words of these kinds mean something only behind a mark. JavaScript: "property_identifier".
+    members: Names = frozenset()
+    # Whether a member of a variable's object is handed over by its name. Go: `http.HandleFunc("/", server.show)`.
+    hands_members: bool = False
+    # A word that is directly in one of these is declared there, unless it is behind `=` or `=>`.
+    # Go: "parameter_declaration".
+    declaring: Names = frozenset()
+    # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
+    # Rust: `impl`; Haskell: `->`, after the pattern of a case.
+    unused_behind: re.Pattern[bytes] | None = None
+    declared_before: re.Pattern[bytes] | None = None
+    # Where alone words may mean functions, if not everywhere: types have the same kind. C#: "argument".
+    handing: Names = frozenset()
+    # A word before `:` in one of these says what comes after it is for. Go: "literal_element".
+    keyed: Names = frozenset()
+    # Words of these kinds are names only where that says so, and then of functions: `method(:name)` of Ruby.
+    handed: Names = frozenset()
+    find_handed: Callable[[bytes, NamedWord], HandedName | None] = lambda source, word: None
