@@ -180,7 +180,8 @@ def test_a_new_call_writes_the_callers_alone(tmp_path: Path) -> None:
 
     names = after.manifest["files"]
     assert {name for name in names if not (after.folder / name).samefile(before.folder / name)} == {
-        "summary.jsonl", "documents/offsets.npy", "documents/callers.npz", "documents/uses.npz",
+        "summary.jsonl", "documents/offsets.npy", "documents/callers.npz", "documents/constants.npz",
+        "documents/uses.npz",
     }  # fmt: skip
     assert after.manifest["content_digest"] != before.manifest["content_digest"]
 

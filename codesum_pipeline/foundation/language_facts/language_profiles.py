@@ -86,9 +86,12 @@ class LanguageProfile(Struct, frozen=True):
     shared: Mapping[str, str] = field(default_factory=dict)
     # The files that say how imports of its programs are found; `*` is anything.
     project_files: tuple[str, ...] = ()
+    # The names of methods that run when an object is made; `OF_CLASS` is the name of the class.
+    constructors: frozenset[str] = frozenset()
 
 
-_LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files")
+_LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files", "constructors")
+OF_CLASS = "*"
 
 
 @cache
@@ -106,6 +109,13 @@ def profiles() -> Mapping[str, LanguageProfile]:
         lists = {kind: entry[kind].split() for kind in _LISTS if kind in entry}
         found[name] = convert({"title": name.capitalize(), "family": name, **entry, **lists}, LanguageProfile)
     return MappingProxyType(found)
+
+
+@cache
+def unread_languages() -> frozenset[str]:
+    """The languages of programs that no grammar reads."""
+    names = tomllib.loads((Path(__file__).parent / "others.toml").read_text(encoding="utf-8"))
+    return frozenset(name for name in names if profiles()[name].kind is LanguageKind.PROGRAM)
 
 
 def profile_of(language: str) -> LanguageProfile:

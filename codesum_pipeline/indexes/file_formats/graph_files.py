@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.edge import Alias, EdgeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
-from codesum_pipeline.indexes.file_formats.index_files import KINDS, Callers, Uses
+from codesum_pipeline.indexes.file_formats.index_files import KINDS, Callers, ConstantUses, StringTable, Uses
 
 # Files that represent the folder that they are in.
 _ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
@@ -99,3 +100,26 @@ def _numbered(edges: pa.Table, ids: pa.StringArray) -> Numbers:
     uses: Numbers = (used * len(ids) + users) * len(KINDS) + kinds
     numbers: Numbers = (uses << 1 | is_trusted(inside).to_numpy().astype(np.int64))[kept]
     return numbers
+
+
+def build_constant_uses(edges: Iterable[pa.Table], ids: pa.StringArray) -> ConstantUses:
+    """The uses of what has an id and is no document; `ids` are those of documents in row order, `edges` are parts that
+    have `OF_EDGES`."""
+    found: set[tuple[str, int]] = set()
+    for some in edges:
+        references = some.filter(pc.equal(some.column("kind"), str(EdgeKind.REFERENCE)))
+        users, used, _, inside = _ends(references, ids)
+        kept = (users >= 0) & (used < 0)
+        found.update(zip(inside.column("dst").filter(pa.array(kept)).to_pylist(), users[kept].tolist(), strict=True))
+    pairs = sorted(found)
+    constants = sorted({constant for constant, _ in pairs})
+    table = StringTable.of(constants)
+    places = {constant: place for place, constant in enumerate(constants)}
+    of_each = np.array([places[constant] for constant, _ in pairs], dtype=np.int64)
+    return ConstantUses(
+        ids=table.content,
+        offsets=table.offsets,
+        users=np.array([user for _, user in pairs], dtype=np.int32),
+        indptr=np.searchsorted(of_each, np.arange(len(constants) + 1)),
+        names=np.array(sorted(places.values(), key=lambda place: own_name(constants[place])), dtype=np.int32),
+    )

@@ -6,7 +6,7 @@ Nothing is read until something is looked up.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, map_npz, write_npz
 
 # As many as one number holds.
@@ -271,7 +272,7 @@ class Uses(MappedArrays, frozen=True):
         return len(self.indptr) - 1
 
     def users_of(self, row: int, kind: EdgeKind) -> list[int]:
-        """What calls, imports or inherits from a row, ascending."""
+        """What calls, imports, inherits from or refers to a row, ascending."""
         span = slice(*self.indptr[row : row + 2].tolist())
         found: list[int] = self.users[span][self.kinds[span] == KINDS.index(kind)].tolist()
         return found
@@ -283,11 +284,49 @@ class Uses(MappedArrays, frozen=True):
         return Uses(self.users[self.trusted], self.kinds[self.trusted], before[self.indptr], self.trusted[self.trusted])
 
     def used_by_any(self, rows: Sequence[int], kind: EdgeKind) -> list[int]:
-        """What any of some rows calls, imports or inherits from, ascending, each once."""
+        """What any of some rows calls, imports, inherits from or refers to, ascending, each once."""
         is_one = np.isin(self.users, np.array(rows, dtype=self.users.dtype))
         places = (is_one & (self.kinds == KINDS.index(kind))).nonzero()[0]
         found: list[int] = np.unique(self.indptr.searchsorted(places, side="right") - 1).tolist()
         return found
+
+
+class ConstantUses(MappedArrays, frozen=True):
+    """The users of constants, which have no documents: those of the k-th, whose id is the k-th of `ids`, are
+    `users[indptr[k]:indptr[k + 1]]`, ascending, as rows of functions, classes and files. The bytes of the ids, which
+    are sorted, lie one behind the other between `offsets[k]`, ...; `names` sorts them by their last names."""
+
+    ids: Array
+    offsets: Array
+    users: Array
+    indptr: Array
+    names: Array
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def table(self) -> StringTable:
+        return StringTable(self.ids, self.offsets)
+
+    def named(self, name: str) -> list[str]:
+        """The ids of the constants with a last name, sorted."""
+        table, order = self.table, self.names.tolist()
+        first = bisect_left(order, name, key=lambda place: own_name(table[place]))
+        ids = (table[place] for place in order[first:])
+        return sorted(takewhile(lambda id_: own_name(id_) == name, ids))
+
+    def users_of(self, id_: str) -> list[int]:
+        """The users of a constant, ascending; none of an unknown one."""
+        place = self.table.find(id_)
+        return [] if place is None else self.users[slice(*self.indptr[place : place + 2].tolist())].tolist()
+
+    def used_by(self, rows: Sequence[int]) -> list[str]:
+        """The ids of the constants that any of some rows uses, sorted."""
+        places = np.isin(self.users, np.array(rows, dtype=self.users.dtype)).nonzero()[0]
+        found = np.unique(self.indptr.searchsorted(places, side="right") - 1).tolist()
+        table = self.table
+        return [table[place] for place in found]
 
 
 LINES = ("start_line", "end_line")

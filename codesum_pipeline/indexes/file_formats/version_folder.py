@@ -58,6 +58,8 @@ SHOWN_FIELDS = "documents/shown.npz"
 CALLERS = "documents/callers.npz"
 # Who uses each function, class and file, how, and whether a compiler's index confirms it.
 USES = "documents/uses.npz"
+# Who uses each constant. Versions without it know no uses but calls, imports and bases.
+CONSTANTS = "documents/constants.npz"
 # The document of each passage.
 PASSAGES = "code/passages.npy"
 SYMBOL_NAMES = "symbol/names.npz"

@@ -36,7 +36,14 @@ from codesum_pipeline.indexes.file_formats.arrow_texts import (
     json_texts,
 )
 from codesum_pipeline.indexes.file_formats.bm25 import build_bm25
-from codesum_pipeline.indexes.file_formats.graph_files import OF_EDGES, OF_USES, build_callers, build_uses, read_aliases
+from codesum_pipeline.indexes.file_formats.graph_files import (
+    OF_EDGES,
+    OF_USES,
+    build_callers,
+    build_constant_uses,
+    build_uses,
+    read_aliases,
+)
 from codesum_pipeline.indexes.file_formats.index_files import LINES, TEXTS, StringTable, build_symbol_names
 from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, write_nearest
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, write_npy, write_npz, write_tensor
@@ -162,6 +169,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         ("what hits show", "shown", {"documents": _SHOWN}, paths.SHOWN_FIELDS, _write_shown),
         ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, paths.CALLERS, _write_callers),
         ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, paths.USES, _write_uses),
+        ("constants", "constants", {"documents": _HEAD, "edges": OF_EDGES}, paths.CONSTANTS, _write_constants),
         ("vectors", "vector ids", {"documents": _HEAD}, paths.INDEX_MAP, _write_vector_ids),
     )  # fmt: skip
     of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
@@ -278,6 +286,12 @@ def _write_callers(tables: CandidateTables, folder: Path) -> None:
 def _write_uses(tables: CandidateTables, folder: Path) -> None:
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_USES))
     build_uses(edges, tables.ids_before(Level.MODULE)).write(folder / paths.USES)
+
+
+def _write_constants(tables: CandidateTables, folder: Path) -> None:
+    references = ("kind", str(EdgeKind.REFERENCE))
+    edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=references)
+    build_constant_uses(edges, tables.ids_before(Level.MODULE)).write(folder / paths.CONSTANTS)
 
 
 def _write_vector_ids(tables: CandidateTables, folder: Path) -> None:

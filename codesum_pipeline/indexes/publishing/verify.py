@@ -23,8 +23,8 @@ from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.indexes.file_formats import version_folder as paths
 from codesum_pipeline.indexes.file_formats.arrow_texts import content_of, document_lines, index_order
 from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
-from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_callers, build_uses
-from codesum_pipeline.indexes.file_formats.index_files import Callers, MappedArrays, ShownFields, Uses
+from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_callers, build_constant_uses, build_uses
+from codesum_pipeline.indexes.file_formats.index_files import Callers, ConstantUses, MappedArrays, ShownFields, Uses
 from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.file_formats.version_folder import (
@@ -176,6 +176,10 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
     if not _are_equal(used, Uses.map_file(content.version.folder / paths.USES)):
         yield "warehouse", paths.USES, "names other users than the warehouse's edges"
+    if paths.CONSTANTS in content.version.manifest["files"]:
+        constants = build_constant_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
+        if not _are_equal(constants, ConstantUses.map_file(content.version.folder / paths.CONSTANTS)):
+            yield "warehouse", paths.CONSTANTS, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
         if document["type"] != Level.MODULE and document["file_path"] not in files:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
@@ -68,10 +69,11 @@ class RepositoryView(Struct, dict=True, eq=False):
         }
         programs = {path: each for path, each in own.items() if is_program(each) and _is_source(path)}
         links: Counter[tuple[str, str]] = Counter()
-        columns = ["src_id", "dst", "is_external"]
+        columns = ["src_id", "dst", "is_external", "kind"]
         for part in ws.tables.read_parts("edges", ws.key, columns=columns):
-            for source, target, is_external in zip(*(part.column(name).to_pylist() for name in columns), strict=True):
-                if not is_external:
+            rows = zip(*(part.column(name).to_pylist() for name in columns), strict=True)
+            for source, target, is_external, kind in rows:
+                if not is_external and kind != EdgeKind.REFERENCE:
                     one, other = source.partition(SEPARATOR)[0], target.partition(SEPARATOR)[0]
                     if one != other and one in programs and other in programs:
                         links[one, other] += 1

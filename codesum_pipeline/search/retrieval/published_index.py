@@ -1,6 +1,7 @@
 """One published version of an index: arrays are mapped into memory, documents are read when a hit needs them."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +15,20 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.language_facts.language_profiles import unread_languages
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats import version_folder as paths
 from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
-from codesum_pipeline.indexes.file_formats.index_files import Callers, ShownFields, StringTable, SymbolNames, Uses
+from codesum_pipeline.indexes.file_formats.index_files import (
+    Callers,
+    ConstantUses,
+    ShownFields,
+    StringTable,
+    SymbolNames,
+    Uses,
+)
 from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_bytes, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
@@ -80,6 +90,8 @@ class PublishedIndex(Struct, dict=True, eq=False):
     words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
     passage k, ascending.
 
+    `constants` is None in versions that know no uses but calls, imports and bases.
+
     Only documents that are `visible` are returned, and of these only the `answering` as hits; None means all. `home` is
     the home that the index was built in, if it differs from the home that is searched: then the index is an overlay,
     stored beside its base.
@@ -98,6 +110,7 @@ class PublishedIndex(Struct, dict=True, eq=False):
     names: SymbolNames
     callers: Callers
     uses: Uses
+    constants: ConstantUses | None
     shown: ShownFields
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
@@ -158,6 +171,7 @@ class PublishedIndex(Struct, dict=True, eq=False):
             names=SymbolNames.map_file(folder / paths.SYMBOL_NAMES),
             callers=Callers.map_file(folder / paths.CALLERS),
             uses=Uses.map_file(folder / paths.USES),
+            constants=ConstantUses.map_file(folder / paths.CONSTANTS) if paths.CONSTANTS in manifest["files"] else None,
             shown=ShownFields.map_file(folder / paths.SHOWN_FIELDS),
             _lines=map_bytes(folder / paths.DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / paths.OFFSETS),
@@ -203,6 +217,12 @@ class PublishedIndex(Struct, dict=True, eq=False):
     @cached_property
     def file_names(self) -> FileNames:
         return FileNames.of((row, self.ids[row]) for row in self.rows_at(Level.FILE))
+
+    @cached_property
+    def unread_programs(self) -> list[str]:
+        """The languages of its programs that no grammar reads, those of most files first."""
+        languages = Counter(language_of_path(self.ids[row]) for row in self.rows_at(Level.FILE))
+        return [name for name, _ in languages.most_common() if name in unread_languages()]
 
     @cached_property
     def dense_rows(self) -> Array:

@@ -50,7 +50,6 @@ from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
 from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 
-
 # Of more lines that have no symbol, none is looked for in comments and texts.
 _MOST_LOOKED_AT = 1_000
 

@@ -1,12 +1,11 @@
-"""All documents of a repository in one tree, numbered through, and the relations between them.
+"""All documents of a repository in one tree, numbered through.
 
 A work tree that differs from its index has two parts: the index without the differing files, and an index of these. A
 published or settled index is one part. References from one part to the other go by id.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -14,10 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.edge import EdgeKind
-from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.indexes.file_formats.index_files import Uses
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
@@ -71,6 +67,11 @@ class JoinedDocuments(Struct, eq=False, dict=True):
         """The number of the document with an id; None if the tree has none."""
         rows = ((start, index.row(id_)) for start, index in zip(self.starts, self.parts, strict=False))
         return next((start + row for start, row in rows if row is not None), None)
+
+    def named(self, name: str) -> list[int]:
+        """The numbers of the documents with a qualified name, `Class.method`."""
+        parts = zip(self.starts, self.parts, strict=False)
+        return [start + row for start, index in parts for row in index.names.rows_named(name) if index.shows(row)]
 
     def row(self, number: int) -> DocumentRow:
         return DocumentRow.of(self[number])
@@ -164,136 +165,3 @@ def _scored(
 
 def _shown(index: PublishedIndex) -> npt.NDArray[np.bool_]:
     return np.ones(len(index), dtype=np.bool_) if index.visible is None else index.visible
-
-
-# A chain of users is followed no further.
-_MOST_FOLLOWED = 5000
-_MOST_SIMILAR = 50
-
-
-class Relation(StrEnum):
-    """The relations between documents."""
-
-    PART_OF = "part_of"
-    MEMBERS = "members"
-    CALLERS = "callers"
-    CALLEES = "callees"
-    BASES = "bases"
-    SUBCLASSES = "subclasses"
-    IMPORTS = "imports"
-    IMPORTED_BY = "imported_by"
-    SIMILAR = "similar"
-
-
-OF_SYMBOLS = (
-    Relation.PART_OF, Relation.MEMBERS, Relation.CALLERS, Relation.CALLEES, Relation.BASES, Relation.SUBCLASSES,
-)  # fmt: skip
-OF_FILES = (Relation.PART_OF, Relation.MEMBERS, Relation.IMPORTS, Relation.IMPORTED_BY)
-
-
-class RelatedNumber(Struct, frozen=True):
-    """The number of a related document, and the number of steps to it; `trusted` where a compiler's index confirms each
-    step of some way to it."""
-
-    number: int
-    distance: int = 1
-    trusted: bool = False
-
-
-def related_documents(
-    documents: JoinedDocuments, number: int, relation: Relation, *, depth: int = 1
-) -> list[RelatedNumber]:
-    """The documents in a relation to one, nearest first, then most important first; parents from the inside out."""
-    if relation is Relation.PART_OF:
-        return [RelatedNumber(above, steps) for steps, above in enumerate(_above(documents, number), start=1)]
-    if relation is Relation.MEMBERS:
-        return [RelatedNumber(child) for child in documents.children(number)]
-    if relation is Relation.SIMILAR:
-        return [RelatedNumber(other) for other in documents.similar(number, most=_MOST_SIMILAR)]
-    return _followed(documents, number, relation, depth)
-
-
-def external_names(documents: JoinedDocuments, number: int) -> list[str]:
-    """The external names that a document, a file, or the files of a folder use, as the code writes them."""
-    is_place = documents[number].level in (Level.FILE, Level.MODULE)
-    named = {
-        name for each in (_files_of(documents, number) if is_place else [number]) for name in documents.outside(each)
-    }
-    return sorted(named)
-
-
-def exports_of(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
-    """The definitions of a file that other files use, with the number of using documents, most used first."""
-    found = []
-    for number in documents.inside_file(file):
-        users = (
-            {user for kind in EdgeKind for user in _users(documents.uses, [number], kind)} if number != file else set()
-        )
-        outside = sum(documents.files[user] != file for user in users)
-        if outside:
-            found.append((number, int(outside)))
-    return sorted(found, key=lambda each: (-each[1], each[0]))
-
-
-def definitions_in(documents: JoinedDocuments, file: int) -> list[int]:
-    """The functions and classes of a file in the order of its lines."""
-    inside = [number for number in documents.inside_file(file) if number != file]
-    return sorted(inside, key=lambda number: (documents.row(number).start_line or 0, number))
-
-
-def _above(documents: JoinedDocuments, number: int) -> Iterator[int]:
-    while (number := int(documents.parents[number])) != NOTHING:
-        yield number
-
-
-def _followed(documents: JoinedDocuments, number: int, relation: Relation, depth: int) -> list[RelatedNumber]:
-    """Follow a step breadth first, each document once, without the files of the folder where it begins."""
-    begin = _files_of(documents, number) if documents[number].level is Level.MODULE else [number]
-    seen, frontier, found = {number, *begin}, begin, list[RelatedNumber]()
-    trusted = {*begin} if len(documents.confirmed_uses.users) else set()
-    for distance in range(1, depth + 1):
-        stop_if_cancelled()
-        sure = [other for other in frontier if other in trusted]
-        trusted = {*_step(documents, documents.confirmed_uses, sure, relation)}
-        found_now = dict.fromkeys(_step(documents, documents.uses, frontier, relation))
-        frontier = [other for other in found_now if other not in seen]
-        frontier.sort(key=lambda other: (-documents.importance[other], other))
-        found += [RelatedNumber(other, distance, other in trusted) for other in frontier]
-        seen.update(frontier)
-        if not frontier or len(found) > _MOST_FOLLOWED:
-            break
-    return found
-
-
-def _files_of(documents: JoinedDocuments, number: int) -> list[int]:
-    if documents[number].level is Level.FILE:
-        return [number]
-    folder = documents[number].id
-    inside = "" if folder == ROOT_MODULE else f"{folder}/"
-    return [file for file in documents.numbers(Level.FILE) if documents[file].id.startswith(inside)]
-
-
-def _users(uses: Uses, numbers: Iterable[int], kind: EdgeKind) -> list[int]:
-    return [user for each in numbers if each < len(uses) for user in uses.users_of(each, kind)]
-
-
-_KINDS = {
-    Relation.CALLERS: (_users, EdgeKind.CALL),
-    Relation.CALLEES: (Uses.used_by_any, EdgeKind.CALL),
-    Relation.BASES: (Uses.used_by_any, EdgeKind.INHERIT),
-    Relation.SUBCLASSES: (_users, EdgeKind.INHERIT),
-    Relation.IMPORTS: (Uses.used_by_any, EdgeKind.IMPORT),
-    Relation.IMPORTED_BY: (_users, EdgeKind.IMPORT),
-}
-
-
-def _step(documents: JoinedDocuments, uses: Uses, numbers: Sequence[int], relation: Relation) -> list[int]:
-    """The users of some documents, or what these use; of an import, the files."""
-    look, kind = _KINDS[relation]
-    if kind is not EdgeKind.IMPORT:
-        return look(uses, numbers, kind)
-    # An import may name a file or one of its definitions.
-    files = documents.files
-    inside = np.flatnonzero(np.isin(files, np.array(numbers, dtype=np.int64))).tolist()
-    found = look(uses, sorted({*numbers, *inside}), kind)
-    return list(dict.fromkeys(int(files[each]) if files[each] != NOTHING else each for each in found))

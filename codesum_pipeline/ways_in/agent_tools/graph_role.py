@@ -1,8 +1,9 @@
 """What the graph says of a function or class beyond its text: its role in the repository.
 
-The role is what it implements or overrides, the purposes that its callers use it for, the commands and routes that
-reach it, and a test. It is worked out for each reader from the documents of the reader's tree, and is part of no text
-and no hash. Only what somebody wrote about the others is repeated: silence is better than a name in other words.
+The role is what it implements or overrides, the purposes that others use it for, the commands and routes that reach
+it, and a test. Who refers to it without a call counts where nobody calls it, and among tests. The role is worked out
+for each reader from the documents of the reader's tree, and is part of no text and no hash. Only what somebody wrote
+about the others is repeated: silence is better than a name in other words.
 """
 
 import re
@@ -20,6 +21,7 @@ from codesum_pipeline.indexes.lanes.tokens import split_identifier, tokenize
 from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.overridden_methods import overridden_by
+from codesum_pipeline.ways_in.agent_tools.relations import callers_of
 
 # Commands, routes and programs by the id of the definition or file that they start.
 StartNames = Mapping[str, Sequence[str]]
@@ -75,8 +77,9 @@ def role_of(documents: JoinedDocuments, number: int, starts: StartNames) -> Grap
         return NO_ROLE
     document = documents[number].document()
     own = purpose_of(document)
-    users = _callers(documents, number)
-    from_tests = [user for user in users if _is_test(documents, user)]
+    callers, referring = _callers(documents, number), _referring(documents, number)
+    users = callers or referring
+    from_tests = [user for user in dict.fromkeys([*callers, *referring]) if _is_test(documents, user)]
     others = users if document["is_test"] else [user for user in users if user not in {*from_tests}]
     is_told = own is not None and own.is_authors
     above = None if is_told or documents[number].level is Level.CLASS else overridden_by(documents, number)
@@ -92,8 +95,17 @@ def role_of(documents: JoinedDocuments, number: int, starts: StartNames) -> Grap
 
 def _callers(documents: JoinedDocuments, number: int) -> list[int]:
     """What calls a document, most important first, without itself and what is in it."""
+    return _most_important(documents, number, callers_of(documents, documents.uses, number))
+
+
+def _referring(documents: JoinedDocuments, number: int) -> list[int]:
+    """The same for what refers to a document and does not call it."""
+    uses = documents.uses
+    return _most_important(documents, number, uses.users_of(number, EdgeKind.REFERENCE) if number < len(uses) else [])
+
+
+def _most_important(documents: JoinedDocuments, number: int, users: Sequence[int]) -> list[int]:
     inside = f"{documents[number].id}::"
-    users = documents.uses.users_of(number, EdgeKind.CALL) if number < len(documents.uses) else []
     important = sorted(users, key=lambda user: (-documents.importance[user], user))[:_MOST_CALLERS]
     return [user for user in important if user != number and not documents[user].id.startswith(inside)]
 
@@ -155,11 +167,15 @@ def _test_of(documents: JoinedDocuments, document: Mapping[str, Any], tests: Seq
 
 
 def _is_whole_test(documents: JoinedDocuments, number: int) -> bool:
-    """Whether a function of a test's file is a test: nobody calls it, it is in no other function, and no fixture."""
+    """Whether a function of a test's file is a test: nobody calls it, it is in no other function, and no fixture. What
+    is handed over is one only by its name."""
     owner = int(documents.parents[number])
     is_function = documents[number].level is Level.FUNCTION and documents[owner].level is not Level.FUNCTION
     name = documents[number].id.rpartition("::")[2].replace("_", "").lower()
-    return is_function and name not in _FIXTURES and not documents.uses.users_of(number, EdgeKind.CALL)
+    is_used = documents.uses.users_of(number, EdgeKind.CALL) or (
+        "test" not in name and documents.uses.users_of(number, EdgeKind.REFERENCE)
+    )
+    return is_function and name not in _FIXTURES and not is_used
 
 
 def _words(name: str) -> frozenset[str]:

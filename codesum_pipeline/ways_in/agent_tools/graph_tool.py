@@ -9,13 +9,17 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
-from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.document_tree import (
-    NOTHING,
-    OF_FILES,
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import (
+    EXTERNAL,
+    GraphSubject,
+    RelatedRow,
+    find_subject,
+    subject_of,
+)
+from codesum_pipeline.ways_in.agent_tools.relations import (
     OF_SYMBOLS,
-    JoinedDocuments,
     Relation,
     definitions_in,
     exports_of,
@@ -23,7 +27,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import (
     related_documents,
 )
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import read_submodules, with_submodule
-from codesum_pipeline.ways_in.agent_tools.surroundings import TRUST_LEGEND, TRUST_MARK
+from codesum_pipeline.ways_in.agent_tools.surroundings import TRUST_LEGEND
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     BoundedArguments,
@@ -38,7 +42,6 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import (
 )
 
 _TOOL = "graph"
-EXTERNAL = "external"
 
 
 class GraphArguments(PagedArguments):
@@ -49,7 +52,8 @@ class GraphArguments(PagedArguments):
     relations: Annotated[
         Names,
         Field(
-            description="part_of, members, callers, callees, bases, subclasses, imports, imported_by, external, similar"
+            description="part_of, members, callers, callees, referenced_by (not called: handed over as a value, named "
+            "as a type, read as a constant), references, bases, subclasses, imports, imported_by, external, similar"
         ),
     ] = []
     depth: int = Field(1, ge=1, le=6, description="Steps of callers, callees, imports, bases")
@@ -80,17 +84,6 @@ class FileArguments(BoundedArguments):
     tokens: int = Field(3000, ge=100, le=50_000)
 
 
-class RelatedRow(DocumentRow):
-    """`distance` is the number of steps to the document; `trusted` where a compiler's index confirms them."""
-
-    distance: int = 1
-    trusted: bool = False
-
-    def line(self, *, with_repo: bool = False) -> str:
-        steps = "" if self.distance == 1 else f"({self.distance} steps)  "
-        return f"{steps}{super().line(with_repo=with_repo)}{f'  {TRUST_MARK}' if self.trusted else ''}"
-
-
 class Group(BaseModel):
     """The documents in one relation: as many as fit, of `total`."""
 
@@ -105,11 +98,13 @@ class Group(BaseModel):
 
 
 class GraphPage(AnswerPage):
-    """A document and its relations; `next` is set only where one relation was wanted."""
+    """A document or constant, and its relations; `next` is set only where one relation was wanted. `not_counted` is
+    what callers and users leave out."""
 
     document: DocumentRow
     signature: str = ""
     groups: list[Group] = []
+    not_counted: list[str] = []
 
     def text(self) -> str:
         lines = [self.document.line()]
@@ -119,6 +114,8 @@ class GraphPage(AnswerPage):
             lines += _section(group.relation, group.lines, group.total)
         if any(row.trusted for group in self.groups for row in group.rows):
             lines.append(TRUST_LEGEND)
+        if self.not_counted:
+            lines.append(f"not counted: {'; '.join(self.not_counted)}")
         return self.framed(lines, what="related")
 
 
@@ -163,25 +160,26 @@ class FilePage(AnswerPage):
 
 def graph(call: ToolContext, arguments: GraphArguments) -> GraphPage:
     """Answer with each relation in turn; they share the bounds evenly."""
-    found = call.find(arguments.id, arguments.repo)
-    is_place = found.level in (Level.FILE, Level.MODULE)
+    subject = find_subject(call, arguments.id, arguments.repo)
     wanted = call.known("relation", arguments.relations, [*Relation, EXTERNAL])
-    return _page(
-        call, found, arguments, wanted or ([*OF_FILES, EXTERNAL] if is_place else OF_SYMBOLS), depth=arguments.depth
-    )
+    return _page(call, subject, arguments, wanted or subject.usual_relations, depth=arguments.depth)
 
 
 def get_symbol_info(call: ToolContext, arguments: SymbolArguments) -> GraphPage:
     """As `graph` for a function or class."""
-    return _page(call, call.find(arguments.id, arguments.repo), arguments, OF_SYMBOLS, depth=1)
+    return _page(call, find_subject(call, arguments.id, arguments.repo), arguments, OF_SYMBOLS, depth=1)
 
 
 def get_dependencies(call: ToolContext, arguments: DependencyArguments) -> GraphPage:
     """As `graph` for a file or folder; for a function, the answer is that of its file."""
     found = call.find(arguments.path, arguments.repo)
+    documents = call.documents(found.repo)
+    number = documents.number_of(found)
+    file = int(documents.files[number])
     every = [Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL]
     wanted = every if arguments.direction == "all" else [arguments.direction]
-    return _page(call, found, arguments, wanted, depth=arguments.depth, is_of_file=True)
+    subject = subject_of(call, found if file == NOTHING else documents[file])
+    return _page(call, subject, arguments, wanted, depth=arguments.depth)
 
 
 def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
@@ -226,27 +224,18 @@ def _section(name: str, lines: Sequence[str], total: int) -> list[str]:
 
 
 def _page(
-    call: ToolContext,
-    found: IndexedDocument,
-    arguments: BoundedArguments,
-    wanted: Sequence[str],
-    *,
-    depth: int,
-    is_of_file: bool = False,
+    call: ToolContext, subject: GraphSubject, arguments: BoundedArguments, wanted: Sequence[str], *, depth: int
 ) -> GraphPage:
-    documents = call.documents(found.repo)
-    number = documents.number_of(found)
-    if is_of_file and documents.files[number] != NOTHING:
-        number = int(documents.files[number])
+    documents, number = subject.documents, subject.number
     start = call.start(_TOOL, arguments, documents.parts)[0] if isinstance(arguments, PagedArguments) else 0
     if start and len(wanted) != 1:
         raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
-    document, signature = documents.row(number), str(documents[number].shown()["signature_summary"] or "")
+    document, signature = subject.row, subject.signature
     room = arguments.tokens - tokens_of(document.line() + signature)
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
-        group = _group(call, documents, number, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
+        group = _group(call, subject, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
         room -= tokens_of("\n".join(group.lines))
         if group.total:
             groups.append(group)
@@ -257,6 +246,7 @@ def _page(
     elif end < total:
         call.tell("for more of one relation ask for it alone")
     call.tell_gone(documents, number)
+    asks_for_users = not {Relation.CALLERS, Relation.REFERENCED_BY}.isdisjoint(wanted)
     return GraphPage(
         as_of=call.as_of([documents.repo]),
         shown=shown,
@@ -265,6 +255,7 @@ def _page(
         document=document,
         signature=signature,
         groups=groups,
+        not_counted=subject.not_counted(call, depth=depth) if asks_for_users else [],
     )
 
 
@@ -283,24 +274,13 @@ def _external_names(call: ToolContext, documents: JoinedDocuments, number: int) 
 
 
 def _group(
-    call: ToolContext,
-    documents: JoinedDocuments,
-    number: int,
-    name: str,
-    *,
-    start: int,
-    limit: int,
-    tokens: int,
-    depth: int,
+    call: ToolContext, subject: GraphSubject, name: str, *, start: int, limit: int, tokens: int, depth: int
 ) -> Group:
     if name == EXTERNAL:
-        names = _external_names(call, documents, number)
+        names = _external_names(call, subject.documents, subject.number)
         return Group(
             relation=name, total=len(names), names=take_fitting(names[start:], str, limit=limit, tokens=tokens)
         )
-    others = related_documents(documents, number, Relation(name), depth=depth)
-    rows = (
-        RelatedRow.of(documents[each.number], distance=each.distance, trusted=each.trusted) for each in others[start:]
-    )
-    kept = take_fitting(rows, RelatedRow.line, limit=limit, tokens=tokens)
+    others = subject.related(Relation(name), depth)
+    kept = take_fitting(map(subject.related_row, others[start:]), RelatedRow.line, limit=limit, tokens=tokens)
     return Group(relation=name, total=len(others), rows=kept)

@@ -71,6 +71,7 @@ def is_module(path: str, module: Sequence[str], *, packages: frozenset[str]) -> 
 
 GONE = -1
 _CALL, _IMPORT, _INHERIT = map(KINDS.index, (EdgeKind.CALL, EdgeKind.IMPORT, EdgeKind.INHERIT))
+_RESOLVED_BY_NAME = frozenset({_CALL, KINDS.index(EdgeKind.REFERENCE)})
 _KIND_OF = {Level.FUNCTION: _CALL, Level.CLASS: _INHERIT}
 
 # The user, the used document, and the kind as a place in KINDS.
@@ -190,7 +191,9 @@ class _JoinedPair(Struct, eq=False, dict=True):
     def _is_sure(self, user: int, used: int, kind: int, imports: set[tuple[str, str]]) -> bool:
         """Whether a use between changed documents would be found in the whole tree, too."""
         parts, is_same_file = qualified_parts(self._at(used).id), self._at(user).path == self._at(used).path
-        if kind != _CALL or not parts or not any(self.base.shows(row) for row in self.base.names.rows_named(parts[-1])):
+        if kind not in _RESOLVED_BY_NAME or not parts:
+            return True
+        if not any(self.base.shows(row) for row in self.base.names.rows_named(parts[-1])):
             return True
         if len(parts) == 1:
             return is_same_file or (self._at(user).path, self._at(used).path) in imports

@@ -14,8 +14,9 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
 from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
-from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments, Relation, related_documents
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.joined_uses import CONSTRUCTORS
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents
 
 # A hierarchy is followed so far, and so many of its types are looked at.
 _MOST_STEPS = 6

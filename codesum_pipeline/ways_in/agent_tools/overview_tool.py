@@ -22,7 +22,8 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import is_bundled
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import SHORT_COMMIT
-from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments, Relation, related_documents
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import read_submodules, told_left_out
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (

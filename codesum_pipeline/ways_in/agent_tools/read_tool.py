@@ -16,6 +16,7 @@ from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_resul
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import constant_place
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
@@ -106,8 +107,9 @@ def _found(call: ToolContext, arguments: ReadArguments) -> tuple[list[IndexedDoc
     found, texts = [], []
     for text in arguments.ids:
         try:
-            found.append(call.find(text, arguments.repo))
-            texts.append(text)
+            place = constant_place(call, text, arguments.repo) or text
+            found.append(call.find(place, arguments.repo))
+            texts.append(place)
         except NotIndexedFile as error:
             if len(arguments.ids) == 1:
                 raise

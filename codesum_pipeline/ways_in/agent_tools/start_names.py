@@ -10,7 +10,7 @@ from codesum_pipeline.texts.summaries.purposes import purpose_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, role_of
-from codesum_pipeline.ways_in.agent_tools.surroundings import called_names, names_of_callers
+from codesum_pipeline.ways_in.agent_tools.surroundings import called_names, names_of_callers, names_of_referring
 
 # Of each kind, the first are enough to recognise a document.
 _MOST_NAMES = 4
@@ -32,8 +32,8 @@ def start_names(call: ToolContext, repo: str) -> StartNames:
 
 def lines_beside(call: ToolContext, documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """The line beside the text of each document, by repository and id: what the graph says first of it. Where that is
-    nothing and nobody describes the document, the line names what a function calls or else what calls it, or what a
-    class or file defines."""
+    nothing and nobody describes the document, the line names what a function calls, else what calls or refers to it, or
+    what a class or file defines."""
     starts: dict[str, StartNames] = {}
     found = {}
     for repo, id_ in documents:
@@ -65,7 +65,7 @@ def _names_of_members(documents: JoinedDocuments, number: int) -> list[str]:
 
 
 _LINES = {
-    Level.FUNCTION: (("Calls", called_names), ("Called by", names_of_callers)),
+    Level.FUNCTION: (("Calls", called_names), ("Called by", names_of_callers), ("Referenced by", names_of_referring)),
     Level.CLASS: (("Defines", _names_of_members),),
     Level.FILE: (("Defines", _names_of_members),),
 }

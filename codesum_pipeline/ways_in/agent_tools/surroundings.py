@@ -12,12 +12,9 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.indexes.file_formats.index_files import KINDS
-from codesum_pipeline.ways_in.agent_tools.document_tree import (
-    JoinedDocuments,
-    Relation,
-    external_names,
-    related_documents,
-)
+from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
+from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, external_names, related_documents
 from codesum_pipeline.ways_in.agent_tools.tool_answers import tokens_of
 
 
@@ -38,13 +35,14 @@ class DocumentRelations(Struct, frozen=True, omit_defaults=True):
     parents: tuple[RelatedDocument, ...]
     children: tuple[RelatedDocument, ...]
     called_by: tuple[RelatedDocument, ...]
+    referenced_by: tuple[RelatedDocument, ...]
     calls: tuple[RelatedDocument, ...]
     dependencies: tuple[str, ...]
     more: Mapping[str, int] = field(default_factory=dict)
 
 
 # In the order in which they are shown where only some fit.
-_PARTS = ("parents", "called_by", "calls", "children", "dependencies")
+_PARTS = ("parents", "called_by", "referenced_by", "calls", "children", "dependencies")
 # A reader looks through no more of each part.
 _MOST_OF_PART = 5
 # A neighbour's summary is a pointer: whoever wants more reads the neighbour.
@@ -79,11 +77,15 @@ def bound_surroundings(relations: DocumentRelations, *, tokens: int) -> tuple[Do
 
 def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelations:
     """The neighbours of a document. In an index, callers and callees are those that the document names, a sample of
-    many; in a work tree that differs from its index, they are computed from the graph."""
+    many; those of a constructor, and all in a work tree that differs from its index, are computed from the graph."""
     document = documents[number].document()
     if documents.is_one_index:
         users, used = _confirmed(documents, number)
-        called_by = _neighbours(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
+        called_by = (
+            _related(documents, number, Relation.CALLERS)
+            if constructed_class(documents, number) is not None
+            else _neighbours(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
+        )
         calls = _neighbours(documents, map(documents.number, document["context"]["calls"]), trusted=used)
         dependencies = document["dependencies"]
     else:
@@ -98,6 +100,7 @@ def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelation
         ),
         children=_neighbours(documents, documents.children(number)),
         called_by=called_by,
+        referenced_by=_related(documents, number, Relation.REFERENCED_BY),
         calls=calls,
         dependencies=tuple(dependencies),
     )
@@ -105,19 +108,28 @@ def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelation
 
 def called_names(documents: JoinedDocuments, number: int) -> list[str]:
     """The qualified names of what a function calls in the repository, as its document or the graph has them."""
-    return _names(documents, number, "calls", Relation.CALLEES)
+    if documents.is_one_index:
+        return _names(documents[number].document()["context"]["calls"])
+    return _names_of(documents, number, Relation.CALLEES)
 
 
 def names_of_callers(documents: JoinedDocuments, number: int) -> list[str]:
     """The qualified names of the functions that call a function."""
-    return _names(documents, number, "called_by", Relation.CALLERS)
+    if documents.is_one_index and constructed_class(documents, number) is None:
+        return _names(documents[number].document()["context"]["called_by"])
+    return _names_of(documents, number, Relation.CALLERS)
 
 
-def _names(documents: JoinedDocuments, number: int, part: str, relation: Relation) -> list[str]:
-    if documents.is_one_index:
-        ids = documents[number].document()["context"][part]
-    else:
-        ids = [documents[each.number].id for each in related_documents(documents, number, relation)]
+def names_of_referring(documents: JoinedDocuments, number: int) -> list[str]:
+    """The qualified names of what refers to a function and does not call it."""
+    return _names_of(documents, number, Relation.REFERENCED_BY)
+
+
+def _names_of(documents: JoinedDocuments, number: int, relation: Relation) -> list[str]:
+    return _names(documents[each.number].id for each in related_documents(documents, number, relation))
+
+
+def _names(ids: Iterable[str]) -> list[str]:
     names = (one_line(without_suffix(id_).partition(SEPARATOR)[2].replace(SEPARATOR, ".")) for id_ in ids)
     return list(dict.fromkeys(filter(None, names)))[:_MOST_NAMES]
 

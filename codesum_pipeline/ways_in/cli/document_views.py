@@ -82,8 +82,8 @@ _TAB = 4
 # Fewer characters of a summary say nothing.
 _SHORTEST_SUMMARY = 20
 _RELATIONS = {
-    "parents": "part of", "children": "contains", "called_by": "called by", "calls": "calls",
-    "dependencies": "depends on",
+    "parents": "part of", "children": "contains", "called_by": "called by", "referenced_by": "referenced by",
+    "calls": "calls", "dependencies": "depends on",
 }  # fmt: skip
 
 
@@ -100,7 +100,11 @@ def describe_neighbours(relations: DocumentRelations) -> dict[str, list[Renderab
 
 def explain_trust_mark(shown: Iterable[DocumentRelations]) -> Iterator[RenderableType]:
     """What the mark behind neighbours means, where one of them has it."""
-    if any(each.trusted for relations in shown for each in (*relations.called_by, *relations.calls)):
+    if any(
+        each.trusted
+        for relations in shown
+        for each in (*relations.called_by, *relations.referenced_by, *relations.calls)
+    ):
         yield Text(f"  {TRUST_LEGEND}", style="dim")
 
 

@@ -17,10 +17,11 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import WhichTests
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.document_tree import Relation
-from codesum_pipeline.ways_in.agent_tools.graph_tool import EXTERNAL, GraphPage
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import EXTERNAL
+from codesum_pipeline.ways_in.agent_tools.graph_tool import GraphPage
 from codesum_pipeline.ways_in.agent_tools.overview_tool import folder_tree, read_overview
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
+from codesum_pipeline.ways_in.agent_tools.relations import Relation
 from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage
 from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.status_tool import StatusPage
@@ -152,6 +153,7 @@ class Pages(Struct, frozen=True):
             is_place=_PLACE.search(id_) is not None,
             above=list(reversed(above.rows)) if above else [],
             groups=list(groups.values()),
+            not_counted=neighbours.not_counted,
         )
 
     def related(self, request: Request) -> Response:

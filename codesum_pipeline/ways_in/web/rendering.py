@@ -25,8 +25,10 @@ from starlette.responses import HTMLResponse
 
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
+from codesum_pipeline.ways_in.agent_tools.constants import CONSTANT
 from codesum_pipeline.ways_in.agent_tools.graph_role import ROLE_FACTS
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES
+from codesum_pipeline.ways_in.agent_tools.relations import Relation
 from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
@@ -35,6 +37,8 @@ _WORDS = {
     "members": "Holds",
     "callers": "Called by",
     "callees": "Calls",
+    "referenced_by": "Referenced by",
+    "references": "Refers to",
     "bases": "Built on",
     "subclasses": "Extended by",
     "imports": "Imports",
@@ -63,6 +67,9 @@ def link_to(path: str, /, **query: object) -> str:
 
 
 def document_address(row: DocumentRow) -> str:
+    """The page of a document; of a constant, which has none, that of its users."""
+    if row.kind == CONSTANT:
+        return link_to("/related", repo=row.repo, id=row.id, relation=Relation.REFERENCED_BY.value)
     return link_to("/document", repo=row.repo, id=row.id)
 
 

@@ -14,6 +14,7 @@ AROUND = DocumentRelations(
     parents=neighbours("above", 3),
     children=neighbours("below", 40),
     called_by=neighbours("caller", 30),
+    referenced_by=neighbours("user", 7),
     calls=neighbours("called", 0),
     dependencies=tuple(f"library_{number}" for number in range(100)),
 )
@@ -32,10 +33,10 @@ def test_what_is_left_out_is_counted() -> None:
     found, _ = bound_surroundings(AROUND, tokens=10_000)
 
     assert [each.id for each in found.parents] == ["above/0.py", "above/1.py", "above/2.py"]
-    assert dict(found.more) == {"called_by": 25, "children": 35, "dependencies": 95}
+    assert dict(found.more) == {"called_by": 25, "referenced_by": 2, "children": 35, "dependencies": 95}
 
 
 def test_with_little_room_each_part_has_its_first() -> None:
-    found, _ = bound_surroundings(AROUND, tokens=180)
+    found, _ = bound_surroundings(AROUND, tokens=240)
 
     assert [len(part) > 0 for part in (found.parents, found.called_by, found.children)] == [True] * 3

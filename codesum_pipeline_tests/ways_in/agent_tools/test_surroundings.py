@@ -47,6 +47,7 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
         parents=(file("shop/cart.py"), folder("shop"), folder(".")),
         children=(),
         called_by=(authenticate,),
+        referenced_by=(),
         calls=(),
         dependencies=("math.fsum", "shop/auth.py::LoginHandler"),
     )
@@ -57,6 +58,7 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
         parents=(),
         children=(file("README.md"), folder("shop"), folder("tests")),
         called_by=(),
+        referenced_by=(),
         calls=(),
         dependencies=(),
     )

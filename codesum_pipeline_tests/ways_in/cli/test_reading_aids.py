@@ -86,7 +86,7 @@ NEIGHBOURS = DocumentRelations(
     parents=(
         RelatedDocument("src/a_long_path_of_a_file.py", "file", "Keeps [red]what[/red] \x1b[31mbelongs together."),
     ),
-    children=(), called_by=(), calls=(), dependencies=("os.path.join",),
+    children=(), called_by=(), referenced_by=(), calls=(), dependencies=("os.path.join",),
 )  # fmt: skip
 
 

@@ -1,0 +1,133 @@
+"""What the callers and users of a function or class leave out: an answer that names it is no proof of dead code.
+
+Some of it is true of every index. The rest is looked up: other calls by the same name whose target nobody could tell,
+programs that no grammar reads, and an index of an earlier version, which knows no uses but calls.
+"""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.language_facts.language_profiles import (
+    Trait,
+    has_trait,
+    profile_of,
+)
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
+from codesum_pipeline.indexes.lanes.tokens import tokens_of_word
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
+from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.joined_uses import dotted_parts
+from codesum_pipeline.ways_in.agent_tools.tool_answers import place_of
+
+# Files that are looked through for calls, places of these that are looked at, and those that are named.
+_MOST_FILES = 30
+_MOST_PLACES = 200
+_PLACES_NAMED = 3
+_LANGUAGES_NAMED = 4
+_NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
+_ALWAYS = "uses by reflection or by a name in a text, and code outside this repository"
+
+
+def uncounted_uses(call: ToolContext, documents: JoinedDocuments, number: int | None = None) -> list[str]:
+    """What may use a function, a class or anything else, and is in none of its relations; the looked-up parts first."""
+    found = []
+    if any(index.constants is None for index in documents.parts):
+        way = f"`codesum index {documents.repo}` finds them"
+        found.append(f"uses as values, types and constants, which an index of this version does not know: {way}")
+    if number is not None:
+        found += _unknown_calls(call, documents, number)
+    programs = documents.parts[0].unread_programs
+    if programs:
+        named = some_of([profile_of(one).title for one in programs], _LANGUAGES_NAMED)
+        found.append(f"code in {named}, which is not resolved")
+    return [*found, _ALWAYS]
+
+
+def _unknown_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> Iterator[str]:
+    places, is_all = _other_calls(call, documents, number)
+    if places:
+        least, name = "" if is_all else "at least ", one_line(_called_name(documents, number))
+        those = count_noun(len(places), "other function or file", "other functions or files")
+        yield f"{least}{those} with `{name}(` whose target is not known: {some_of(places, _PLACES_NAMED)}"
+
+
+def _called_name(documents: JoinedDocuments, number: int) -> str:
+    """The name by which code calls a function: that of its class for a constructor."""
+    class_ = constructed_class(documents, number)
+    return own_name(documents[number if class_ is None else class_].id)
+
+
+def _other_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> tuple[list[str], bool]:
+    """The first place in each function or file that calls something of a document's name and has no known use of any
+    document of that name; and whether all files were looked through."""
+    name, language = _called_name(documents, number), language_of_path(documents[number].path) or ""
+    if not _NAME.fullmatch(name):
+        return [], True
+    known = {*_users_of_name(documents, name), number}
+    found: list[str] = []
+    is_all = True
+    for start, index in zip(documents.starts, documents.parts, strict=False):
+        rows = _files_with(index, name, profile_of(language).family)
+        is_all = is_all and len(rows) <= _MOST_FILES
+        texts = call.sources(documents.parts).read(index, [index.ids[row] for row in rows[:_MOST_FILES]])
+        for row in rows[:_MOST_FILES]:
+            for around, line in _places_in(index, row, texts.get(index.ids[row], ""), name):
+                if len(found) == _MOST_PLACES:
+                    return found, False
+                numbers = {start + one for one in around}
+                if known.isdisjoint(numbers) and not any(_is_outside(documents, one, name) for one in numbers):
+                    found.append(place_of(index.ids[row], line))
+    return found, is_all
+
+
+def _users_of_name(documents: JoinedDocuments, name: str) -> Iterator[int]:
+    """What calls or refers to any document with a name."""
+    uses = documents.uses
+    named = (one for one in documents.named(name) if one < len(uses) and own_name(documents[one].id) == name)
+    for one in named:
+        yield from (user for kind in (EdgeKind.CALL, EdgeKind.REFERENCE) for user in uses.users_of(one, kind))
+
+
+def _is_outside(documents: JoinedDocuments, number: int, name: str) -> bool:
+    """Whether a document is known to use something of a name from outside the repository."""
+    return any(dotted_parts(each)[-1:] == [name] for each in documents.outside(number))
+
+
+def _files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
+    """The files of a family of languages that have a name, in order."""
+    words = index.words[Lane.CODE]
+    (span,) = words.spans([tokens_of_word(name).rpartition(" ")[2]])
+    passages = words.indices[span].astype(np.int64) - len(index)
+    rows = np.unique(index.passage_files[passages[passages >= 0]]).tolist()
+    return [
+        row for row in rows
+        if index.shows(row) and profile_of(language_of_path(index.ids[row]) or "").family == family
+    ]  # fmt: skip
+
+
+def _places_in(index: PublishedIndex, file: int, text: str, name: str) -> Iterator[tuple[list[int], int]]:
+    """The functions around each call of something of a name, else what is around it, and the first such line of each.
+    What has that name itself is not looked into: its own head looks like a call."""
+    chained = rf"|\.{re.escape(name)}\b" * has_trait(language_of_path(index.ids[file]) or "", Trait.CHAINS_CALL)
+    pattern = re.compile(rf"(?<![\w$]){re.escape(name)}[ \t]{{0,8}}\({chained}")
+    rows = (index.arrays["file_row"] == file).nonzero()[0]
+    rows = rows[rows != file]
+    first, last = index.shown.lines[rows].T
+    seen = set[tuple[int, ...]]()
+    for line, written in enumerate(text.split("\n"), start=1):
+        if name not in written or not pattern.search(written):
+            continue
+        found = rows[(first <= line) & (line <= last)].tolist()
+        around = [one for one in found if index.level_of(one) is Level.FUNCTION] or found or [file]
+        if tuple(around) not in seen and not any(own_name(index.ids[one]) == name for one in around):
+            seen.add(tuple(around))
+            yield around, line
