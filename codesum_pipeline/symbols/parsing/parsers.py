@@ -34,6 +34,7 @@ from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
+from codesum_pipeline.symbols.parsing.held_functions import NAMES_VERSION
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import (
     RECOVERY_VERSION,
@@ -74,7 +75,7 @@ class LanguageParser:
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
         read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
-        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
+        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {NAMES_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
         self,

@@ -136,6 +136,9 @@ class PythonResolver(Resolver[str, str]):
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, UNKNOWN if value is OUTSIDE else value
 
+    def named(self, scope: Scope, code: str) -> Value:
+        return self.value(scope, code)
+
     def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")
         level = len(row.source) - len(dotted)

@@ -31,6 +31,7 @@ def gate_of(
     is_trusted: bool,
     is_left_out_test: bool,
     is_left_to_author: bool,
+    is_unnamed: bool,
     has_text: bool,
     is_within_cap: bool,
     is_confirmed: bool,
@@ -46,6 +47,7 @@ def gate_of(
         (Gate.TRUST, not is_trusted),
         (Gate.TESTS, is_left_out_test),
         (Gate.DOCUMENTED, is_left_to_author),
+        (Gate.UNNAMED, is_unnamed),
         (Gate.CAP, is_call and not is_within_cap),
         (Gate.CONFIRM, is_call and not is_confirmed),
     )
