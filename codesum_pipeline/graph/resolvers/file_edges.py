@@ -188,7 +188,7 @@ def find_other_names(resolver: Resolver[Any, Any], file: ScopedFile) -> list[Ali
     """What documents are called besides their names: by the routes, commands and tables of a file."""
     scopes = {scope.id: scope for scope in file.scopes if scope.id is not None}
     found: dict[Alias, None] = {}
-    for kind, name, within, code in file.named:
+    for kind, name, within, code in file.other_names:
         holder = f"{file.path}{SEPARATOR}{within}" if within else file.path
         target: str | None = holder
         if code:

@@ -1,8 +1,8 @@
 """The text of a document in each lane, and the passages into which the source of a file is cut.
 
-A text depends on that document, its file and the names below it, on nothing else: an edit elsewhere leaves it, its vector and its
-terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text replaces the
-extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
+A text depends on that document, its file and the names below it, on nothing else: an edit elsewhere leaves it, its
+vector and its terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text
+replaces the extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
 
 Each passage is ranked by itself: a word says something about the lines around it, not about a whole file. A text has
 its passages in one string, and so have its tokens.

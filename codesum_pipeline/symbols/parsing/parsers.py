@@ -75,7 +75,8 @@ class LanguageParser:
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
         read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
-        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {NAMES_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
+        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {packages} {read}"
+        return f"{spec.name}/{spec.version} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
         self,

@@ -30,7 +30,6 @@ from codesum_pipeline.ways_in.agent_tools.surroundings import (
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
 
-
 _MOST_SHOWN = 5
 
 

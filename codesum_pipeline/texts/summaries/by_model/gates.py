@@ -31,7 +31,6 @@ def gate_of(
     is_trusted: bool,
     is_left_out_test: bool,
     is_left_to_author: bool,
-    is_unnamed: bool,
     has_text: bool,
     is_within_cap: bool,
     is_confirmed: bool,
@@ -47,7 +46,6 @@ def gate_of(
         (Gate.TRUST, not is_trusted),
         (Gate.TESTS, is_left_out_test),
         (Gate.DOCUMENTED, is_left_to_author),
-        (Gate.UNNAMED, is_unnamed),
         (Gate.CAP, is_call and not is_within_cap),
         (Gate.CONFIRM, is_call and not is_confirmed),
     )
@@ -144,7 +142,7 @@ def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount 
     pricing = PlanPricing.of(tables, key, settings)
     return TrustCount(
         edges=pc.sum(is_trusted(edges)).as_py() or 0,
-        passing=sum(gate not in (Gate.PLACEHOLDER, Gate.TRUST) for gate in gates),
+        passing=sum(gate not in (Gate.PLACEHOLDER, Gate.UNNAMED, Gate.TRUST) for gate in gates),
         waiting=sum(map(pricing.of_row, waiting), PlannedCalls()),
     )
 

@@ -241,7 +241,6 @@ class ModelPlanner:
             is_trusted=self.is_trusted(id_),
             is_left_out_test=is_left_out_test,
             is_left_to_author=is_left_to_author,
-            is_unnamed=id_ in self._outline.unnamed,
             has_text=has_text,
             is_within_cap=self._room is None or name in self._room,
             is_confirmed=not self._is_held,
