@@ -16,10 +16,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import Context, Edge, EdgeKind
 from codesum_pipeline.foundation.data_model.hashing import graph_hash
-from codesum_pipeline.foundation.data_model.ids import module_path_of, parent_modules
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, module_path_of, parent_modules
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
 from codesum_pipeline.graph.resolvers.file_edges import folder_of
@@ -27,11 +28,12 @@ from codesum_pipeline.symbols.parsing.testing import is_among_tests
 
 
 class SymbolPlace(Struct, frozen=True):
-    """A symbol's id, its kind, and what contains it."""
+    """A symbol's id, its kind, what contains it, and whether it is a function without a name of its own."""
 
     id: str
     type: SymbolType
     parent_id: str | None
+    is_unnamed: bool = False
 
 
 class ContextSubjects(Struct, frozen=True):
@@ -58,7 +60,7 @@ class _Uses(Struct):
 def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], settings: ContextSettings) -> list[Context]:
     """The context of every document, sorted by id."""
     uses: defaultdict[str, _Uses] = defaultdict(_Uses)
-    _gather_calls(uses, documents.symbols, edges)
+    _gather_calls(uses, documents.symbols, _of_holders(uses, documents.symbols, edges))
     _gather_imports(uses, edges)
     ids = sorted({*(symbol.id for symbol in documents.symbols), *documents.files, *documents.modules()})
     sampler = _Sampler(documents)
@@ -70,6 +72,24 @@ def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], settings: C
         dependencies = tuple(sorted(found.dependencies))
         contexts.append(Context(document_id, called_by, calls, graph_hash(called_by, calls), dependencies))
     return contexts
+
+
+def _of_holders(uses: defaultdict[str, _Uses], symbols: Sequence[SymbolPlace], edges: Sequence[Edge]) -> Sequence[Edge]:
+    """The edges as if what functions without a name use were used by the documents that hold them: neighbours have
+    names. Such a function's own neighbours are those that it uses."""
+    places = {symbol.id: symbol for symbol in symbols if symbol.is_unnamed}
+    if not places:
+        return edges
+    found = []
+    for edge in edges:
+        holder = places.get(edge.src_id)
+        if holder is not None:
+            uses[edge.src_id].dependencies.add(edge.dst)
+            if not edge.is_external:
+                _count(uses[edge.src_id].used, edge.dst, edge.count, besides=edge.src_id)
+            edge = replace(edge, src_id=holder.parent_id or holder.id.partition(SEPARATOR)[0])
+        found.append(edge)
+    return found
 
 
 class _Sampler:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.edge import Alias, CallRow, Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, CallRow, Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.foundation.data_model.expression import chain_of, type_of
 from codesum_pipeline.foundation.data_model.file import FilePlace, SourceFile
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
@@ -44,7 +44,7 @@ GRAPH_VERSION = "11"
 Row = TypeVar("Row", bound=Struct)
 
 _FACTS = ["file_path", "language", "exports", "references", "reexports"]
-_PLACES = ["id", "type", "parent_id"]
+_PLACES = ["id", "type", "parent_id", "is_unnamed"]
 # Rows that are values at one time, on their way into a table: bounds the memory.
 _ROWS_AT_ONCE = 1 << 13
 # Where fewer files were resolved, what is left of them is not worth looking through all objects for.
@@ -185,7 +185,8 @@ def _with_reexports(edges: pa.Table, aliases: pa.Table) -> pa.Table:
     imports = edges.filter((pc.field("kind") == str(EdgeKind.IMPORT)) & ~pc.field("is_external"))
     known = {*zip(imports.column("src_id").to_pylist(), imports.column("dst").to_pylist(), strict=True)}
     table = EdgeTable()
-    for path, target in {(one.file_path, one.target.partition(SEPARATOR)[0]) for one in from_table(aliases, Alias)}:
+    exported = from_table(aliases.filter(pc.field("kind") == str(AliasKind.EXPORT)), Alias)
+    for path, target in {(one.file_path, one.target.partition(SEPARATOR)[0]) for one in exported}:
         if path != target and (path, target) not in known:
             table.add(path, target, EdgeKind.IMPORT, Reason.REEXPORT)
     return pa.concat_tables([edges, to_table([*table.edges()], Edge)])
@@ -215,7 +216,10 @@ def _documents_hash(ws: Workspace) -> str:
 def _ranked_and_sampled(
     ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: pa.Table, progress: Progress
 ) -> dict[str, pa.Table]:
-    rows = [SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"]) for row in symbols.to_pylist()]
+    rows = [
+        SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"], row["is_unnamed"])
+        for row in symbols.to_pylist()
+    ]
     stats, contexts = rank_and_sample(
         places,
         rows,

@@ -119,7 +119,7 @@ SUMMARY_PLAN = Step(
         (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES, SUMMARY_DOCUMENTS), settle_plan
     ),
 )
-_SEARCHED = ("documents", "symbols", "files", "file_facts")
+_SEARCHED = ("documents", "symbols", "files", "file_facts", "aliases")
 DENSE_INDEX = Step(
     "dense_index",
     embed_documents,
@@ -170,7 +170,18 @@ REPO_OVERVIEW = Step(
     "repo_overview",
     write_overview,
     OverviewReport,
-    reads=(PUBLISHED, "candidate", "documents", "symbols", "edges", "graph_stats", "files", "file_facts", "snapshot"),
+    reads=(
+        PUBLISHED,
+        "candidate",
+        "documents",
+        "symbols",
+        "edges",
+        "aliases",
+        "graph_stats",
+        "files",
+        "file_facts",
+        "snapshot",
+    ),
     writes=("overviews",),
     idle=lambda report: replace(report, written=False),
     # The page is of the version that the name points at: it is looked for again once that is another one.

@@ -33,6 +33,7 @@ class Gate(StrEnum):
     TRUST = "trust"
     TESTS = "tests"
     DOCUMENTED = "documented"
+    UNNAMED = "unnamed"
     CAP = "cap"
     CONFIRM = "confirm"
     NO_CREDENTIALS = "no-credentials"

@@ -41,12 +41,24 @@ class CallRow(Struct, frozen=True):
     reason: str | None
 
 
+class AliasKind(StrEnum):
+    """How a document came by a name."""
+
+    EXPORT = "export"
+    ROUTE = "route"
+    COMMAND = "command"
+    TASK = "task"
+    EVENT = "event"
+    KEY = "key"
+
+
 class Alias(Struct, frozen=True):
-    """A file re-exports the document `target` as `name`."""
+    """A file re-exports the document `target` as `name`, or says that it is also called that: a route, a command."""
 
     file_path: str
     name: str
     target: str
+    kind: AliasKind = AliasKind.EXPORT
 
 
 class GraphStats(Struct, frozen=True):

@@ -166,6 +166,10 @@ class ScopedFile(Struct, eq=False):
     constants: frozenset[str] = frozenset()
     extensions: list[TypeExtension] = field(default_factory=list)
     definitions: list[Scope] = field(default_factory=list)
+    # Rows of kind, name, the id of a document without the path, and code that leads to what has that name; and the ids
+    # of functions without a name, each with the numbers of its calls (`symbols.parsing.name_facts`).
+    other_names: Sequence[tuple[str, str, str, str]] = ()
+    held: Mapping[str, Sequence[int]] = field(default_factory=lambda: _NOTHING)
     has_blocks: bool = False
     unit: Key = ()
     _named: dict[Key, Scope] = field(default_factory=dict)
@@ -213,6 +217,7 @@ def load_python(path: str, references: str, exports: Iterable[str] | None) -> Sc
     file = ScopedFile(path, "python", None if exports is None else frozenset(exports))
     file.imports, file.stars, file.calls = facts["imports"], facts["stars"], facts["calls"]
     file.uses = facts["uses"]
+    file.other_names = [*map(tuple, facts.get("named", ()))]
     scopes = file.scopes
     for (kind, parent, suffix), names in zip(facts["scopes"], facts["names"], strict=True):
         file.add(kind, scopes[parent] if parent >= 0 else None, None if suffix is None else path + suffix, names)
@@ -231,6 +236,7 @@ def load_declared(path: str, references: str) -> ScopedFile:
     facts = json.loads(references)
     file = empty_file(path, facts["language"])
     file.package, file.exports = facts["package"], tuple(facts["exports"])
+    file.other_names, file.held = [*map(tuple, facts.get("named", ()))], facts.get("held", {})
     file.has_blocks = bool(facts["around"] or facts["blocks"])
     receivers = [*map(chain_from_json, facts["receivers"])]
     file.calls = [

@@ -10,6 +10,20 @@ class SymbolType(StrEnum):
     CLASS = "class"
 
 
+class NameKind(StrEnum):
+    """What gives code a name that is no definition's: how it is started, a test's words, or a key in a table. A prefix
+    and a group are parts of the names in their blocks."""
+
+    ROUTE = "route"
+    COMMAND = "command"
+    TASK = "task"
+    EVENT = "event"
+    TEST = "test"
+    KEY = "key"
+    PREFIX = "prefix"
+    GROUP = "group"
+
+
 class Parameter(Struct, frozen=True):
     """One parameter as written. `kind`: positional, keyword, var_positional, var_keyword or receiver (self, cls)."""
 
@@ -86,6 +100,8 @@ class Symbol(Struct, frozen=True):
     `line_map[k]` is the real line of canonical line k + 1. With `has_syntax_errors` the definition does not parse as a
     whole, and its facts may differ where its canonical source does not. `is_test` is what the code says, whatever the
     path of the file. `opening_comment` is what the comment says that opens its body, if it is about all of the body.
+    With `is_unnamed` it is a function without a name of its own, called by what holds it: nothing else in the file
+    belongs to it, its callers find it through what it is handed to, and no text above it is made from its text.
     """
 
     id: str
@@ -111,6 +127,7 @@ class Symbol(Struct, frozen=True):
     has_syntax_errors: bool = False
     is_test: bool | None = None
     opening_comment: str | None = None
+    is_unnamed: bool = False
 
 
 class Import(Struct, frozen=True):

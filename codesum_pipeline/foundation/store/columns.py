@@ -105,6 +105,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "has_syntax_errors": "Whether the definition does not parse as a whole.",
         "is_test": "Whether the code itself says that it is a test.",
         "opening_comment": "What the comment says that opens its body; null where none speaks of all of the body.",
+        "is_unnamed": "Whether it is a function without a name of its own, called by what holds it: a route, a test.",
     },
     "file_facts": {
         "file_path": "Path of the file, relative to the git root.",
@@ -164,7 +165,11 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "syntax_edges": _EDGES,
     "edges": _EDGES,
-    "aliases": {"name": "The name that the file re-exports.", "target": "Id of the document that it stands for."},
+    "aliases": {
+        "name": "The name that the file re-exports, or that it gives a document: a route, a command, a key of a table.",
+        "target": "Id of the document that it stands for.",
+        "kind": "export, route, command, task, event or key.",
+    },
     "graph_stats": {
         "id": "Id of a function, class or file.",
         "in_degree": "How many others use it.",

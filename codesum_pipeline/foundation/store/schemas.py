@@ -94,7 +94,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("call_sites", schema_of(CallRow), ("file_path", "number")),
         TableSpec("syntax_edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
         TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
-        TableSpec("aliases", schema_of(Alias), ("file_path", "name")),
+        TableSpec("aliases", schema_of(Alias), ("file_path", "name", "kind", "target")),
         TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
         TableSpec("contexts", schema_of(Context), ("id",)),
         TableSpec("plan", schema_of(PlanRow), ("level", "id")),

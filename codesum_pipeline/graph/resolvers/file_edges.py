@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.edge import Alias, CallRow, Edge, EdgeKind
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, CallRow, Edge, EdgeKind
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, module_path_of, without_suffix
 from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
@@ -39,6 +39,7 @@ from codesum_pipeline.graph.resolvers.resolver import Resolver
 ALL = "*"
 # How many files stars are followed to from one file.
 MAX_FILES = 200
+_ALIAS_KINDS = frozenset(map(str, AliasKind))
 
 
 class CallOutcome(StrEnum):
@@ -133,8 +134,10 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
             table.add(class_.id, base.scope.id, EdgeKind.INHERIT, base.why)
         elif isinstance(base, ExternalValue) and class_.id is not None:
             table.add(class_.id, base.dotted, EdgeKind.INHERIT, Reason.IMPORT, is_external=True)
+    callers = {call: f"{file.path}{SEPARATOR}{id_}" for id_, calls in file.held.items() for call in calls}
     for number, (scope, callee, value) in enumerate(resolver.calls(file)):
-        table.add_call(CallRow(file.path, number, scope.caller_id, callee, *_outcome_of(value)))
+        caller_id = callers.get(number, scope.caller_id)
+        table.add_call(CallRow(file.path, number, caller_id, callee, *_outcome_of(value)))
     for target, is_external in resolver.imports(file):
         table.add(file.path, target, EdgeKind.IMPORT, Reason.IMPORT, is_external=is_external)
     for use in resolver.uses(file):
@@ -143,6 +146,7 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
         if not is_around and (use.user, use.used, False, EdgeKind.INHERIT) not in table:
             table.add(use.user, use.used, EdgeKind.REFERENCE, use.why, count=use.count)
     table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
+    table.aliases += find_other_names(resolver, file)
     return table
 
 
@@ -183,6 +187,22 @@ def find_reexports(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, 
             if found.setdefault(name, target) != target:
                 found[name] = None
     return {name: target for name, target in found.items() if target is not None}
+
+
+def find_other_names(resolver: Resolver[Any, Any], file: ScopedFile) -> list[Alias]:
+    """What documents are called besides their names: by the routes, commands and tables of a file."""
+    scopes = {scope.id: scope for scope in file.scopes if scope.id is not None}
+    found: dict[Alias, None] = {}
+    for kind, name, within, code in file.other_names:
+        holder = f"{file.path}{SEPARATOR}{within}" if within else file.path
+        target: str | None = holder
+        if code:
+            value = resolver.named(scopes.get(holder, file.top), code)
+            is_defined = isinstance(value, FunctionValue) or (kind != AliasKind.KEY and isinstance(value, ClassValue))
+            target = _document(resolver, value) if is_defined else None
+        if target is not None and kind in _ALIAS_KINDS:
+            found[Alias(file.path, name, target, AliasKind(kind))] = None
+    return [*found]
 
 
 def _document(resolver: Resolver[Any, Any], value: Value) -> str | None:

@@ -212,6 +212,10 @@ class Resolver(ABC, Generic[Expression, Step]):
         """The classes that a file says the bases of, each with one of them."""
 
     @abstractmethod
+    def named(self, scope: Scope, code: str) -> Value:
+        """What some code names that hands a function over: names with marks between them."""
+
+    @abstractmethod
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
         """The calls of a file in source order: the scope, the callee as written, and what is called."""
 

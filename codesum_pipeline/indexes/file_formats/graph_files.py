@@ -7,12 +7,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.foundation.data_model.edge import Alias, EdgeKind
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.graph.trust import OF_TRUST, is_trusted
 from codesum_pipeline.indexes.file_formats.index_files import KINDS, Callers, ConstantUses, StringTable, Uses
+from codesum_pipeline.indexes.file_formats.route_names import route_forms
 
 # Files that represent the folder that they are in.
 _ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
@@ -25,7 +26,7 @@ _NAMELESS = frozenset({"default", "*"})
 
 
 def read_aliases(tables: TableStore, key: str) -> list[tuple[str, str]]:
-    """All re-exported names, each with the id of its document, sorted."""
+    """All re-exported and other names, each with the id of its document, sorted."""
     found = from_table(tables.read_or_empty("aliases", key), Alias)
     return sorted({(name, one.target) for one in found for name in alias_names(one, key)})
 
@@ -33,6 +34,10 @@ def read_aliases(tables: TableStore, key: str) -> list[tuple[str, str]]:
 def alias_names(handed: Alias, repository: str) -> Iterator[str]:
     """What a person may call it: its name there, also after the last one or two parts of the module; the entry at the
     root has the name of the repository."""
+    if handed.kind is not AliasKind.EXPORT:
+        yield handed.name
+        yield from route_forms(handed.name) if handed.kind is AliasKind.ROUTE else ()
+        return
     if handed.name in _NAMELESS:
         return
     yield handed.name

@@ -1,8 +1,8 @@
 """The text of a document in each lane, and the passages into which the source of a file is cut.
 
-A text depends on that document and the names below it, on nothing else: an edit elsewhere leaves it, its vector and its
-terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text replaces the
-extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
+A text depends on that document, its file and the names below it, on nothing else: an edit elsewhere leaves it, its
+vector and its terms as they are. A text is known by its hash, which is all that carrying over looks at. A model's text
+replaces the extractive one, which opens with the author's words; so the lanes read these words beside the model's text.
 
 Each passage is ranked by itself: a word says something about the lines around it, not about a whole file. A text has
 its passages in one string, and so have its tokens.
@@ -19,8 +19,10 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
@@ -100,6 +102,8 @@ _COLUMNS = [
 ]  # fmt: skip
 # The tables of bodies: name, column of ids, column of texts.
 _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
+# What has more names is called by none of them.
+_MOST_NAMES = 20
 _NULL = pa.scalar(None, pa.large_string())
 
 
@@ -192,8 +196,19 @@ def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
         "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
         "child_names": pa.array(child_names, pa.large_string()),
         "is_placeholder": documents.column("is_placeholder"),
+        "other_names": _other_names(ws, ids),
     }
     return pa.table(heads).combine_chunks(), pa.array(module_bodies, pa.large_string())
+
+
+def _other_names(ws: Workspace, ids: Sequence[str]) -> pa.LargeStringArray:
+    """What the file of each document calls it besides its name: routes, commands, keys of tables."""
+    found: dict[str, dict[str, None]] = {}
+    aliases = ws.tables.read_or_empty("aliases", ws.key)
+    for alias in from_table(aliases.filter(pc.not_equal(aliases["kind"], str(AliasKind.EXPORT))), Alias):
+        if alias.target.startswith(f"{alias.file_path}{SEPARATOR}"):
+            found.setdefault(alias.target, {})[f"{alias.kind} {alias.name}"] = None
+    return pa.array([" ".join([*found.get(id_, ())][:_MOST_NAMES]) or None for id_ in ids], pa.large_string())
 
 
 def with_name(name: str, summary: str) -> str:
@@ -249,7 +264,8 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
     other_name = pc.if_else(pc.equal(name, path), _NULL, path)
     spaced = pc.binary_join(keywords.cast(pa.large_list(pa.large_string())), scalar_of(" "))
     joined = pc.if_else(pc.equal(pc.list_value_length(keywords), 0), _NULL, spaced)
-    words = pc.binary_join_element_wise(joined, name, other_name, scalar_of(" "), null_handling="skip")
+    named = (joined, name, other_name, sources["other_names"])
+    words = pc.binary_join_element_wise(*named, scalar_of(" "), null_handling="skip")
     is_file = pc.equal(sources["type"], str(Level.FILE))
     of_files = sources.filter(is_file)
     paths_and_bodies = zip(of_files["id"].to_pylist(), of_files["body"].to_pylist(), strict=True)

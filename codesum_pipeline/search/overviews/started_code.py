@@ -1,36 +1,30 @@
 """The definitions and files at which commands, routes and programs start.
 
-Manifests, main functions and scripts name some of them (`find_entry_points`), marks on definitions the others. Each has
+Manifests, main functions and scripts name some of them (`find_entry_points`), the code itself the others. Each has
 the id of its document, so that a reader can follow the graph from there.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryKind, EntryPoint
-from codesum_pipeline.search.overviews.start_marks import (
-    StartMark,
-    command_of,
-    marks_by_language,
-    marks_of,
-    routes_of,
-)
 
 # Further ones are left out.
 MOST_STARTED = 5_000
 _LONGEST_NAME = 80
-_COMMAND, _ROUTE = "command", "route"
 _KINDS = {
-    EntryKind.COMMAND: _COMMAND,
+    EntryKind.COMMAND: "command",
     EntryKind.MAIN: "program",
     EntryKind.SCRIPT: "script",
     EntryKind.APPLICATION: "application",
@@ -47,10 +41,7 @@ class StartedCode(Struct, frozen=True, order=True):
 
 def find_started_code(ws: Workspace, view: RepositoryView, entries: Sequence[EntryPoint]) -> list[StartedCode]:
     """All that is known of the own programs, without tests and examples, in the order of the ids."""
-    found = {*_of_entries(view, entries)}
-    for language, marks in _marked(ws, view):
-        found.update(_of_marks(language, marks))
-    return sorted(found)
+    return sorted({*_of_entries(view, entries), *_of_aliases(ws, view)})
 
 
 def _of_entries(view: RepositoryView, entries: Sequence[EntryPoint]) -> Iterator[StartedCode]:
@@ -82,51 +73,14 @@ def _at(view: RepositoryView, path: str, line: int) -> str | None:
     return next(at, path if path in view.places else None)
 
 
-class _MarkedDefinition(Struct, frozen=True):
-    id: str
-    name: str
-    marks: Sequence[StartMark]
-    around: Sequence[StartMark]
-
-
-def _of_marks(language: str, found: _MarkedDefinition) -> Iterator[StartedCode]:
-    if command := command_of(language, found.name, found.marks):
-        yield StartedCode(found.id, _COMMAND, _shown(command))
-    for route in routes_of(language, found.marks, found.around):
-        yield StartedCode(found.id, _ROUTE, _shown(route))
-
-
-def _marked(ws: Workspace, view: RepositoryView) -> Iterator[tuple[str, _MarkedDefinition]]:
-    """The definitions that have one of the known marks, with their languages."""
+def _of_aliases(ws: Workspace, view: RepositoryView) -> Iterator[StartedCode]:
+    """The routes and commands that the code of own programs declares."""
     sources = {*view.sources}
-    for language, known in marks_by_language().items():
-        if language not in view.languages:
-            continue
-        rows = [row for row in _rows(ws, language, known.pattern) if row["file_path"] in sources]
-        rows = [row for row in rows if row["id"] in view.places]
-        around = _marks_of_classes(ws, {row["parent_id"] for row in rows if row["parent_id"]})
-        for row in rows:
-            is_route = row["type"] == "function"
-            marks = [mark for mark in marks_of(row["canonical_source"]) if is_route or mark.name in known.commands]
-            if marks:
-                yield language, _MarkedDefinition(row["id"], row["name"], marks, around.get(row["parent_id"], ()))
-
-
-_COLUMNS = ["id", "type", "name", "file_path", "parent_id", "language", "canonical_source"]
-
-
-def _rows(ws: Workspace, language: str, pattern: str) -> Iterator[dict[str, str]]:
-    for part in ws.tables.read_parts("symbols", ws.key, columns=_COLUMNS):
-        ours = part.filter(pc.equal(part.column("language"), language))
-        yield from ours.filter(pc.match_substring_regex(ours.column("canonical_source"), pattern)).to_pylist()
-
-
-def _marks_of_classes(ws: Workspace, ids: set[str]) -> Mapping[str, Sequence[StartMark]]:
-    wanted, found = pa.array(sorted(ids), pa.string()), {}
-    for part in ws.tables.read_parts("symbols", ws.key, columns=["id", "canonical_source"]) if ids else ():
-        for row in part.filter(pc.is_in(part.column("id"), value_set=wanted)).to_pylist():
-            found[row["id"]] = marks_of(row["canonical_source"])
-    return found
+    aliases = ws.tables.read_or_empty("aliases", ws.key)
+    wanted = pa.array([str(kind) for kind in (AliasKind.COMMAND, AliasKind.ROUTE)])
+    for alias in from_table(aliases.filter(pc.is_in(aliases["kind"], value_set=wanted)), Alias):
+        if alias.file_path in sources and alias.target in view.places:
+            yield StartedCode(alias.target, str(alias.kind), _shown(alias.name))
 
 
 def _shown(name: str) -> str:

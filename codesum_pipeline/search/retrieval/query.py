@@ -24,6 +24,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.index_files import StringTable
+from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -135,7 +136,8 @@ def names_in(text: str) -> tuple[str, ...]:
     if len(found) > _SHORT_QUERY_WORDS:
         found = [word for word in found if _LOOKS_LIKE_CODE.search(word)]
     spoken = "_".join(part for word in _words_of_names(text) for part in split_identifier(word))
-    return tuple(dict.fromkeys([*(word.replace("::", ".") for word in found), *([spoken] if spoken else [])]))
+    names = (*(word.replace("::", ".") for word in found), *([spoken] if spoken else []), *asked_route_forms(text))
+    return tuple(dict.fromkeys(names))
 
 
 def identifiers_in(text: str) -> tuple[str, ...]:
@@ -253,7 +255,7 @@ def scored_by_name(
     typed = text.replace("::", ".")
     rows: list[Array] = []
     scores: list[Scores] = []
-    for name in query.names:
+    for name in dict.fromkeys((*query.names, text)):
         if found := called.get(name.lower()):
             is_typed = name in typed
             spelled = [SPELLED_NAME if is_typed and _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]

@@ -4,10 +4,11 @@ from bisect import bisect_left
 from collections.abc import Container, Iterable, Sequence
 from operator import attrgetter
 
+from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, Reexport, Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, NameKind, Reexport, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, References, Text
 from codesum_pipeline.symbols.languages.spec import Span
@@ -16,6 +17,8 @@ from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts
 from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
+from codesum_pipeline.symbols.parsing.held_functions import HeldFunction, find_held
+from codesum_pipeline.symbols.parsing.name_facts import with_names
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, find_definitions
 from codesum_pipeline.symbols.parsing.node_texts import NodeTexts
 from codesum_pipeline.symbols.parsing.opening_comments import OpeningComments
@@ -23,13 +26,15 @@ from codesum_pipeline.symbols.parsing.overloads import ids_of
 from codesum_pipeline.symbols.parsing.recovery import is_cut
 from codesum_pipeline.symbols.parsing.reference_facts import ReferenceReader, read_imports, read_names
 from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
-from codesum_pipeline.symbols.parsing.testing import FileEvidence, has_test_calls, judge_tests, with_tests
+from codesum_pipeline.symbols.parsing.testing import FileEvidence, FileTesting, has_test_calls, judge_tests, with_tests
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
 
 _start_byte = attrgetter("start_byte")
 # Build tags are in a file's head.
 _HEAD_BYTES = 4096
 _ALL = "*"
+# What has a name of its own keeps the plain id.
+_LAST_RANK = 1_000
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = ("{", "=>", "=", ":", "->", "do", "begin", "where")
 
@@ -87,7 +92,10 @@ class FileReader:
     def read(self, blob: str, parser: str) -> ParsedFile:
         """Symbols in source order, and the file's facts; `parser` is the version of what reads it."""
         declaration, canonical, outline = self._declaration, self._canonical, self._outline
-        ids = ids_of(outline.definitions, self._path, rank=self._rank, signature=self._head, source=self._source_of)
+        held = find_held(self._read_root, self._source, declaration, outline, self._tokens, self._comments)
+        definitions = [*outline.definitions, *(one.definition for one in held.functions)]
+        every_id = ids_of(definitions, self._path, rank=self._rank, signature=self._head, source=self._source_of)
+        ids = every_id[: len(outline.definitions)]
         symbols = tuple([
             self._symbol(definition, id_, None if definition.parent is None else ids[definition.parent])
             for definition, id_ in zip(outline.definitions, ids, strict=True)
@@ -105,7 +113,11 @@ class FileReader:
                 one for kind, _, node in outline.outside if kind in readers for one in readers[kind](node, self._text)
             )
             reexports = _reexports(handed_on, imports, exports or ())
-        references = self._references(symbols, globals_)
+        unnamed = [
+            self._unnamed(one, id_, ids, tests)
+            for one, id_ in zip(held.functions, every_id[len(ids) :], strict=True)
+        ]  # fmt: skip
+        references = with_names(self._references(symbols, globals_), held, symbols, unnamed, outline.definitions)
         facts = FileFacts(
             file_path=self._path,
             blob=blob,
@@ -129,7 +141,7 @@ class FileReader:
             literals=self._texts.literals_outside([(one.start_byte, one.end_byte) for one in outline.definitions]),
             call_places=call_places(references, canonical),
         )
-        return ParsedFile(facts, with_tests(symbols, tests))
+        return ParsedFile(facts, (*with_tests(symbols, tests), *unnamed))
 
     def documentation(self, starts: Container[int]) -> list[Span]:
         """The bytes, in order, of what documents the definitions that start in these lines (1-based)."""
@@ -139,6 +151,21 @@ class FileReader:
                 inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
                 nodes += [*definition.docs, *(inner or ())[:1], *filter(None, [definition.docstring])]
         return sorted((node.start_byte, self._comments.end_of(node)) for node in nodes)
+
+    def _unnamed(self, held: HeldFunction, id_: str, ids: Sequence[str], tests: FileTesting) -> Symbol:
+        """A function without a name. The comment above it, which its canonical source does not have, opens it."""
+        around = held.definition.parent
+        parent_id = None if around is None else ids[around]
+        symbol = self._symbol(held.definition, id_, parent_id)
+        said = self._comments.text_of(held.comment) if held.comment else None
+        return replace(
+            symbol,
+            docstring=said,
+            opening_comment=said or symbol.opening_comment,
+            is_public=False,
+            is_unnamed=True,
+            is_test=held.kind is NameKind.TEST or tests.is_test or parent_id in tests.ids,
+        )
 
     def _references(self, symbols: Sequence[Symbol], constants: Sequence[str]) -> References:
         if read := self._declaration.references:
@@ -240,6 +267,8 @@ class FileReader:
 
     def _signature_start(self, definition: Definition) -> int:
         """The byte from which on a definition's head is shown: without the annotations at its beginning."""
+        if definition.is_unnamed:
+            return definition.code_start
         outer, preambles = definition.head or definition.wrapper or definition.nodes[0], self._declaration.preambles
         start = outer.start_byte
         for child in outer.children if preambles else ():
@@ -289,6 +318,8 @@ class FileReader:
         """Higher for a definition that is not the implementation of its name: a function without a body or with only a
         docstring and a placeholder, a property's setter, and a companion."""
         node, docstrings = definition.nodes[0], self._declaration.docstrings
+        if definition.is_unnamed:
+            return _LAST_RANK
         if definition.type is SymbolType.CLASS:
             return int(node.type in self._declaration.companions)
         is_stub = not any(definition.bodies)

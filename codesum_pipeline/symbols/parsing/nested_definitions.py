@@ -33,7 +33,8 @@ class Definition(Struct):
     `start_byte` is that of its first documenting comment, `code_start` that of
     its first preamble; `nodes` are more than one where clauses follow each
     other. `marks` are the marked nodes directly in it. `section` is the access
-    that it has as a member, `inner_section` that of the members read last.
+    that it has as a member, `inner_section` that of the members read last. One
+    that `is_unnamed` is found by what holds it (`held_functions`).
     """
 
     nodes: list[Node]
@@ -51,6 +52,7 @@ class Definition(Struct):
     section: str = ""
     inner_section: str = ""
     is_prototype: bool = False
+    is_unnamed: bool = False
     clause: str = ""
     docstring: Node | None = None
     bodies: list[Node | None] = field(default_factory=list)
@@ -171,7 +173,7 @@ def _definition(
         nodes=[found.node, defined.tail] if defined.tail else [found.node],
         wrapper=found.wrapper,
         type=defined.type,
-        parts=(*(scopes[parent].parts if parent is not None else ()), *map(_id_part, defined.parts)),
+        parts=(*(scopes[parent].parts if parent is not None else ()), *map(id_part, defined.parts)),
         body=defined.body,
         head=defined.head,
         parent=parent,
@@ -197,7 +199,7 @@ def _counts(defined: DefinitionHead, definition: Definition, scopes: Sequence[De
     return not (defined.is_guess and around is SymbolType.FUNCTION)
 
 
-def _id_part(name: str) -> str:
+def id_part(name: str) -> str:
     """A name, which may be any text where a language quotes names, as a part of an id."""
     part = name.replace(SEPARATOR, ":")
     return part if len(part) <= _MAX_NAME else part[: _MAX_NAME - 1] + "…"

@@ -37,6 +37,7 @@ from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
+from codesum_pipeline.symbols.parsing.held_functions import NAMES_VERSION
 from codesum_pipeline.symbols.parsing.lost_definitions import (
     NamedPart,
     is_silent,
@@ -88,7 +89,8 @@ class LanguageParser:
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
         read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
-        return f"{spec.name}/{spec.version} ids/{IDS_VERSION} {packages} {read} {SECRETS_VERSION} {hash_policy}"
+        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {packages} {read}"
+        return f"{spec.name}/{spec.version} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
         self,

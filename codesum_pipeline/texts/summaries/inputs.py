@@ -46,6 +46,7 @@ class FunctionInput(Struct, frozen=True):
     facts: SymbolFacts
     has_syntax_errors: bool = False
     opening_comment: str | None = None
+    is_unnamed: bool = False
 
 
 class ChildText(Struct, frozen=True):

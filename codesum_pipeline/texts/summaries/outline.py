@@ -9,7 +9,7 @@ folders, so these two levels come in layers: each is shown the texts of the laye
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -83,6 +83,7 @@ class DocumentTree(Struct):
     """The documents of a snapshot as a tree; `children` remembers those that were looked up.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
+    Functions without a name of their own (`unnamed`) are among nobody's: no text above them is made from theirs.
     """
 
     children: Mapping[str, tuple[Child, ...]]
@@ -90,6 +91,7 @@ class DocumentTree(Struct):
     files: tuple[str, ...]
     modules: tuple[str, ...]
     levels: Mapping[str, Level]
+    unnamed: Set[str] = frozenset()
 
     def above(self, id_: str) -> Iterator[str]:
         """The documents that hold one, the nearest first."""
@@ -110,7 +112,7 @@ class DocumentTree(Struct):
 # What an outline is made from.
 _COLUMNS = {
     "files": ["path", "status"],
-    "symbols": ["id", "type", "file_path", "parent_id"],
+    "symbols": ["id", "type", "file_path", "parent_id", "is_unnamed"],
     "file_facts": ["file_path"],
 }
 # Of an outline that is larger, keeping it would take too much memory.
@@ -137,15 +139,17 @@ def read_outline(workspace: Workspace) -> DocumentTree:
 
 
 def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> DocumentTree:
-    """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id) below the folder `root`."""
+    """The tree over `files` (paths) and `symbols` (id, type, file_path, parent_id, is_unnamed) below the folder
+    `root`."""
     ids, types, paths, around = (symbols.column(name).to_pylist() for name in ("id", "type", "file_path", "parent_id"))
+    unnamed = frozenset(symbols.filter(symbols.column("is_unnamed")).column("id").to_pylist())
     known = {level.value: level for level in Level}
     levels = dict(zip(ids, map(known.__getitem__, types), strict=True))
     parents: dict[str, str | None] = {}
     below: defaultdict[str, list[tuple[str, Level]]] = defaultdict(list)
     for id_, path, parent_id in zip(ids, paths, around, strict=True):
         parent = parents[id_] = parent_id or path
-        if levels.get(parent) is not Level.FUNCTION:
+        if levels.get(parent) is not Level.FUNCTION and id_ not in unnamed:
             below[parent].append((id_, levels[id_]))
     modules: set[str] = set()
     for path in files:
@@ -163,6 +167,7 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Document
         files=tuple(sorted(files)),
         modules=tuple(sorted(modules)),
         levels={**levels, **dict.fromkeys(files, Level.FILE), **dict.fromkeys(modules, Level.MODULE)},
+        unnamed=unnamed,
     )
 
 

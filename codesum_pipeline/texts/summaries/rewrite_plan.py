@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Cause, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
@@ -209,8 +209,10 @@ class _Planner:
         wanted = want_functions(self._workspace, choose_writers(self._workspace))
         decisions: Mapping[str, Decision] = {}
         if self._model:
-            candidates = [document.id for document in wanted if document.writer != PLACEHOLDER]
-            decisions = self._model.decide_functions(shown_functions(self._workspace, candidates))
+            candidates = {document.id for document in wanted if document.writer != PLACEHOLDER}
+            named = candidates - self._outline.unnamed
+            free = dict.fromkeys(candidates - named, Decision(None, gate=Gate.UNNAMED))
+            decisions = free | self._model.decide_functions(shown_functions(self._workspace, named))
         self._exact(Level.FUNCTION, wanted, decisions)
 
     def _texts(self, files: Sequence[TextFileInput]) -> None:

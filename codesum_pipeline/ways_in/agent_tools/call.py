@@ -22,6 +22,7 @@ from codesum_pipeline.foundation.data_model.printable import one_line, shorten_t
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
@@ -55,9 +56,12 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
             if (file := index.row(path)) is not None:
                 around = find_innermost(index, file, int(first), (Level.FUNCTION, Level.CLASS))
                 found.append(IndexedDocument(index, file if around is None else around))
-    name = text.replace("::", ".")
+    names = [*dict.fromkeys((text.replace("::", "."), text.strip(), *asked_route_forms(text)))]
     named = [
-        IndexedDocument(index, row) for index in indexes for row in index.names.rows_named(name) if index.shows(row)
+        IndexedDocument(index, row)
+        for index in indexes
+        for row in sorted({row for name in names for row in index.names.rows_named(name)})
+        if index.shows(row)
     ]
     return found or [each for each in named if each.index.may_answer(each.row)] or named
 

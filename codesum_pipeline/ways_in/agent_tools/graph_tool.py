@@ -10,7 +10,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_subjects import (
     EXTERNAL,
     GraphSubject,

@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_with_id, no_such_document
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant, documents_with_id, no_such_document
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.surroundings import (
@@ -30,6 +30,8 @@ from codesum_pipeline.ways_in.agent_tools.surroundings import (
 )
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
+
+_MOST_SHOWN = 5
 
 
 def catalogue_of(invocation: Invocation) -> IndexCatalogue:
@@ -45,7 +47,7 @@ def open_published(invocation: Invocation, names: Sequence[str] = ()) -> list[Pu
 def find_document(
     invocation: Invocation, doc_id: str, *, repo: str | None, call: ToolContext | None = None
 ) -> IndexedDocument:
-    """The one document with an id; of several, that of the current folder's repository, with a note.
+    """The one document with an id, else with a name; of several, that of the current folder's repository, with a note.
 
     With a `call`, the document is that of the folder's work tree. Raises `NotIndexedFile` for a file that was skipped,
     and `ConfigurationError` where there is none, or
@@ -54,7 +56,7 @@ def find_document(
     indexes = open_published(invocation, [repo] if repo else [])
     indexes = call.current_of(indexes) if call else indexes
     found = documents_with_id(indexes, doc_id)
-    if not found:
+    if not found and not (found := _document_called(doc_id, indexes)):
         check_skipped(invocation.layout, [index.repo for index in indexes], doc_id)
         raise no_such_document(doc_id, indexes)
     if len(found) == 1:
@@ -67,6 +69,16 @@ def find_document(
     others = ", ".join(each.repo for each in found if each is not ours[0])
     write_note(f"{doc_id!r} of {ours[0].repo}, the repository of this folder; also in {others}: choose with --repo")
     return ours[0]
+
+
+def _document_called(name: str, indexes: Sequence[PublishedIndex]) -> list[IndexedDocument]:
+    """The document with a name, such as a route or a command, if there is one; raises `ConfigurationError` where several have it."""
+    found = documents_meant(indexes, name)
+    ids = [*dict.fromkeys(each.id for each in found)]
+    if len(ids) > 1:
+        shown = ", ".join(one_line(id_) for id_ in ids[:_MOST_SHOWN])
+        raise ConfigurationError(f"{len(ids)} documents are called {one_line(name)!r}: choose one of {shown}")
+    return found
 
 
 def note_as_of(call: ToolContext, repos: Sequence[str]) -> list[AsOf]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.search.overviews.start_marks import StartMark, command_of, marks_of, routes_of
+from codesum_pipeline.symbols.languages.start_marks import StartMark, command_of, marks_of, routes_of
 
 
 def routes(language: str, source: str, around: str = "") -> list[str]:

@@ -140,6 +140,9 @@ class PythonResolver(Resolver[str, str]):
             # An object that something outside gives may be one that was passed in.
             yield scope, callee, UNKNOWN if value is OUTSIDE else value
 
+    def named(self, scope: Scope, code: str) -> Value:
+        return self.value(scope, code)
+
     def uses(self, file: ScopedFile) -> Iterator[Use]:
         for number, user, dotted, count in file.uses:
             receiver, _, name = dotted.rpartition(".")

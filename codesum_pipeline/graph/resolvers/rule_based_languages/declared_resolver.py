@@ -1,5 +1,6 @@
 """Resolves the expressions and calls of a family of declared languages."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
@@ -41,7 +42,9 @@ from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members impo
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_uses import DeclaredUses
 from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
+from codesum_pipeline.symbols.parsing.chains import read_chain
 
+_PIECES = re.compile(r"\w+|[^\w\s]")
 THIS = chain_of("this")
 _THIS = ("this",)
 
@@ -79,6 +82,11 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
 
     def uses(self, file: ScopedFile) -> Iterator[Use]:
         return self._uses.of_file(file)
+
+    def named(self, scope: Scope, code: str) -> Value:
+        receiver, _, name = code.replace("::", ".").rpartition(".")
+        chain = read_chain(tuple(_PIECES.findall(receiver))) if receiver else ()
+        return UNKNOWN if chain is None else self._called(scope, CallExpression(scope.number, chain, name, False, -1))
 
     def bases_of(self, class_: Scope) -> list[Value]:
         return self.members.all_bases(class_)

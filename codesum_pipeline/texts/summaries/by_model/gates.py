@@ -142,7 +142,7 @@ def count_trust(tables: TableStore, key: str, settings: Settings) -> TrustCount 
     pricing = PlanPricing.of(tables, key, settings)
     return TrustCount(
         edges=pc.sum(is_trusted(edges)).as_py() or 0,
-        passing=sum(gate not in (Gate.PLACEHOLDER, Gate.TRUST) for gate in gates),
+        passing=sum(gate not in (Gate.PLACEHOLDER, Gate.UNNAMED, Gate.TRUST) for gate in gates),
         waiting=sum(map(pricing.of_row, waiting), PlannedCalls()),
     )
 

@@ -25,7 +25,8 @@ from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import BYTES_PER_CHAR, Estimator
 from codesum_pipeline.texts.summaries.decide import kind_of_writer
 
-_NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED)
+# A function without a name of its own is written for nothing.
+_NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED, Gate.UNNAMED)
 
 
 class PlannedCalls(Struct, frozen=True):

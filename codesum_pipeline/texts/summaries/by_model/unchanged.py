@@ -74,6 +74,9 @@ class UnchangedCode:
         found = []
         for id_, (writer, text_hash) in self._texts.items():
             last_writer, last_hash = self._last_texts.get(id_, _NONE)
+            # A version of codesum may find functions without a name where the last one found none.
+            if not last_writer and writer != WrittenBy.LLM:
+                continue
             if last_writer != writer or (writer == WrittenBy.LLM and last_hash != text_hash):
                 found.append(id_)
         return found

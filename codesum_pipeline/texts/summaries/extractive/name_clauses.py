@@ -13,6 +13,7 @@ from codesum_pipeline.texts.summaries.extractive.class_clauses import class_clau
 from codesum_pipeline.texts.summaries.extractive.conventional_names import conventional_clause
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.name_questions import marked_question, question_clause
+from codesum_pipeline.texts.summaries.extractive.names_of_held import held_clause
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test, test_clause
 from codesum_pipeline.texts.summaries.extractive.noun_names import is_component, noun_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
@@ -61,6 +62,8 @@ def clause_of_function(function: FunctionInput, prefix: tuple[str, ...] = ()) ->
     """
     if len(function.name) > _MAX_NAME_CHARS:
         return ""
+    if function.is_unnamed and (clause := held_clause(function)):
+        return _finished(clause)
     return _finished(test_clause(function) if is_test(function) else _function_clause(function, prefix))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from codesum_pipeline.foundation.language_facts.writing_systems import sets_no_blanks
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
+from codesum_pipeline.texts.summaries.extractive.names_of_held import held_clause
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import (
     PREPOSITIONS,
     is_known,
@@ -58,7 +59,10 @@ _CODE = frozenset("`#{}$<>\\|;=")
 def is_test(function: FunctionInput) -> bool:
     """Whether the parser or the name says that it is a test."""
     name = function.name.strip()
-    is_sentence = " " in name and function.language in _SENTENCE_LANGUAGES and not name.startswith("operator")
+    if function.is_unnamed and held_clause(function):
+        return False
+    is_sentence = " " in name and (function.is_unnamed or function.language in _SENTENCE_LANGUAGES)
+    is_sentence = is_sentence and not name.startswith("operator")
     # `TestData()` that declares what it gives back is none.
     is_named = name_words(name)[:1] == ("test",) and not (
         function.language in _MARKED and function.facts.return_type and NameEvidence(function).gives_value

@@ -56,12 +56,6 @@ class LanguageMarks(Struct, frozen=True):
     commands: tuple[str, ...] = ()
     rooted: bool = False
 
-    @property
-    def pattern(self) -> str:
-        """Finds the sources that may have one of the marks; for RE2, which knows no possessive quantifiers."""
-        names = "|".join(map(re.escape, (*self.routes, *self.verbs, *self.commands)))
-        return rf"(?:@[\w.:]*|\[[^\]\n]*)\b(?:{names})\b"
-
 
 @cache
 def marks_by_language() -> Mapping[str, LanguageMarks]:
@@ -97,9 +91,8 @@ def _arguments(head: str, place: int) -> tuple[str | None, int]:
     return None, len(head)
 
 
-def routes_of(language: str, marks: Sequence[StartMark], around: Sequence[StartMark]) -> Iterator[str]:
+def routes_of(known: LanguageMarks, marks: Sequence[StartMark], around: Sequence[StartMark]) -> Iterator[str]:
     """The routes that a definition's marks and those of the class around it declare: `GET /items/{id}`."""
-    known = marks_by_language()[language]
     outer = {mark.name for mark in around}
     if outer.intersection(known.clients) or (known.needed and outer.isdisjoint(known.needed)):
         return
@@ -119,10 +112,10 @@ def routes_of(language: str, marks: Sequence[StartMark], around: Sequence[StartM
         yield f"{','.join(verbs)} {_joined(prefix, '')}"
 
 
-def command_of(language: str, name: str, marks: Sequence[StartMark]) -> str | None:
+def command_of(known: LanguageMarks, language: str, name: str, marks: Sequence[StartMark]) -> str | None:
     """The name of the command that marks make of a definition with a name."""
     for mark in marks:
-        if mark.name in marks_by_language()[language].commands:
+        if mark.name in known.commands:
             if given := mark.text_of(_NAME_ARGUMENTS):
                 return given
             is_sure = language == "python" and not name.endswith(_ENDS_UNSURE)

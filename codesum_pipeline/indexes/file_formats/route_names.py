@@ -1,0 +1,47 @@
+"""The forms under which a route is looked up: parameters are alike however a framework writes them.
+
+`GET /users/:id`, `/users/{id}`, `/users/<int:id>` and `/users/42` meet in `/users/{}`. A path is also found by its end,
+since what mounts it may give it a beginning.
+"""
+
+import re
+from collections.abc import Iterator
+
+_METHODS = "get|post|put|patch|delete|head|options|all|any|use|live|websocket|route"
+_ROUTE = re.compile(rf"(?:(?P<methods>(?:{_METHODS})(?:,(?:{_METHODS}))*)\s+)?(?P<path>\S*/\S*)", re.IGNORECASE)
+_ADDRESS = re.compile(r"^\w+://[^/]*")
+# A parameter of a path, in brackets, behind a mark, as an expression, or the value that someone has tried.
+_PARAMETER = re.compile(
+    r"[:$*][\w?*]*(?:\([^()]*\))?|\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|\((?:\?P<\w+>)?[^()]*\)|\d+|[0-9a-f]{8}-[0-9a-f-]{20,40}"
+)
+_MOST_PARTS = 12
+_LONGEST = 300
+
+
+def route_forms(name: str) -> list[str]:
+    """The forms of a route as code declares it, the whole path first; nothing for what is none."""
+    return [*_forms(name, with_ends=True)]
+
+
+def asked_route_forms(text: str) -> list[str]:
+    """The forms in which a route that someone asks for may be found."""
+    return [*_forms(text.strip(), with_ends=False)]
+
+
+def _forms(name: str, *, with_ends: bool) -> Iterator[str]:
+    match = _ROUTE.fullmatch(name.lower()) if len(name) <= _LONGEST else None
+    if match is None:
+        return
+    path = _ADDRESS.sub("", match["path"]).partition("#")[0].removeprefix("^").removesuffix("$")
+    parts = [_PARAMETER.sub("{}", part) for part in path.partition("?")[0].split("/") if part]
+    if "(?" in path:
+        parts = [part for part in _PARAMETER.sub("{}", path).split("/") if part]
+    methods = match["methods"].split(",") if match["methods"] else []
+    for start in range(max(1, len(parts[:_MOST_PARTS])) if with_ends else 1):
+        end = parts[start:_MOST_PARTS]
+        if start and not any(part != "{}" for part in end):
+            return
+        form = "/" + "/".join(end)
+        yield from (f"{method} {form}" for method in methods)
+        if with_ends or not methods:
+            yield form

@@ -1,0 +1,127 @@
+"""What is handed to a call, in all grammars alike: texts, functions, and names of what is defined elsewhere."""
+
+import re
+from collections.abc import Collection, Iterator
+
+from tree_sitter import Node
+
+# Blocks that follow a call's arguments and are functions.
+BLOCKS = frozenset({"do_block", "block", "annotated_lambda", "lambda_literal"})
+_ARGUMENTS = frozenset({"arguments", "argument_list", "value_arguments", "call_suffix"})
+_WRAPPERS = frozenset({"argument", "value_argument", "parenthesized_expression", "literal_element", "unary_expression"})
+# A function handed to a call that is handed over itself: `wrap(async (request) => …)`.
+_MOST_WRAPPED = 3
+_PAIRS = frozenset({"pair", "keyword_argument"})
+# Nodes of a call in front of what it is given.
+_TITLES = frozenset({"constant", "scope_resolution", "identifier"})
+_QUOTES = re.compile(r"^[@$rRbBfFuU]{0,2}(\"\"\"|'''|[\"'`])(.*?)\1?$", re.DOTALL)
+_INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
+# A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
+_EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
+_LONGEST_TEXT = 300
+_CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
+_PHP_METHOD = re.compile(r"\[\s*\\?([\w\\]+)::class\s*,\s*['\"](\w+)['\"]\s*,?\s*\]|['\"]\\?([\w\\]+)@(\w+)['\"]")
+_PHP_CLASS = re.compile(r"\\?([\w\\]+)::class")
+
+
+def path_to(root: Node, offset: int) -> list[Node]:
+    """The nodes around a byte, outermost first."""
+    cursor = root.walk()
+    path = [root]
+    while cursor.goto_first_child_for_byte(offset) is not None:
+        node = cursor.node
+        if node is None or node.start_byte > offset:
+            break
+        path.append(node)
+    return path
+
+
+def raw(node: Node | None) -> str:
+    return node.text.decode("utf-8", "replace") if node is not None and node.text else ""
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """What a call is given in its brackets, or behind its word."""
+    held = call.child_by_field_name("arguments")
+    if held is None:
+        held = next((child for child in call.named_children if child.type in _ARGUMENTS), None)
+    if held is not None and held.type == "call_suffix":
+        held = next((child for child in held.named_children if child.type in _ARGUMENTS), held)
+    return [unwrapped(child) for child in held.named_children if not child.is_extra] if held is not None else []
+
+
+def unwrapped(node: Node) -> Node:
+    for _ in range(_MOST_WRAPPED):
+        inner = [child for child in node.named_children if not child.is_extra]
+        if node.type not in _WRAPPERS or not inner:
+            break
+        node = inner[-1]
+    return node
+
+
+def text_of(node: Node) -> tuple[str, bool]:
+    """What a text says, a symbol is called, or the key of a pair; and whether all of it is known before it runs."""
+    if node.type in _PAIRS:
+        key = node.child_by_field_name("key") or node.child_by_field_name("name")
+        return text_of(key) if key is not None else ("", False)
+    if node.end_byte - node.start_byte > _LONGEST_TEXT:
+        return "", False
+    written = raw(node)
+    if match := _QUOTES.match(written):
+        is_plain = match[1] != "'" and written[0] != "'"
+        return match[2], not (is_plain and _INTERPOLATED.search(match[2]))
+    if written.startswith(":") or node.type in ("hash_key_symbol", "keyword", "simple_symbol"):
+        return written.strip(":\"'"), True
+    return (written, True) if node.type in _TITLES else ("", False)
+
+
+def functions_of(call: Node, closures: Collection[str]) -> list[Node]:
+    """The functions that a call is given, also inside of other calls, and the block behind it."""
+    found = [inner for argument in arguments_of(call) if (inner := _function_in(argument, closures)) is not None]
+    found += [child for child in call.children if child.type in BLOCKS]
+    for suffix in (child for child in call.children if child.type == "call_suffix"):
+        found += [child for child in suffix.children if child.type in BLOCKS]
+    held = call.child_by_field_name("arguments")
+    return found + ([held] if held is not None and held.type in BLOCKS else [])
+
+
+def _function_in(node: Node, closures: Collection[str]) -> Node | None:
+    for _ in range(_MOST_WRAPPED):
+        if node.type in closures:
+            return node
+        inner = [one for one in arguments_of(node)[-1:] if node.end_byte > one.start_byte]
+        if not inner or "call" not in node.type:
+            return None
+        node = inner[0]
+    return None
+
+
+def body_of_function(function: Node) -> Node | None:
+    """The body of a function without a name; of one that is nothing else, itself."""
+    if function.type == "annotated_lambda":
+        function = next((child for child in function.named_children if child.type == "lambda_literal"), function)
+    return function.child_by_field_name("body") or (function if function.type in BLOCKS else None)
+
+
+def expressions_in(arguments: list[Node]) -> Iterator[str]:
+    """The names of what may be handed over by some arguments, the last one first, as code with dots."""
+    for argument in reversed(arguments):
+        for _ in range(_MOST_WRAPPED):
+            inner = arguments_of(argument)
+            if "call" not in argument.type or len(inner) != 1 or "string" in inner[0].type:
+                break
+            argument = inner[0]
+        if argument.end_byte - argument.start_byte <= _LONGEST_TEXT and (said := expression_of(raw(argument))):
+            yield said
+
+
+def expression_of(written: str) -> str:
+    """What names something that is defined elsewhere, with dots between its parts; empty for anything else."""
+    if match := _PHP_METHOD.fullmatch(written):
+        return f"{match[1] or match[3]}::{match[2] or match[4]}"
+    if match := _PHP_CLASS.fullmatch(written):
+        return match[1]
+    written = _CLASS_OF_VIEW.sub("", written.strip()).removesuffix("::class")
+    if not _EXPRESSION.fullmatch(written):
+        return ""
+    return written.removeprefix("&").removesuffix("()").replace("->", ".")

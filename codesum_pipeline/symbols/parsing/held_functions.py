@@ -1,0 +1,426 @@
+"""Functions without a name of their own, called by what holds them; and other names of definitions.
+
+`app.get("/users/:id", async (request) => …)` holds a function that people look for as `GET /users/:id`, and
+`app.get("/users/:id", show)` gives `show` that name. Only calls with the words of `naming_calls.toml` and tables are
+looked at: they are found in the bytes of a file, and then in its tree. A function of a few lines gets a document; of a
+shorter one, the document around it has the name. Definitions keep their names, ids, parents and sources: what is found
+here stands beside them.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import attrgetter, itemgetter
+
+from msgspec import Struct
+from tree_sitter import Node
+
+from codesum_pipeline.foundation.data_model.ids import without_suffix
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.symbol import NameKind, SymbolType
+from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.symbols.languages.naming_calls import NamingCalls, naming_calls
+from codesum_pipeline.symbols.parsing.call_shapes import (
+    arguments_of,
+    body_of_function,
+    expressions_in,
+    functions_of,
+    path_to,
+    raw,
+    text_of,
+)
+from codesum_pipeline.symbols.parsing.comments import Comments
+from codesum_pipeline.symbols.parsing.file_tokens import Tokens
+from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline, id_part
+from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
+
+# Part of every parser's version.
+NAMES_VERSION = "names/1"
+# A shorter function says no more than the line that holds it: a head, a line and an end.
+LEAST_LINES = 3
+# Of more calls in one file the rest have no names.
+_MOST_CALLS = 20_000
+_MOST_FUNCTIONS = 2_000
+_LAST_WORD = re.compile(rb"(?<![\w$])[\w$]+\s?$")
+_LONGEST_WORD = 40
+# Words of a callee before its bracket.
+_CALLEE = re.compile(rb"([$\w]+(?:(?:\.|->|::|:|\?\.)[$\w]+)*)(?:<[^<>\n]{0,80}>)?\s?$")
+_JOINTS = re.compile(r"\.|->|::|:|\?\.")
+# What stands between a test's word and its bracket: `it.only(…)`, `describe.each(…)(…)`.
+_VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
+_LONGEST_CALLEE = 120
+_METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s+(\S+)$", re.IGNORECASE)
+_MEMBER = re.compile(r"(\w+)\s*$")
+# `get(handler)` of Axum, `web::get().to(handler)` of Actix.
+_ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*\.to)?\(\s*([A-Za-z_][\w:]*)\s*\)")
+_RAILS = re.compile(r"['\"]([a-z][\w/]*)#(\w+)['\"]")
+_ELIXIR = re.compile(r"\b([A-Z][\w.]*)\s*,\s*:(\w+[?!]?)")
+_SPACE = "::"
+# Their own last names are their names.
+_TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
+_start_byte = attrgetter("start_byte")
+
+
+class HeldFunction(Struct, frozen=True):
+    """A function without a name, as a definition whose parent is the number of the named one around it."""
+
+    definition: Definition
+    kind: NameKind
+    comment: tuple[Node, ...]
+
+
+class OtherName(Struct, frozen=True):
+    """A name of the function with a number; without one, of what the code `said` leads to from inside of a definition,
+    or without code of that definition. Where that is None, too, it is about the file."""
+
+    kind: NameKind
+    name: str
+    function: int | None
+    definition: int | None
+    said: str = ""
+
+
+class HeldNames(Struct):
+    """The functions that one file holds, in source order, and the names that it gives."""
+
+    functions: list[HeldFunction]
+    names: list[OtherName]
+
+
+class _Block(Struct, frozen=True):
+    """A call whose block gives those in it the beginning of their names."""
+
+    kind: NameKind
+    text: str
+    end: int
+    module: str = ""
+
+
+class _NamingCall(Struct, frozen=True):
+    """A call with a text: where it begins, what it is called on, the nodes around its text, the call itself last."""
+
+    kind: NameKind
+    word: str
+    owner: str
+    text: str
+    path: Sequence[Node]
+
+    @property
+    def node(self) -> Node:
+        return self.path[-1]
+
+
+def find_held(
+    root: Node, source: bytes, declaration: Declaration, outline: FileOutline, tokens: Tokens, comments: Comments
+) -> HeldNames:
+    """What a file holds; nothing in a language whose calls name nothing."""
+    rules = naming_calls(declaration.spec.name)
+    if rules is None:
+        return HeldNames([], [])
+    return _HeldReader(root, source, declaration, outline, tokens, comments, rules).read()
+
+
+class _HeldReader:
+    """Goes over the calls of a file in source order; `blocks` are those around the present one."""
+
+    def __init__(
+        self,
+        root: Node,
+        source: bytes,
+        declaration: Declaration,
+        outline: FileOutline,
+        tokens: Tokens,
+        comments: Comments,
+        rules: NamingCalls,
+    ) -> None:
+        self._root, self._source, self._rules = root, source, rules
+        self._definitions, self._marks, self._comments = outline.definitions, tokens.marks, comments
+        self._calls = {kind for kind in declaration.calls if "decorator" not in kind and "jsx" not in kind}
+        self._calls |= {"call"} if declaration.callees else set()
+        self._closures = declaration.closures
+        self._by_start = {
+            node.start_byte: number for number, one in enumerate(self._definitions) for node in one.nodes[:1]
+        }
+        self._bodies = {body.id: number for number, one in enumerate(self._definitions) for body in one.bodies if body}
+        self._blocks: list[_Block] = []
+        self._found = HeldNames([], [])
+        # Bytes that a found function takes: what is handed over inside of it is a part of it.
+        self._taken = 0
+        self._around: list[int] = []
+        self._next = 0
+
+    def read(self) -> HeldNames:
+        for call in self._naming_calls():
+            start = call.node.start_byte
+            self._enter(start)
+            while self._blocks and start >= self._blocks[-1].end:
+                self._blocks.pop()
+            if call.kind in (NameKind.GROUP, NameKind.PREFIX):
+                module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
+                self._blocks.append(_Block(call.kind, call.text, self._end_of(call), module))
+            else:
+                self._read_call(call)
+        self._blocks, self._around, self._next = [], [], 0
+        for entry in names_in_tables(self._source, self._root, self._rules, self._closures):
+            self._enter(entry.place)
+            self._read_entry(entry)
+        return self._found
+
+    def _naming_calls(self) -> Iterator[_NamingCall]:
+        rules, source = self._rules, self._source
+        words, self._word_bytes = rules.words, {word.encode() for word in rules.words | _VARIANTS}
+        for count, match in enumerate(rules.openings.finditer(source)):
+            if count >= _MOST_CALLS:
+                return
+            end = match.start() + (len(match[1]) if rules.unbracketed else 0)
+            if not self._may_name(end):
+                continue
+            before = _CALLEE.search(source, max(0, end - _LONGEST_CALLEE), end)
+            callee = before[1].decode("utf-8", "replace") if before else ""
+            parts = [part for part in _JOINTS.split(callee) if part]
+            while len(parts) > 1 and parts[-1] in _VARIANTS:
+                parts.pop()
+            if before is None and source[end - 1 : end] in (b")", b"`"):
+                parts = [_word_before(source, end)]
+            if not parts or parts[-1] not in words:
+                continue
+            owner = callee[: callee.rfind(parts[-1])].rstrip(".:->?")
+            kind = rules.kind_of(parts[-1], owner)
+            found = self._call_at(match.end(), match.start()) if kind else None
+            if found is None or kind is None:
+                continue
+            arguments = arguments_of(found[-1])
+            text, is_known = text_of(arguments[0]) if arguments else ("", False)
+            if text and (is_known or kind is NameKind.TEST):
+                yield _NamingCall(kind, parts[-1], owner, text, found)
+
+    def _may_name(self, end: int) -> bool:
+        """Whether the word before a byte may be one of the language's: most brackets are of other calls."""
+        word = _LAST_WORD.search(self._source, max(0, end - _LONGEST_WORD), end)
+        return word is None or word[0].strip() in self._word_bytes
+
+    def _call_at(self, text: int, callee: int) -> Sequence[Node] | None:
+        """The nodes around a call whose first text begins at a byte; nothing in a comment or another text."""
+        path = path_to(self._root, text)
+        for place in range(len(path) - 1, -1, -1):
+            node = path[place]
+            if node.type in self._calls and node.start_byte <= callee:
+                return path[: place + 1]
+            if "comment" in node.type:
+                return None
+        return None
+
+    def _enter(self, place: int) -> None:
+        """Come to a byte: `around` are the definitions around it, the innermost last."""
+        definitions, around = self._definitions, self._around
+        while self._next < len(definitions) and definitions[self._next].start_byte <= place:
+            around.append(self._next)
+            self._next += 1
+        while around and place >= definitions[around[-1]].end_byte:
+            around.pop()
+
+    @property
+    def _holder(self) -> int | None:
+        return self._around[-1] if self._around else None
+
+    @property
+    def _is_in_function(self) -> bool:
+        return any(self._definitions[one].type is SymbolType.FUNCTION for one in self._around)
+
+    def _end_of(self, call: _NamingCall) -> int:
+        """Where the block of a call ends: behind a call of what the call gives, too."""
+        above = call.path[-2:-1]
+        is_called = above and above[0].type in self._calls and above[0].start_byte == call.node.start_byte
+        return above[0].end_byte if is_called else call.node.end_byte
+
+    def _read_call(self, call: _NamingCall) -> None:
+        if call.node.start_byte < self._taken or (call.kind is NameKind.EVENT and self._is_in_function):
+            return
+        if call.kind is NameKind.ROUTE:
+            self._read_route(call)
+            return
+        links = self._links(call, self._rules.actions) if call.kind is NameKind.COMMAND else ()
+        linked = [(one, function) for _, one in links for function in functions_of(one, self._closures)]
+        if call.kind is NameKind.TASK and call.word == "namespace":
+            self._blocks.append(_Block(NameKind.GROUP, call.text, self._end_of(call)))
+            return
+        text = call.text.split()[0] if call.kind is NameKind.COMMAND else call.text
+        if call.kind is NameKind.TASK:
+            text = ":".join([*(block.text for block in self._blocks if block.kind is NameKind.GROUP), text])
+        functions = linked or [(call.node, one) for one in self._functions(call)]
+        self._name(call, call.kind, text, functions[-1:], said_in=[one for _, one in links] or [call.node])
+
+    def _read_route(self, call: _NamingCall) -> None:
+        rules = self._rules
+        last_owner = call.owner.rpartition(".")[2]
+        if call.owner in rules.clients or last_owner in rules.clients:
+            return
+        if rules.rooted and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
+            is_owned = call.owner in rules.owners or last_owner in rules.owners
+            if not is_owned:
+                return
+        if rules.unbracketed and not rules.rooted and call.owner not in rules.owners:
+            return
+        method = rules.routes[call.word]
+        if match := _METHOD.match(call.text):
+            method, path = match[1].upper(), match[2]
+        else:
+            path = call.text
+        prefix = "".join(block.text.rstrip("/") for block in self._blocks if block.kind is NameKind.PREFIX)
+        path = f"{prefix}/{path.lstrip('/')}" if prefix else path
+        if not method and (links := [*self._links(call, rules.routes.keys())]):
+            for word, link in links:
+                name = f"{rules.routes[word]} {path}".strip()
+                functions = [(link, one) for one in functions_of(link, self._closures)]
+                self._name(call, NameKind.ROUTE, name, functions[-1:], said_in=[link])
+            return
+        written = raw(call.node) if call.node.end_byte - call.node.start_byte < 2_000 else ""
+        if found := [*_routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
+            for given, said in found:
+                self._add(NameKind.ROUTE, f"{given or method} {path}".strip(), None, said)
+            return
+        functions = [(call.node, one) for one in self._functions(call)]
+        self._name(call, NameKind.ROUTE, f"{method} {path}".strip(), functions[-1:], said_in=[call.node])
+
+    def _functions(self, call: _NamingCall) -> list[Node]:
+        """The functions of a call; where what it gives is called with a block, that block."""
+        found = functions_of(call.node, self._closures)
+        above = call.path[-2:-1]
+        if not found and above and above[0].type in self._calls and above[0].start_byte == call.node.start_byte:
+            found = functions_of(above[0], self._closures)
+        return found
+
+    def _links(self, call: _NamingCall, words: object) -> Iterator[tuple[str, Node]]:
+        """The calls further on in the chain that a call begins, whose word is one of some."""
+        start = call.node.start_byte
+        for node in reversed(call.path[:-1]):
+            if node.start_byte != start or "argument" in node.type:
+                return
+            callee = node.child_by_field_name("function") if node.type in self._calls else None
+            match = _MEMBER.search(raw(callee)[-_LONGEST_CALLEE:]) if callee is not None else None
+            if match and match[1] in words:  # type: ignore[operator]
+                yield match[1], node
+
+    def _name(
+        self,
+        call: _NamingCall,
+        kind: NameKind,
+        text: str,
+        functions: Sequence[tuple[Node, Node]],
+        *,
+        said_in: Sequence[Node],
+    ) -> None:
+        """Give a name to the function that is handed over, or to what the names that are handed over lead to."""
+        name = clean_name(f"{call.word} {text}" if kind is NameKind.EVENT else text)
+        if not name:
+            return
+        if not functions:
+            for node in said_in if kind is not NameKind.TEST else ():
+                for said in expressions_in(arguments_of(node)[int(node is call.node) :]):
+                    self._add(kind, name, None, said)
+                    return
+            return
+        node, function = functions[0]
+        begin = node.start_byte if node is call.node else _begin_of_link(node)
+        groups = [block.text for block in self._blocks if block.kind is NameKind.GROUP] if kind is NameKind.TEST else []
+        is_told = kind in (NameKind.COMMAND, NameKind.TASK) or (kind is NameKind.ROUTE and " " not in name)
+        own = f"{kind} {name}" if is_told else name
+        self._hold(kind, name, [*map(clean_name, groups), own], function, begin, max(node.end_byte, function.end_byte))
+
+    def _hold(self, kind: NameKind, name: str, parts: Sequence[str], function: Node, begin: int, end: int) -> None:
+        body = body_of_function(function)
+        known = self._bodies.get(body.id) if body is not None else None
+        known = self._by_start.get(function.start_byte) if known is None else known
+        if known is not None:
+            self._found.names.append(OtherName(kind, name, None, known))
+            return
+        is_short = function.end_point.row - function.start_point.row + 1 < LEAST_LINES
+        if is_short or body is None or len(self._found.functions) >= _MOST_FUNCTIONS:
+            if kind not in _TOLD_BY_NAME:
+                self._add(kind, name, None, "")
+            return
+        holder = self._holder
+        prefix = self._definitions[holder].parts if holder is not None else ()
+        docs = self._comments.before(begin, {})[1]
+        definition = Definition(
+            nodes=[function],
+            wrapper=None,
+            type=SymbolType.FUNCTION,
+            parts=(*prefix, *map(id_part, filter(None, parts))),
+            body=body,
+            head=None,
+            parent=holder,
+            preambles=(),
+            docs=(),
+            start_byte=begin,
+            code_start=begin,
+            end_byte=end,
+            is_unnamed=True,
+            bodies=[body],
+            marks=self._marks_in(function),
+        )
+        self._taken = max(self._taken, function.end_byte)
+        self._found.functions.append(HeldFunction(definition, kind, docs))
+        if kind not in _TOLD_BY_NAME:
+            self._add(kind, name, len(self._found.functions) - 1, "")
+
+    def _marks_in(self, function: Node) -> list[tuple[str, int, Node]]:
+        """The marked nodes of a function but for those in definitions inside of it."""
+        start, end = function.start_byte, function.end_byte
+        first = bisect_left(self._marks, start, key=itemgetter(1))
+        marks = self._marks[first : bisect_left(self._marks, end, first, key=itemgetter(1))]
+        place = bisect_left(self._definitions, start, key=_start_byte)
+        while place < len(self._definitions) and self._definitions[place].start_byte < end:
+            inner = self._definitions[place]
+            marks = [mark for mark in marks if not inner.start_byte <= mark[1] < inner.end_byte]
+            place = bisect_left(self._definitions, inner.end_byte, place + 1, key=_start_byte)
+        return marks
+
+    def _read_entry(self, entry: TableEntry) -> None:
+        """Take in an entry of a table: a function without a name, or the name of one."""
+        command = clean_name(entry.command)
+        if isinstance(entry.held, Node):
+            held, count = entry.held, len(self._found.functions)
+            names = [*map(clean_name, entry.names)]
+            self._hold(NameKind.KEY, names[-1], names, held, held.start_byte, held.end_byte)
+            if command:
+                self._add(NameKind.COMMAND, command, count if count < len(self._found.functions) else None, "")
+        elif command:
+            self._add(NameKind.COMMAND, command, None, entry.held)
+        elif not self._is_in_function:
+            self._add(NameKind.KEY, clean_name(entry.names[-1]), None, entry.held)
+
+    def _add(self, kind: NameKind, name: str, function: int | None, said: str) -> None:
+        if name:
+            self._found.names.append(OtherName(kind, name, function, self._holder, said))
+
+
+def clean_name(text: str) -> str:
+    """A name as it may stand in ids, addresses and tables: printable, on one line; no part looks like a suffix."""
+    name = " ".join(one_line(text).split())
+    return f"{name}." if without_suffix(name) != name else name
+
+
+def _begin_of_link(call: Node) -> int:
+    """Where a link of a chain begins: at the name that is called."""
+    callee = call.child_by_field_name("function")
+    name = callee.child_by_field_name("property") if callee is not None else None
+    return name.start_byte if name is not None else call.start_byte
+
+
+def _word_before(source: bytes, end: int) -> str:
+    """The word of `word.each(…)` before a byte; only so much is looked at."""
+    line = source[max(0, source.rfind(b"\n", 0, end - 1)) : end][-2_000:].decode("utf-8", "replace")
+    match = re.match(r"\s*(?:await )?(\w+)\.(?:only\.|skip\.|concurrent\.)?each\b", line)
+    return match[1] if match else ""
+
+
+def _routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The methods and handlers that a route names in a way of its own."""
+    if word == "route":
+        yield from ((method.upper(), said) for method, said in _ROUTER.findall(written))
+    elif match := _RAILS.search(written):
+        path = [part.title().replace("_", "") for part in match[1].split("/")]
+        yield "", f"{_SPACE.join(path)}Controller.new.{match[2]}"
+    elif match := _ELIXIR.search(written):
+        yield "", ".".join([*(module for module in modules if module), match[1], match[2]])
