@@ -70,8 +70,10 @@ class SkippedFiles(Struct, frozen=True):
         """Why the file that a text names is not in the index; None if it names none of these."""
         path = _LINES.sub("", text.partition(SEPARATOR)[0]).removeprefix("./")
         ends = [path] if path in self.reasons else [each for each in self.reasons if each.endswith(f"/{path}")]
-        if not path or len(ends) != 1:
-            return None
+        if len(ends) != 1 or not path:
+            folder = path.rstrip("/")
+            files = self.named(folder) if folder else ""
+            return f"skipped: of {one_line(folder)} nothing is in the index of {self.repo}: {files}" if files else None
         reason, problem = self.reasons[ends[0]]
         more = f" ({one_line(problem)})" if problem else ""
         return (
