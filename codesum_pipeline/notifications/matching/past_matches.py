@@ -111,13 +111,8 @@ class _Versions:
             declared = (DeclaredEncoding(said, EncodingEvidence.ATTRIBUTES),) if said else ()
             verdict = judge_content(path, data, declared)
             skipped = self._rules.why_skipped(path, mode=_USUAL_MODE, size=len(data))
-            if (
-                skipped
-                or verdict.reason
-                or not verdict.encoding
-                or not self._rules.allows(verdict.language)
-                or len(data) > MOST_BYTES_PARSED
-            ):
+            is_left_out = skipped or verdict.reason or not self._rules.allows(verdict.language)
+            if is_left_out or verdict.encoding is None or len(data) > MOST_BYTES_PARSED:
                 return {}
             # No worker is at hand that may end: such a file is one text.
             language = TEXT if may_take_gigabytes(data, verdict.language) else verdict.language
