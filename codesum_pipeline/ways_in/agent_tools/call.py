@@ -310,8 +310,7 @@ class ToolContext:
         if not found and not repo:
             found = documents_with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
-            check_skipped(self.catalogue.layout, [index.repo for index in indexes], text)
-            self._check_skipped_on_disk(repositories_of(indexes), text)
+            self.check_skipped(repositories_of(indexes), text)
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)
         # Overloads of one function count as one.
@@ -322,8 +321,10 @@ class ToolContext:
             self.tell(f"{len(also) + 1} documents are meant by {shorten_text(text)!r}; also: {others}")
         return best
 
-    def _check_skipped_on_disk(self, keys: Sequence[str], text: str) -> None:
-        """Raise `NotIndexedFile` for a file of the caller's work tree that no index of it would have."""
+    def check_skipped(self, keys: Sequence[str], text: str) -> None:
+        """Raise `NotIndexedFile` for a skipped file of some repositories, and for one of the caller's work tree that no
+        index of it would have."""
+        check_skipped(self.catalogue.layout, keys, text)
         for key in keys:
             root = self.trees.tree(self.index(key)).root
             entry = self.catalogue.registry.get(key) if root else None

@@ -98,8 +98,9 @@ def skipped_on_disk(root: Path, entry: RepositoryEntry, settings: ScanSettings, 
     """Why the file of a work tree that a text names would not be in an index of it; None if it names no such file."""
     path = _path_in(text)
     # Nothing outside of the tree is looked at.
-    is_inside = "\0" not in path and readable_path(path.encode())[1]
-    stored = read_stored(root, path.encode()) if is_inside else None
+    name = path.encode("utf-8", "replace")
+    is_inside = b"\0" not in name and readable_path(name)[1]
+    stored = read_stored(root, name) if is_inside else None
     if stored is None:
         return None
     if isinstance(stored, LeftOut):
