@@ -35,7 +35,8 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
-from codesum_pipeline.source.files.content import decode_text, judge_content
+from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.trees import SYMLINK_MODE
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
@@ -187,7 +188,7 @@ def count_tags(
         for tag in missed_tags(tags, symbols, has_clauses=language in CLAUSAL)
         if plain_name(tag.name) not in names[tag.path]
     ]
-    texts = {path: decode_text((folder / path).read_bytes(), language) for path in {tag.path for tag in missed}}
+    texts = {path: read_text((folder / path).read_bytes(), language).text for path in {tag.path for tag in missed}}
     silent = {path: silent_spans(text, language) for path, text in texts.items()}
     in_code = [tag for tag in missed if _is_in_code(tag, texts[tag.path], silent[tag.path], language)]
     lost = [tag for tag in in_code if not false_alarms.has_name(tag.path, tag.name)]
@@ -241,7 +242,7 @@ def read_file(
 ) -> tuple[Symbol, ...] | None:
     """Count what one file has and what of it is lost; its symbols, or None where it is no text."""
     try:
-        text = decode_text(data, language)
+        text = read_text(data, language).text
         parsed = parse_file(path, language, data, blob="", hash_policy=HashPolicy.CANONICAL)
     except SkippedFile:
         return None

@@ -19,7 +19,8 @@ from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE, ScanSettings
-from codesum_pipeline.source.files.content import decode_text, judge_content
+from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.bounded import FREE_STEPS, TooCostly, WorkBudget, may_take_gigabytes
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, NothingParsed
@@ -79,7 +80,7 @@ def work_of(git_dir: Path, name: str) -> Iterator[FileWork]:
             try:
                 if judge_content(path, data).reason:
                     continue
-                source = decode_text(data, language).encode()
+                source = read_text(data, language).text.encode()
                 budget = WorkBudget(NO_LIMIT)
                 PARSERS[language].reading(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
             except (SkippedFile, NothingParsed, TooCostly):

@@ -34,7 +34,8 @@ from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.source.files.content import decode_text, judge_content
+from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 
@@ -162,7 +163,7 @@ def _files_of(clone: Path, name: str, language: str, chance: random.Random) -> I
         for path, blob in chance.sample(files, min(len(files), FILES)):
             data = blobs.read(blob)
             if not judge_content(path, data).reason:
-                yield SourceCode(name, path, language, decode_text(data, language).encode())
+                yield SourceCode(name, path, language, read_text(data, language).text.encode())
 
 
 Pools = Mapping[tuple[str, str], list[Candidate]]

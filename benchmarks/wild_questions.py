@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
+from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SourceFile
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.tokens import split_identifier
 from codesum_pipeline.search.evaluation.own_questions import (
@@ -30,7 +30,7 @@ from codesum_pipeline.search.evaluation.own_questions import (
     without_docstrings,
 )
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import decode_text
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
@@ -127,7 +127,7 @@ def _read_files(ws: Workspace) -> Iterator[_File]:
     with BlobReader(ws.layout.mirror(ws.key)) as blobs:
         for file in ws.tables.read_rows("files", ws.key, SourceFile):
             if file.status is FileStatus.INDEXED and not file.is_vendored:
-                text = decode_text(blobs.read(file.blob), file.language)
+                text = decode_text(blobs.read(file.blob), file.encoding or UTF_8)
                 yield _File(file.path, file.language, file.is_test, text)
 
 
@@ -249,10 +249,10 @@ def _write_tree(
                 continue
             data = blobs.read(file.blob)
             if file.path in starts:
-                text = decode_text(data, file.language)
+                text = decode_text(data, file.encoding or UTF_8)
                 data = without_docstrings(text, file.path, file.language, starts[file.path]).encode()
             elif file.path.lower().endswith(_PROSE):
-                text = decode_text(data, file.language)
+                text = decode_text(data, file.encoding or UTF_8)
                 for paragraph in paragraphs:
                     text = text.replace(paragraph, "")
                 data = text.encode()

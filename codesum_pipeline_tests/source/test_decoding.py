@@ -281,6 +281,24 @@ def test_what_nobody_declares_is_detected(encoding: str, comment: str) -> None:
             FileEncoding("utf-8", GUESS, "1 byte outside of UTF-8"),
             id="UTF-8 that was cut",
         ),
+        pytest.param(
+            "/* 打开设备并返回句柄，如果失败则返回错误码 */\n// ".encode("gbk") + b"\xb4\n",
+            "/* 打开设备并返回句柄，如果失败则返回错误码 */\n// \ufffd\n",
+            FileEncoding("gb18030", GUESS, "1 byte outside of gb18030"),
+            id="GBK that was cut",
+        ),
+        pytest.param(
+            b"\xef\xbb\xbf// gr\xf6\xdfer\n",
+            "// größer\n",
+            FileEncoding("cp1252", GUESS, "the mark of UTF-8 does not fit"),
+            id="a mark that somebody else's editor left",
+        ),
+        pytest.param(
+            b"int f;  // \xed\xa0\xbd\xed\xb8\x80\n",
+            "int f;  // " + "\ufffd" * 6 + "\n",
+            FileEncoding("ascii", UNKNOWN, "6 bytes of an unknown encoding"),
+            id="halves of a character",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_no_letter(data: bytes, text: str, encoding: FileEncoding) -> None:

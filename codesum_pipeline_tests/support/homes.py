@@ -34,10 +34,17 @@ def workspace_of(home: Home, entry: RepositoryEntry, *, run_id: str = "run", for
     return home.workspace(entry.key, run_id=run_id, force=force, now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def built_once(folder: Path, files: Mapping[str, str | bytes], *, key: str = "shop", **settings: Any) -> Path:
+def built_once(
+    folder: Path,
+    files: Mapping[str, str | bytes],
+    *,
+    key: str = "shop",
+    entry: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Path:
     """`folder` with `repository`, and `home` in which that was built: see `copy_built`."""
     repo = GitRepo.create(folder / "repository", files)
-    build(workspace_of(open_home(folder / "home", **settings), RepositoryEntry(key, str(repo.path))))
+    build(workspace_of(open_home(folder / "home", **settings), RepositoryEntry(key, str(repo.path), **(entry or {}))))
     return folder
 
 

@@ -81,7 +81,7 @@ class DocumentState(Struct, frozen=True):
     """A document as one build left it: what a digest needs of it. Lines are real ones, None above the file level.
 
     `content_hash` is the document's own, `summary` its text. `commit` is that of the build, `blob` that of its file,
-    None for a folder.
+    None for a folder. `encoding` is what the file is read as by the later build, None for UTF-8.
     """
 
     name: str
@@ -93,6 +93,7 @@ class DocumentState(Struct, frozen=True):
     start_line: int | None = None
     end_line: int | None = None
     blob: str | None = None
+    encoding: str | None = None
 
     @property
     def place(self) -> str:

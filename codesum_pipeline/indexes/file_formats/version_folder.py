@@ -5,7 +5,7 @@ A lane is one way to look at a document, and can be searched alone.
 
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,12 @@ class Version(Struct, frozen=True):
     folder: Path
     digest: str
     manifest: Manifest
+
+    @property
+    def encodings(self) -> Mapping[str, str]:
+        """The encodings of the files that are not in UTF-8, by path."""
+        found: Mapping[str, str] = self.manifest.get("encodings", {})
+        return found
 
     def damaged_files(self, *, read_content: bool) -> list[str]:
         """The files that are missing or differ from the manifest; only their sizes are compared unless

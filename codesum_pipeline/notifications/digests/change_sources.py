@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable,
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState
 from codesum_pipeline.notifications.digests.hunks import Hunk, hunk_of
-from codesum_pipeline.source.files.encodings import read_text
+from codesum_pipeline.source.files.encodings import read_other_version
 from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.remote import shallow_commits
 from codesum_pipeline.source.masking.secrets import mask_secrets
@@ -59,17 +59,17 @@ class CitedFiles:
     def _lines(self, change: DocumentChange, state: DocumentState | None) -> str | None:
         if state is None or state.blob is None:
             return None
-        text = self._text(change.repository, state.blob, change.language)
+        text = self._text(change.repository, state.blob, change.language, state.encoding)
         if text is None or not state.start_line:
             return text
         return "\n".join(text.split("\n")[state.start_line - 1 : state.end_line or state.start_line])
 
-    def _read(self, repository: str, blob: str, language: str) -> str | None:
+    def _read(self, repository: str, blob: str, language: str, encoding: str | None) -> str | None:
         reader = self._reader(repository)
         if reader is None:
             return None
         try:
-            return read_text(reader.read(blob), language).text
+            return read_other_version(reader.read(blob), language, encoding)
         except SkippedFile:
             return None
         except RepositoryUnavailable as error:

@@ -142,4 +142,4 @@ def is_undone(change: DocumentChange) -> bool:
 
 
 def _content(state: DocumentState | None) -> DocumentState | None:
-    return state and replace(state, commit="", blob=None, start_line=None, end_line=None)
+    return state and replace(state, commit="", blob=None, encoding=None, start_line=None, end_line=None)

@@ -147,7 +147,13 @@ def compare_published(ws: Workspace) -> VersionComparison | None:
         return VersionComparison((), version, since, folder)
     found = differing_documents(since.documents(folder), documents, files)
     changes = changes_among(
-        found, repository=ws.key, before=since.commit, after=now.commit, files=files or {}, date=_date(ws, now.commit)
+        found,
+        repository=ws.key,
+        before=since.commit,
+        after=now.commit,
+        files=files or {},
+        encodings=version.encodings,
+        date=_date(ws, now.commit),
     )
     return VersionComparison(changes, version, since, folder)
 
@@ -159,9 +165,11 @@ def changes_among(
     before: str,
     after: str,
     files: Mapping[str, FileChange],
+    encodings: Mapping[str, str],
     date: str | None,
 ) -> tuple[DocumentChange, ...]:
-    """The changes to report for all documents that differ between two commits."""
+    """The changes to report for all documents that differ between two commits; `encodings` are those of the files
+    that are not in UTF-8, by path."""
     renames = find_renames(found)
     renamed = set(renames.values())
     reported = _innermost(found, renames)
@@ -171,8 +179,8 @@ def changes_among(
             document_id=id_,
             level=Level(found.line(id_)["type"]),
             language=found.line(id_)["language"],
-            before=_state(found.before.get(renames.get(id_, id_)), before, lambda file: file.before, files),
-            after=_state(found.after.get(id_), after, lambda file: file.after, files),
+            before=_state(found.before.get(renames.get(id_, id_)), before, lambda file: file.before, files, encodings),
+            after=_state(found.after.get(id_), after, lambda file: file.after, files, encodings),
             date=date,
             is_test=found.line(id_)["is_test"],
             is_vendored=found.line(id_)["is_vendored"],
@@ -184,7 +192,11 @@ def changes_among(
 
 
 def _state(
-    line: Line | None, commit: str, blob: Callable[[FileChange], str | None], files: Mapping[str, FileChange]
+    line: Line | None,
+    commit: str,
+    blob: Callable[[FileChange], str | None],
+    files: Mapping[str, FileChange],
+    encodings: Mapping[str, str],
 ) -> DocumentState | None:
     if line is None:
         return None
@@ -199,6 +211,7 @@ def _state(
         start_line=line["start_line"],
         end_line=line["end_line"],
         blob=blob(files[path]) if path in files else None,
+        encoding=encodings.get(path),
     )
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.file import EncodingEvidence
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentMatch
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT
@@ -23,6 +24,7 @@ from codesum_pipeline.notifications.matching.document_differences import Documen
 from codesum_pipeline.notifications.matching.scores import choose_matches, make_blob_reader, score_changes, score_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.encodings import DeclaredEncoding
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.commit_history import (
     MOST_BYTES_PARSED,
@@ -65,6 +67,7 @@ def past_matches(
                 before=commit.parent,
                 after=commit.id,
                 files={change.path: change for change in commit.changes},
+                encodings=index.version.encodings,
                 date=commit.committed_at,
             )
             (scored,) = score_changes(changes, [intent], index, embedder, read)
@@ -103,15 +106,20 @@ class _Versions:
             return {}
         try:
             data = self._blobs.read(blob)
-            verdict = judge_content(path, data)
+            # What another version was read in may still hold.
+            said = self._index.version.encodings.get(path)
+            declared = (DeclaredEncoding(said, EncodingEvidence.ATTRIBUTES),) if said else ()
+            verdict = judge_content(path, data, declared)
             skipped = self._rules.why_skipped(path, mode=_USUAL_MODE, size=len(data))
-            if skipped or verdict.reason or not self._rules.allows(verdict.language) or len(data) > MOST_BYTES_PARSED:
+            is_left_out = skipped or verdict.reason or not self._rules.allows(verdict.language)
+            if is_left_out or verdict.encoding is None or len(data) > MOST_BYTES_PARSED:
                 return {}
             # No worker is at hand that may end: such a file is one text.
             language = TEXT if may_take_gigabytes(data, verdict.language) else verdict.language
             parsed = parse_file(
                 path, language, data,
-                blob=blob, hash_policy=self._hash_policy, steps_per_byte=self._steps_per_byte,
+                blob=blob, encoding=verdict.encoding.name, hash_policy=self._hash_policy,
+                steps_per_byte=self._steps_per_byte,
             )  # fmt: skip
             parsed, _ = masked_file(parsed)
         except (SkippedFile, TooCostly):

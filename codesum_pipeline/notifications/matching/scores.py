@@ -38,7 +38,7 @@ from codesum_pipeline.search.retrieval.adjustments import role_factor
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS
-from codesum_pipeline.source.files.encodings import read_text
+from codesum_pipeline.source.files.encodings import read_other_version
 from codesum_pipeline.source.git.git import BlobReader
 
 # How a standing question is put, not what it is about: "tell me about anything that touches billing".
@@ -97,8 +97,8 @@ def _shares(weights: Mapping[str, float]) -> dict[str, float]:
     return {token: weight / total for token, weight in weights.items()} if total else {}
 
 
-# Gives the text of a blob, or nothing if it cannot be read.
-ReadBlob = Callable[[str, str], str]
+# Gives the text of a blob in a language, perhaps in an encoding, or nothing if it cannot be read.
+ReadBlob = Callable[[str, str, str | None], str]
 
 # The most lines of a document and of its change: more lines add no information.
 _MOST_LINES = 400
@@ -134,7 +134,7 @@ def words_of(change: DocumentChange, read: ReadBlob) -> ChangeWords:
 def _lines(state: DocumentState | None, change: DocumentChange, read: ReadBlob) -> list[str]:
     if state is None or state.blob is None:
         return []
-    lines = read(state.blob, change.language).split("\n")
+    lines = read(state.blob, change.language, state.encoding).split("\n")
     if change.level is Level.FILE or state.start_line is None:
         return lines
     return lines[state.start_line - 1 : state.end_line]
@@ -156,9 +156,9 @@ def make_blob_reader(blobs: BlobReader) -> ReadBlob:
     """A reader of blobs through one git process. It keeps the last texts: documents of one file follow each other."""
 
     @lru_cache(maxsize=_BLOBS_KEPT)
-    def read(blob: str, language: str) -> str:
+    def read(blob: str, language: str, encoding: str | None) -> str:
         try:
-            return read_text(blobs.read(blob), language).text
+            return read_other_version(blobs.read(blob), language, encoding)
         except (SkippedFile, RepositoryUnavailable):
             return ""
 
@@ -299,7 +299,7 @@ def match_changes(
     intents: Sequence[Intent],
     index: PublishedIndex,
     embedder: Embedder | None,
-    read: ReadBlob = lambda blob, language: "",
+    read: ReadBlob = lambda blob, language, encoding: "",
 ) -> list[IntentMatch]:
     """The changes that concern each intent, best first, intent after intent: those that reach its threshold, or its
     `top_k` best of these changes.
@@ -322,7 +322,7 @@ def score_changes(
     intents: Sequence[Intent],
     index: PublishedIndex,
     embedder: Embedder | None,
-    read: ReadBlob = lambda blob, language: "",
+    read: ReadBlob = lambda blob, language, encoding: "",
 ) -> list[list[IntentMatch]]:
     """Each intent's match with every change, in the order of the changes."""
     scores = _scores(changes, intents, index, embedder, read)

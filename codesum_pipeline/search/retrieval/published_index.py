@@ -191,12 +191,6 @@ class PublishedIndex(Struct, dict=True, eq=False):
     def commit(self) -> str:
         return str(self.version.manifest["commit"])
 
-    @property
-    def encodings(self) -> Mapping[str, str]:
-        """The encodings of the files that are not in UTF-8, by path."""
-        found: Mapping[str, str] = self.version.manifest.get("encodings", {})
-        return found
-
     def __len__(self) -> int:
         return len(self.ids)
 

@@ -149,9 +149,7 @@ class LanguageParser:
         masked = bytes_as_characters(recovered) if recovered is not source else None
         parts = () if masked is None else self.declaration.rewritten(source)
         rewritten = [(start, end) for start, end in parts if recovered[start:end] != source[start:end]]
-        tokens = read_tokens(
-            read, characters, self._grammar(), masked=masked, rewritten=rewritten, is_mended=is_mended
-        )
+        tokens = read_tokens(read, characters, self._grammar(), masked=masked, rewritten=rewritten, is_mended=is_mended)
         if is_mended:
             tokens.errors[:] = [start for start, _ in error_places(tree.root_node)]
         blanked = changed_spans(shown, recovered) if is_mended else ()

@@ -73,7 +73,7 @@ class SourceReader(Struct, eq=False):
                 paths,
                 commit=index.commit,
                 timeout_s=self.catalogue.settings.git_timeout_s,
-                encodings=index.encodings,
+                encodings=index.version.encodings,
             )
         except RepositoryUnavailable as error:
             self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
@@ -107,7 +107,7 @@ class SourceReader(Struct, eq=False):
                     commit=index.commit,
                     path=path,
                     timeout_s=self.catalogue.settings.git_timeout_s,
-                    encoding=index.encodings.get(path),
+                    encoding=index.version.encodings.get(path),
                 )
             except (RepositoryUnavailable, SkippedFile) as error:
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")

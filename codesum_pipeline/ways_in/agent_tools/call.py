@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     CodesumError,
     ConfigurationError,
     MissingTable,
+    NotIndexedFile,
     UnknownRepository,
 )
 from codesum_pipeline.foundation.data_model.ids import without_suffix
@@ -26,11 +27,11 @@ from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
-from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.agent_tools.caller_trees import CallerTrees
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
+from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped, skipped_on_disk
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import check_submodule
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, take_fitting
 
@@ -314,8 +315,7 @@ class ToolContext:
         if not found and not repo:
             found = documents_with_id(self.current_of(self.catalogue.open_all(tell=self.tell)), text)
         if not found:
-            check_submodule(self.catalogue.layout, [index.repo for index in indexes], text)
-            check_skipped(self.catalogue.layout, [index.repo for index in indexes], text)
+            self.check_skipped(repositories_of(indexes), text)
             raise no_such_document(text, indexes)
         best = max(found, key=lambda each: each.importance)
         # Overloads of one function count as one.
@@ -325,6 +325,17 @@ class ToolContext:
             others = ", ".join(f"{each.id} in {each.repo}" for each in also[:_OTHERS_NAMED])
             self.tell(f"{len(also) + 1} documents are meant by {shorten_text(text)!r}; also: {others}")
         return best
+
+    def check_skipped(self, keys: Sequence[str], text: str) -> None:
+        """Raise `NotIndexedFile` for a skipped file or a submodule's of some repositories, and for one of the caller's
+        work tree that no index of it would have."""
+        check_submodule(self.catalogue.layout, keys, text)
+        check_skipped(self.catalogue.layout, keys, text)
+        for key in keys:
+            root = self.trees.tree(self.index(key)).root
+            entry = self.catalogue.registry.get(key) if root else None
+            if root and entry and (why := skipped_on_disk(root, entry, self.catalogue.settings, text)):
+                raise NotIndexedFile(why)
 
     def _published(self, names: Sequence[str]) -> list[str]:
         """The keys of the indexed repositories of some names, with a note on the others."""

@@ -6,6 +6,7 @@ An index has no document of them, so the table of the build is asked.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +15,13 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndex
 from codesum_pipeline.foundation.data_model.file import EncodingEvidence, SkipReason
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings
+from codesum_pipeline.source.files.path_rules import PathRules, readable_path
+from codesum_pipeline.source.git.folder_commits import LeftOut, read_stored
 
 _LINES = re.compile(r":\d{1,9}(?:-\d{1,9})?$")
 _FILES_NAMED = 5
@@ -69,16 +76,42 @@ class SkippedFiles(Struct, frozen=True):
 
     def meant_by(self, text: str) -> str | None:
         """Why the file that a text names is not in the index; None if it names none of these."""
-        path = _LINES.sub("", text.partition(SEPARATOR)[0]).removeprefix("./")
+        path = _path_in(text)
         ends = [path] if path in self.reasons else [each for each in self.reasons if each.endswith(f"/{path}")]
-        if not path or len(ends) != 1:
-            return None
-        reason, problem = self.reasons[ends[0]]
-        more = f" ({one_line(problem)})" if problem else ""
-        return (
-            f"skipped: {shorten_text(one_line(ends[0]))} is in {self.repo} and not in its index, {reason}{more}: "
-            f"{_WHY[reason]}"
-        )
+        if len(ends) != 1 or not path:
+            folder = path.rstrip("/")
+            files = self.named(folder) if folder else ""
+            return f"skipped: of {one_line(folder)} nothing is in the index of {self.repo}: {files}" if files else None
+        return _told(self.repo, ends[0], *self.reasons[ends[0]])
+
+
+def _path_in(text: str) -> str:
+    """The path in an id or a place: without names and lines."""
+    return _LINES.sub("", text.partition(SEPARATOR)[0]).removeprefix("./")
+
+
+def _told(repo: str, path: str, reason: SkipReason, problem: str) -> str:
+    more = f" ({one_line(problem)})" if problem else ""
+    return f"skipped: {shorten_text(one_line(path))} is in {repo} and not in its index, {reason}{more}: {_WHY[reason]}"
+
+
+def skipped_on_disk(root: Path, entry: RepositoryEntry, settings: ScanSettings, text: str) -> str | None:
+    """Why the file of a work tree that a text names would not be in an index of it; None if it names no such file."""
+    path = _path_in(text)
+    # Nothing outside of the tree is looked at.
+    name = path.encode("utf-8", "replace")
+    is_inside = b"\0" not in name and readable_path(name)[1]
+    stored = read_stored(root, name) if is_inside else None
+    if stored is None:
+        return None
+    if isinstance(stored, LeftOut):
+        return _told(entry.key, path, stored.reason, "")
+    mode, data = stored
+    rules = PathRules.of(entry, settings)
+    if reason := rules.why_skipped(path, mode=mode, size=len(data)):
+        return _told(entry.key, path, reason, "")
+    found = judge_content(path, data, DeclaredEncodings(rules.encodings).of(path))
+    return _told(entry.key, path, found.reason, found.problem) if found.reason else None
 
 
 def told_skipped(counts: Mapping[str, int]) -> str:

@@ -19,9 +19,9 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant, documents_with_id, no_such_document
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.surroundings import (
     TRUST_LEGEND,
     TRUST_MARK,
@@ -57,7 +57,7 @@ def find_document(
     indexes = call.current_of(indexes) if call else indexes
     found = documents_with_id(indexes, doc_id)
     if not found and not (found := _document_called(doc_id, indexes)):
-        check_skipped(invocation.layout, [index.repo for index in indexes], doc_id)
+        (call or ToolContext(catalogue_of(invocation), Path.cwd())).check_skipped(repositories_of(indexes), doc_id)
         raise no_such_document(doc_id, indexes)
     if len(found) == 1:
         return found[0]

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, NotIndexedFile
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
@@ -68,6 +69,31 @@ def test_a_tree_is_settled_while_calls_go_on_and_the_answer_says_so(shop, ask):
     assert page.as_of[0].is_settled
     assert str(page.as_of[0]).endswith(f"with the work tree {shop.path}: 1 file differs; settled")
     assert "shop/money.py::weigh_parcel" in {hit.id for hit in page.hits}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "reason"),
+    [
+        ("logo.png", b"\x89PNG\r\n\x1a\n\0\0", "binary"),
+        ("noise.c", bytes(range(0x80, 0x100)) * 3, "not_text"),
+        ("yarn.lock", b"x", "skip_pattern"),
+        ("shop/made.py", b"# @generated\nx = 1\n", "generated"),
+    ],
+)
+def test_a_file_that_is_not_committed_yet_and_will_be_skipped_is_told_to_be(shop, ask, path, content, reason):
+    shop.write({path: content})
+
+    with pytest.raises(NotIndexedFile, match=f"^skipped: {path} is in shop and not in its index, {reason}"):
+        ask("read", ids=[path])
+
+
+def test_nothing_outside_of_the_tree_is_looked_at(shop, ask, tmp_path):
+    (tmp_path / "secret.bin").write_bytes(b"\0")
+    (shop.path / "link").symlink_to(tmp_path)
+
+    for path in ("../secret.bin", str(tmp_path / "secret.bin"), "link/secret.bin", "a\0b"):
+        with pytest.raises(ConfigurationError, match="no document"):
+            ask("read", ids=[path])
 
 
 def test_a_tree_that_cannot_be_settled_stops_nobody(shop, ask, caplog):
