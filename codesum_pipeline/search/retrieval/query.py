@@ -22,7 +22,12 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    is_mostly_latin,
+    is_phrase_without_blanks,
+    marks_class,
+)
+from codesum_pipeline.indexes.embedders.protocol import ENGLISH_MODELS, Embedder
 from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
@@ -74,7 +79,7 @@ def load_related_words() -> RelatedWords:
     return RelatedWords(StringTable(arrays["words"], arrays["offsets"]), arrays["related"], arrays["likeness"])
 
 
-_NAME = re.compile(r"[\w./:#-]*\w")
+_NAME = re.compile(r"[\w./:#-]*[\w]")
 _RUN = re.compile(r"[\w./:#-]+")
 _WORD = re.compile(r"\w+")
 # A word like code: with a separator inside, a digit, a capital behind a small letter, or several before small ones.
@@ -87,7 +92,8 @@ _COMPOUND_WORDS = (2, 3)
 class Query(Struct, frozen=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
     words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
-    `related` are tokens of other words that mean nearly the same, with their likeness."""
+    `related` are tokens of other words that mean nearly the same, with their likeness. `is_read` is whether the vector
+    means something: the English models know hardly a word of other scripts."""
 
     text: str
     tokens: tuple[str, ...]
@@ -97,11 +103,13 @@ class Query(Struct, frozen=True):
     compounds: tuple[str, ...]
     vector: Vectors | None
     related: Mapping[str, float]
+    is_read: bool = True
 
     @property
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
-        return _NAME.fullmatch(self.text.strip()) is not None
+        text = self.text.strip()
+        return _in_script(_NAME, text).fullmatch(text) is not None and not is_phrase_without_blanks(text)
 
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
@@ -118,6 +126,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         compounds=compounds,
         vector=vector,
         related=load_related_words().of(text),
+        is_read=is_mostly_latin(text) or (embedder is not None and not embedder.model_id.startswith(ENGLISH_MODELS)),
     )
 
 
@@ -156,7 +165,17 @@ def compounds_in(text: str) -> tuple[str, ...]:
 
 def _words_of_names(text: str) -> list[str]:
     """All matches of `_NAME`, in one pass over a text of any length."""
-    return [name for run in _RUN.findall(text) if (name := run.rstrip("./:#-"))]
+    return [name for run in _in_script(_RUN, text).findall(text) if (name := run.rstrip("./:#-"))]
+
+
+@cache
+def _with_marks(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    return re.compile(pattern.pattern.replace(r"\w", rf"\w{marks_class()}"))
+
+
+def _in_script(pattern: re.Pattern[str], text: str) -> re.Pattern[str]:
+    """A pattern of names, in which marks belong to letters where a text is beyond ASCII."""
+    return pattern if text.isascii() else _with_marks(pattern)
 
 
 # One class of characters each, so that a text of any length is read once.
