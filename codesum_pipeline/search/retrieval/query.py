@@ -23,6 +23,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.language_facts.writing_systems import (
+    cut_at_case,
     is_mostly_latin,
     is_phrase_without_blanks,
     marks_class,
@@ -143,8 +144,13 @@ def names_in(text: str) -> tuple[str, ...]:
     found = _words_of_names(text)
     if len(found) > _SHORT_QUERY_WORDS:
         found = [word for word in found if _LOOKS_LIKE_CODE.search(word)]
-    spoken = "_".join(part for word in _words_of_names(text) for part in split_identifier(word))
+    spoken = "_".join(part for word in _words_of_names(text) for part in _spoken_parts(word))
     return tuple(dict.fromkeys([*(word.replace("::", ".") for word in found), *([spoken] if spoken else [])]))
+
+
+def _spoken_parts(word: str) -> list[str]:
+    """The parts of a name in small letters, with their accents; a name without blanks is whole."""
+    return split_identifier(word) if word.isascii() else [part.lower() for part in cut_at_case(word)]
 
 
 def identifiers_in(text: str) -> tuple[str, ...]:
