@@ -7,7 +7,7 @@ from codesum_pipeline.foundation.data_model.hashing import sha1_hex
 from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, Lane
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
-    LANES_VERSION,
+    DENSE_VERSION,
     dense_texts,
     lane_sources,
     term_texts,
@@ -142,6 +142,6 @@ def test_a_text_is_known_by_the_hash_of_version_setting_and_text(tmp_path: Path)
     code, _, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77, lanes=DENSE_LANES)
 
     (code_text,), (summary_text,) = code.texts.to_pylist(), summary.texts.to_pylist()
-    assert code.hash_all().to_pylist() == [sha1_hex(f"{LANES_VERSION} \n{code_text}")]
-    assert summary.hash_all().to_pylist() == [sha1_hex(f"{LANES_VERSION} 77\n{summary_text}")]
+    assert code.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} \n{code_text}")]
+    assert summary.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} 77\n{summary_text}")]
     assert summary_text[: summary.keep_characters[0].as_py()] == "add_item\nServes add_item.\n"

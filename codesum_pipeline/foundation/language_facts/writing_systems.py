@@ -6,6 +6,7 @@ What is ASCII is answered first and costs nothing; the tables below are for the 
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 # Classes of characters, as they stand between the brackets of an expression.
@@ -141,6 +142,15 @@ def marks_class() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs) + "\u200c\u200d"
 
 
+# As much as a short English word with its blank.
+_WORTH_OF_WORD = 6
+
+
+def count_words(words: Iterable[str]) -> int:
+    """How many words some runs of letters are; where no blanks are between words, by what they say."""
+    return sum(max(1, letters_worth(word) // _WORTH_OF_WORD) if sets_no_blanks(word) else 1 for word in words)
+
+
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile(rf"[\w{marks_class()}]+")
@@ -169,7 +179,7 @@ _CHINESE_JOINTS = (
     "(?<!目)的(?!确|確)|(?<!为|為)了(?!解)|把|被|吗|嗎|呢|吧|什么时候|什麼時候|为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|怎樣|如何|"
     "在哪里|在哪裡|哪里|哪裡|在哪|哪儿|哪个|哪個|哪些|多少|是否|能否|请问|請問|我们|我們|以及|可以|这个|這個|那个|那個|一个|一個"
 )
-_THAI_JOINTS = "อย่างไร|ที่ไหน|เมื่อไหร่|เมื่อไร|ทำไม|สำหรับ|และ|หรือ|ของ|เป็น|ด้วย|โดย"
+_THAI_JOINTS = "การ|ความ|ผู้|อย่างไร|ที่ไหน|เมื่อไหร่|เมื่อไร|ทำไม|สำหรับ|และ|หรือ|ของ|เป็น|ด้วย|โดย"
 _JOINTS = re.compile(f"{_CHINESE_JOINTS}|{_THAI_JOINTS}")
 _RUN = re.compile(f"[{HAN}]+|[{KATAKANA}]+|[{HIRAGANA}]+|[{SOUTH_EAST_ASIAN}]+|[^{UNSPACED}]+")
 
@@ -179,6 +189,14 @@ def phrases_of(word: str) -> tuple[str, ...]:
     """What is between two blanks, cut where the kind of sign changes, and at signs and words that only join others: of
     `顧客のカードに請求する` 顧客, の, カード, に, 請求, する."""
     return tuple([run for part in _JOINTS.split(word) for run in _RUN.findall(part)])
+
+
+_HIRAGANA_BESIDE = re.compile(f"[{HAN}{KATAKANA}][{HIRAGANA}]|[{HIRAGANA}][{HAN}{KATAKANA}]")
+
+
+def is_phrase_without_blanks(text: str) -> bool:
+    """Whether a text without blanks has words of grammar in it, as a sentence has and a name has not."""
+    return not text.isascii() and bool(_JOINTS.search(text) or _HIRAGANA_BESIDE.search(text))
 
 
 def pairs_of(run: str) -> tuple[str, ...]:

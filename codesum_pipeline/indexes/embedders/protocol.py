@@ -8,6 +8,9 @@ import numpy.typing as npt
 
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
+# How the ids of models begin that know hardly a word in other scripts than the Latin one.
+ENGLISH_MODELS = ("static@", "minilm@")
+
 
 class Embedder(Protocol):
     """Turns texts into unit vectors, so that near in meaning is near in cosine."""

@@ -84,8 +84,11 @@ def break_apart(texts: pa.Array, separator: str) -> tuple[pa.Array, pa.Array]:
     return split.flatten(), pc.list_parent_indices(split)
 
 
-# Part of every text's hash: a change embeds and indexes everything again.
+# Part of the hash of every BM25 text: a change indexes all terms again.
 LANES_VERSION = f"3/{TOKENS_VERSION}/{metadata.version('PyStemmer')}"
+# Part of the hash of every dense text: a change embeds everything again, which may cost money. Vectors do not depend on
+# the words of BM25; the hash has the first version of these, with which vectors were made.
+DENSE_VERSION = f"3/1/{metadata.version('PyStemmer')}"
 
 # How much of a body is embedded: about 512 tokens; in a longer text
 # one vector says less and less about each line.
@@ -117,19 +120,20 @@ class LaneText(Struct, frozen=True):
 
 
 class LaneTexts(Struct, frozen=True):
-    """The texts of one lane in id order. `setting` is what else decides what is made of them."""
+    """The texts of one lane in id order. `setting` and `version` are what else decides what is made of them."""
 
     lane: Lane
     ids: pa.StringArray
     texts: pa.LargeStringArray
     keep_characters: pa.IntegerArray
     setting: str = ""
+    version: str = LANES_VERSION
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def hash_all(self) -> pa.StringArray:
-        of_setting = hashlib.sha1(f"{LANES_VERSION} {self.setting}\n".encode(), usedforsecurity=False)
+        of_setting = hashlib.sha1(f"{self.version} {self.setting}\n".encode(), usedforsecurity=False)
         hashes = []
         for text in utf8_parts(self.texts):
             digest = of_setting.copy()
@@ -248,14 +252,14 @@ def _dense_lane(lane: Lane, some: pa.Table, max_tokens: int) -> LaneTexts:
     if lane is Lane.SUMMARY:
         head = _joined(name, some["business_intent"], scalar_of(""), separator="\n")
         keep = pc.utf8_length(head)
-        return _lane_texts(lane, some["id"], _joined(head, summary), setting=str(max_tokens), keep=keep)
+        return _dense_texts(lane, some["id"], _joined(head, summary), setting=str(max_tokens), keep=keep)
     body = pc.utf8_slice_codeunits(some["body"], 0, BODY_CHARACTERS)
     if lane is Lane.CODE:
-        return _lane_texts(lane, some["id"], _joined(name, body, separator="\n"))
+        return _dense_texts(lane, some["id"], _joined(name, body, separator="\n"))
     # Above functions the fused lane reads names in place of the body.
     below = pc.coalesce(pc.utf8_slice_codeunits(some["child_names"], 0, BODY_CHARACTERS), body)
     title = pc.if_else(pc.equal(some["signature"], ""), name, some["signature"])
-    return _lane_texts(lane, some["id"], _joined(title, summary, below, separator="\n"))
+    return _dense_texts(lane, some["id"], _joined(title, summary, below, separator="\n"))
 
 
 def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[LaneTexts, ...]:
@@ -279,9 +283,9 @@ def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[La
     bodies = pc.replace_with_mask(sources["body"].combine_chunks(), is_file.combine_chunks(), files)
     summaries = _joined(name, sources["summary"], sources["business_intent"], separator="\n")
     return (
-        _lane_texts(Lane.CODE, sources["id"], _joined(name, bodies, separator="\n")),
-        _lane_texts(Lane.KEYWORDS, sources["id"], words),
-        _lane_texts(Lane.SUMMARY, sources["id"], summaries),
+        _term_texts(Lane.CODE, sources["id"], _joined(name, bodies, separator="\n")),
+        _term_texts(Lane.KEYWORDS, sources["id"], words),
+        _term_texts(Lane.SUMMARY, sources["id"], summaries),
     )
 
 
@@ -290,11 +294,15 @@ def hashes_unless(failed: pa.BooleanArray, hashes: pa.Array) -> pa.Array:
     return pc.if_else(failed, pc.binary_join_element_wise("failed", hashes, " "), hashes)
 
 
-def _lane_texts(
+def _dense_texts(
     lane: Lane, ids: pa.ChunkedArray, texts: pa.ChunkedArray, *, setting: str = "", keep: pa.ChunkedArray | None = None
 ) -> LaneTexts:
     keep = pa.repeat(0, len(texts)) if keep is None else keep.combine_chunks()
-    return LaneTexts(lane, ids.combine_chunks(), texts.combine_chunks(), keep, setting)
+    return LaneTexts(lane, ids.combine_chunks(), texts.combine_chunks(), keep, setting, DENSE_VERSION)
+
+
+def _term_texts(lane: Lane, ids: pa.ChunkedArray, texts: pa.ChunkedArray) -> LaneTexts:
+    return LaneTexts(lane, ids.combine_chunks(), texts.combine_chunks(), pa.repeat(0, len(texts)))
 
 
 def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.ChunkedArray:
@@ -319,7 +327,7 @@ def _short_name(level: str, path: str, qualified_name: str | None) -> str:
 
 
 # Part of the versions of builds in which a model writes: a change makes their lanes anew.
-AUTHOR_WORDS_VERSION = "4"
+AUTHOR_WORDS_VERSION = "5"
 
 
 def author_words(ws: Workspace, documents: pa.Table) -> dict[str, str]:

@@ -105,6 +105,8 @@ class Answer:
         self.pointed = candidates.places(pointed)
         self.lowered = tuple(penalties_of(question, candidates))
         self.shares = shares
+        # In another language than the code's, the words of a question may be in texts alone.
+        self.in_summaries = 0.0 if question.query.is_read else lookup.words_in_summaries(shares.typed)
         # The files of the best passages, with the share of the question's words that each passage has.
         self.together = Ranking(candidates.places(together.numbers), together.scores.astype(np.float64))
         # The files with words that few files have, with the share of the question that these words make up.
@@ -131,8 +133,9 @@ class Answer:
         near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
         return Likeness(
             nearness=mean_of_nearest(near),
-            words=float(self.together.scores.max(initial=0)),
+            words=max(float(self.together.scores.max(initial=0)), self.in_summaries),
             documents=len(self.question.shelf),
+            is_read=self.question.query.is_read,
         )
 
     def fits_well(self) -> bool:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.language_facts.writing_systems import count_words, sets_no_blanks
 from codesum_pipeline.indexes.file_formats.nearest_vectors import highest_above_zero
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -161,12 +162,13 @@ def literal_of(query: str) -> SearchLiteral | None:
         wanted = SearchLiteral(max(quoted, key=len).strip(), is_quoted=True)
         return wanted if wanted.words else None
     wanted = SearchLiteral(query.strip(), is_quoted=False)
-    return wanted if len(wanted.words) >= _FEWEST_WORDS else None
+    return wanted if count_words(wanted.words) >= _FEWEST_WORDS else None
 
 
 def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
     """Where a source has a literal: the very text before its words, these before a message that fits."""
-    position = source.find(wanted.text) if wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE else -1
+    is_enough = wanted.is_quoted or count_words(wanted.words) >= _WORDS_ANYWHERE
+    position = source.find(wanted.text) if is_enough else -1
     if position >= 0:
         return Occurrence(source.count("\n", 0, position) + 1, 2)
     spaced = _ESCAPED_SPACE.sub("  ", source)
@@ -180,7 +182,7 @@ def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
 
 def _phrase(source: str, wanted: SearchLiteral) -> int | None:
     """Where the words follow one another; of few words that nobody quoted, in a string literal."""
-    is_enough = wanted.is_quoted or len(wanted.words) >= _WORDS_ANYWHERE
+    is_enough = wanted.is_quoted or count_words(wanted.words) >= _WORDS_ANYWHERE
     lowered, words = source.lower(), wanted.words[:MOST_WORDS]
     if not all(word.lower() in lowered for word in words):
         return None
@@ -196,7 +198,10 @@ def _is_in_literal(source: str, position: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _words_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, words))}(?!\w)", re.IGNORECASE)
+    # Where no blanks are between words, a phrase begins and ends within a run of letters.
+    before = "" if sets_no_blanks(words[0][0]) else r"(?<!\w)"
+    behind = "" if sets_no_blanks(words[-1][-1]) else r"(?!\w)"
+    return re.compile(rf"{before}{_BETWEEN.join(map(re.escape, words))}{behind}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)

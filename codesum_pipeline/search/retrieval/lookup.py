@@ -113,6 +113,17 @@ class Lookup:
                     shares[first:last] += weight * _are_in(postings[spans[word]], rows)
         return ScoredDocuments(self._shelf.files_of_passages(best), shares)
 
+    def words_in_summaries(self, weights: Mapping[str, float]) -> float:
+        """The highest sum of the weights of the words that one document has in its summary."""
+        highest = 0.0
+        for index, allowed in zip(self._shelf.indexes, self._shelf.allowed, strict=True):
+            words = index.words[Lane.SUMMARY]
+            shares = np.zeros(len(index), dtype=np.float32)
+            for span, weight in zip(words.spans([*weights]), weights.values(), strict=True):
+                shares[words.indices[span]] += weight
+            highest = max(highest, float(shares[... if allowed is None else allowed].max(initial=0)))
+        return highest
+
     def rare_words(self, weights: Mapping[str, float]) -> ScoredDocuments:
         """The files that have rare words, ascending, and the sum of the weights of these words."""
         having, shelf = self.documents_with(), self._shelf

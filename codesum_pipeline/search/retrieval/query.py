@@ -22,7 +22,13 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.foundation.language_facts.writing_systems import (
+    cut_at_case,
+    is_mostly_latin,
+    is_phrase_without_blanks,
+    marks_class,
+)
+from codesum_pipeline.indexes.embedders.protocol import ENGLISH_MODELS, Embedder
 from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
@@ -46,7 +52,7 @@ class RelatedWords:
 
     def of(self, text: str) -> dict[str, float]:
         """The tokens related to the words of a text, each with its highest cosine; none of the text's own."""
-        words = dict.fromkeys(part for word in text.split() for part in split_identifier(word))
+        words = dict.fromkeys(part for word in text.split() for part in _spoken_parts(word))
         own = {token for part in words for token in tokens_of_word(part).split()}
         self._read([word for word in words if word not in self._known])
         found: dict[str, float] = {}
@@ -75,7 +81,7 @@ def load_related_words() -> RelatedWords:
     return RelatedWords(StringTable(arrays["words"], arrays["offsets"]), arrays["related"], arrays["likeness"])
 
 
-_NAME = re.compile(r"[\w./:#-]*\w")
+_NAME = re.compile(r"[\w./:#-]*[\w]")
 _RUN = re.compile(r"[\w./:#-]+")
 _WORD = re.compile(r"\w+")
 # A word like code: with a separator inside, a digit, a capital behind a small letter, or several before small ones.
@@ -88,7 +94,8 @@ _COMPOUND_WORDS = (2, 3)
 class Query(Struct, frozen=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
     words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
-    `related` are tokens of other words that mean nearly the same, with their likeness."""
+    `related` are tokens of other words that mean nearly the same, with their likeness. `is_read` is whether the vector
+    means something: the English models know hardly a word of other scripts."""
 
     text: str
     tokens: tuple[str, ...]
@@ -98,11 +105,13 @@ class Query(Struct, frozen=True):
     compounds: tuple[str, ...]
     vector: Vectors | None
     related: Mapping[str, float]
+    is_read: bool = True
 
     @property
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
-        return _NAME.fullmatch(self.text.strip()) is not None
+        text = self.text.strip()
+        return _in_script(_NAME, text).fullmatch(text) is not None and not is_phrase_without_blanks(text)
 
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
@@ -119,6 +128,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         compounds=compounds,
         vector=vector,
         related=load_related_words().of(text),
+        is_read=is_mostly_latin(text) or (embedder is not None and not embedder.model_id.startswith(ENGLISH_MODELS)),
     )
 
 
@@ -135,9 +145,14 @@ def names_in(text: str) -> tuple[str, ...]:
     found = _words_of_names(text)
     if len(found) > _SHORT_QUERY_WORDS:
         found = [word for word in found if _LOOKS_LIKE_CODE.search(word)]
-    spoken = "_".join(part for word in _words_of_names(text) for part in split_identifier(word))
+    spoken = "_".join(part for word in _words_of_names(text) for part in _spoken_parts(word))
     names = (*(word.replace("::", ".") for word in found), *([spoken] if spoken else []), *asked_route_forms(text))
     return tuple(dict.fromkeys(names))
+
+
+def _spoken_parts(word: str) -> list[str]:
+    """The parts of a name in small letters, with their accents; a name without blanks is whole."""
+    return split_identifier(word) if word.isascii() else [part.lower() for part in cut_at_case(word)]
 
 
 def identifiers_in(text: str) -> tuple[str, ...]:
@@ -158,7 +173,17 @@ def compounds_in(text: str) -> tuple[str, ...]:
 
 def _words_of_names(text: str) -> list[str]:
     """All matches of `_NAME`, in one pass over a text of any length."""
-    return [name for run in _RUN.findall(text) if (name := run.rstrip("./:#-"))]
+    return [name for run in _in_script(_RUN, text).findall(text) if (name := run.rstrip("./:#-"))]
+
+
+@cache
+def _with_marks(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    return re.compile(pattern.pattern.replace(r"\w", rf"\w{marks_class()}"))
+
+
+def _in_script(pattern: re.Pattern[str], text: str) -> re.Pattern[str]:
+    """A pattern of names, in which marks belong to letters where a text is beyond ASCII."""
+    return pattern if text.isascii() else _with_marks(pattern)
 
 
 # One class of characters each, so that a text of any length is read once.

@@ -327,18 +327,22 @@ class FitRule(Struct, frozen=True):
 
 
 DEFAULT_FIT = FitRule()
+# Of questions in other scripts than the Latin one: see `benchmarks/results/fit.md`.
+LEAST_WORDS = 0.3
 
 
 class Likeness(Struct, frozen=True):
     """`nearness` is the mean cosine of the nearest documents, `words` the share of the question's words, each as heavy
-    as it is rare, that one passage has, `documents` how many there are."""
+    as it is rare, that one passage has, `documents` how many there are. Where the model does not read the question's
+    script (`is_read`), only its words count."""
 
     nearness: float
     words: float
     documents: int
+    is_read: bool = True
 
     def fits(self, rule: FitRule = DEFAULT_FIT) -> bool:
-        return self.score(rule) >= rule.least
+        return self.score(rule) >= rule.least if self.is_read else self.words >= LEAST_WORDS
 
     def score(self, rule: FitRule = DEFAULT_FIT) -> float:
         return (

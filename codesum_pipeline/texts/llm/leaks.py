@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from codesum_pipeline.foundation.data_model.ids import without_suffix
+from codesum_pipeline.foundation.language_facts.writing_systems import HANGUL, UNSPACED
 
 
 def _words(text: str) -> frozenset[str]:
@@ -61,7 +62,7 @@ def leaked_names(texts: Sequence[str], hidden: Iterable[str], own: Collection[st
 
     `own` are the document's own names, in lower case (`names_in`).
     """
-    text = "\n".join(texts)
+    text = _with_names_apart("\n".join(texts))
     words = set(_IDENTIFIER.findall(text))
     found: set[str] = set()
     for name in hidden:
@@ -69,6 +70,15 @@ def leaked_names(texts: Sequence[str], hidden: Iterable[str], own: Collection[st
         if forms and forms[-1] in words and forms[-1].lower() not in own:
             found.update(form for form in forms if _stands_in(form, text))
     return sorted(found)
+
+
+_BESIDE_NAME = re.compile(rf"(?<=[{UNSPACED}])(?=[A-Za-z_])|(?<=[A-Za-z0-9_)])(?=[{UNSPACED}{HANGUL}])")
+
+
+def _with_names_apart(text: str) -> str:
+    """A text, and behind it the same with blanks around names in Latin letters, where a script sets none."""
+    apart = text if text.isascii() else _BESIDE_NAME.sub(" ", text)
+    return text if apart == text else f"{text}\n{apart}"
 
 
 def looks_like_code(name: str) -> bool:

@@ -22,6 +22,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
+from codesum_pipeline.foundation.language_facts.writing_systems import letters_worth
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 
@@ -192,7 +193,7 @@ def make_section(heading: str, lines: Iterable[str]) -> list[str]:
     return [heading, *below] if below else []
 
 
-# English and code have about four characters a token, whichever model counts.
+# English and code have about four characters a token, whichever model counts; a Chinese sign is most of one.
 CHARACTERS_PER_TOKEN = 4
 _LONGEST_CURSOR = 4096
 _DIGITS = 6
@@ -202,7 +203,7 @@ T = TypeVar("T")
 
 def tokens_of(text: str) -> int:
     """An estimate of the tokens of a text, rounded up."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+    return -(-letters_worth(text) // CHARACTERS_PER_TOKEN)
 
 
 def take_fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, tokens: int) -> list[T]:

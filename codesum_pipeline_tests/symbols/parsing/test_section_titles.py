@@ -62,3 +62,43 @@ def test_a_title_stays_in_the_canonical_source() -> None:
     (symbol,) = PARSERS["javascript"].parse(b"// ---- Helpers ----\nfunction add() {}\n", "file").symbols
 
     assert symbol.canonical_source == "// ---- Helpers ----\nfunction add() {}"
+
+
+@pytest.mark.parametrize(
+    ("name", "doc"),
+    [
+        pytest.param("删除", "删除用户", id="Chinese with its name"),
+        pytest.param("削除", "ユーザーを削除する充", id="Japanese with its name"),
+        pytest.param("remove", "删除用户。", id="a wide full stop"),
+    ],
+)
+def test_a_sentence_in_another_script_is_told_from_a_title(name: str, doc: str) -> None:
+    assert docstrings("ruby", f"# {doc}\ndef {name}\nend\ndef two\nend\n") == [doc, None]
+
+
+def test_a_title_in_another_script_documents_nothing() -> None:
+    assert docstrings("ruby", "# 工具函数\ndef one\nend\ndef two\nend\n") == [None, None]
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        pytest.param("最简单的填充", id="a letter whose last byte is a line break elsewhere"),
+        pytest.param("voilà", id="a letter whose last byte is a blank elsewhere"),
+        pytest.param("Р", id="one Cyrillic letter"),
+        pytest.param("מוחק משתמש", id="letters whose first byte is a sign elsewhere"),
+        pytest.param("ลบผู้ใช้", id="Thai"),
+        pytest.param("हटाता है", id="Hindi"),
+    ],
+)
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("/** {} */\nvoid run() {{}}", id="one line"),
+        pytest.param("/**\n * {}\n */\nvoid run() {{}}", id="a block"),
+        pytest.param("/** {}*/\nvoid run() {{}}", id="no blank before the end"),
+        pytest.param("// {}\nvoid run() {{}}", id="a plain comment"),
+    ],
+)
+def test_documentation_keeps_all_letters_of_every_script(written: str, doc: str) -> None:
+    assert docstrings("java", f"class A {{\n{written.format(doc)}\n}}\n") == [None, doc]

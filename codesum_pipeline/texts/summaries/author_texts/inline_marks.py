@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.language_facts.writing_systems import UNSPACED
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_set
 
 _SPACE = re.compile(r"\s+")
@@ -68,9 +69,11 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.S)
 _HIDDEN = re.compile(r"<(script|style|svg|template|iframe)\b[^>]{0,4000}+>.*?(?:</\1\s*>|$)", re.S | re.I)
 _TAG = re.compile(rf"</?(?:{'|'.join(sorted(word_set('html_tags')))})\b(?:[^<>\"']|\"[^\"]*\"|'[^']*')*/?>?", re.I)
 # At the end of a sentence the words that lead to it go with it: `Converted from https://x.` says `Converted.`
+# Signs after an address where no blank ends it.
+_NO_ADDRESS = f"{UNSPACED}\u3000-\u303f\uff00-\uff5e"
 _URL = re.compile(
-    r"(?:(?<!\s)\s++(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?){0,8}+\s?[(<]?(?:https?|ftp)://[^\s)>\]]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"
-    r"|\s?\(?(?:https?|ftp)://[^\s)>\]]+\)?",
+    rf"(?:(?<!\s)\s++(?:also|at|by|and|from|in|is|of|on|or|the|to|url|via|with):?){{0,8}}+\s?[(<]?(?:https?|ftp)://[^\s)>\]{_NO_ADDRESS}]+?[)>]?(?=[.,;]?\s*$|[.;]\s)"
+    rf"|\s?\(?(?:https?|ftp)://[^\s)>\]{_NO_ADDRESS}]+\)?",
     re.I,
 )
 _LEADS_NOWHERE = re.compile(r":\s*\.?$")

@@ -167,7 +167,9 @@ _NEVER_ENDS = word_set("never_ends")
 _BEFORE_NUMBERS = frozenset(("no", "max", "min", "pos", "ed", "al"))
 _NOTE_TO_SELF = re.compile(r"(?:todo|fixme|xxx|hack)\b|(?:optimi[sz]e|perf|bug|idea)\s?:|copyright\b|\(c\) \d", re.I)
 # Its target was a link, which is left out.
-_POINTS = re.compile(r".*\b(?:see|visit|check out|refer to)(?: also)?\W*$", re.I)
+_POINTS = re.compile(
+    r".*\b(?:see|visit|check out|refer to)(?: also)?\W*$|.*(?:详见|参见|參見|参考|参照|참조|참고)\W*$", re.I
+)
 _LAST_WORD = re.compile(r"[\w.]+$")
 
 

@@ -146,7 +146,7 @@ _MAX_LINES = 600
 _MAX_CHARS = 60_000
 _MAX_PARAGRAPHS = 6
 _MAX_BLOCKS = 40
-_MIN_PARAGRAPH_CHARS, _MIN_SENTENCE_WORTH = 25, 12
+_MIN_PARAGRAPH_CHARS, _MIN_UNSPACED_WORTH, _MIN_SENTENCE_WORTH = 25, 18, 12
 # What stands between links to translations: `English | 简体中文`.
 _BETWEEN_CHOICES = re.compile("[|\u00b7]")
 _MAX_CHOICE_CHARS = 30
@@ -210,8 +210,8 @@ def _is_prose(line: str) -> bool:
     worth = letters_worth(line)
     is_sentence = line.endswith(".") and line.count(" ") > 1
     if not line.isascii() and ends_sentence(line):
-        is_sentence = line.count(" ") > 1 or (sets_no_blanks(line) and worth >= _MIN_SENTENCE_WORTH)
-    is_long = worth >= _MIN_PARAGRAPH_CHARS or is_sentence
+        is_sentence = line.count(" ") > 1 or worth >= _MIN_SENTENCE_WORTH
+    is_long = is_sentence or worth >= (_MIN_UNSPACED_WORTH if sets_no_blanks(line) else _MIN_PARAGRAPH_CHARS)
     choices = [] if line.isascii() else _BETWEEN_CHOICES.split(line)
     is_choice = len(choices) > 1 and max(map(len, choices)) <= _MAX_CHOICE_CHARS
     return is_long and has_words(line) and count_letters(line) > len(line) / 2 and not is_choice

@@ -7,12 +7,20 @@ caller or callee is renamed: only the graph knows which names are neighbours, an
 import re
 from collections.abc import Collection, Iterator
 
+from codesum_pipeline.foundation.language_facts.writing_systems import UNSPACED, sets_no_blanks
 from codesum_pipeline.texts.llm.leaks import is_foreign_name, looks_like_code, may_have_code_names
 from codesum_pipeline.texts.summaries.extractive.words import spell_in_prose
 
 _NAME = re.compile(r"[^\W\d]\w*")
 # A name with what stands around it: `#read`, `.zero`, `@names`, `Map#get`, `self->rows`, `load()`, `connect/3`.
 _CHAIN = re.compile(r"(?<!\w)(?:[#@$&*.~?]|::?(?=\w)){0,4}([^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*)")
+# Where no blanks are between words, a name ends where the sentence goes on in its script; a name in that script is told
+# from the sentence by its underscore.
+_LETTER, _OWN = rf"[^\W\d{UNSPACED}]", rf"[^\W{UNSPACED}]"
+_CHAIN_IN_UNSPACED = re.compile(
+    rf"(?:(?<!\w)|(?<=[{UNSPACED}]))(?:[#@$&*.~?]|::?(?=\w)){{0,4}}"
+    rf"((?<![{UNSPACED}])[{UNSPACED}]{{1,40}}_[\w]{{1,80}}|{_LETTER}{_OWN}*(?:(?:\.|::|#|->){_LETTER}{_OWN}*)*)"
+)
 _ARGUMENTS = re.compile(r"\([^()\n]{0,120}\)(?:\.(?=[^\W\d]))?|/\d{1,2}(?![\w/.])")
 _BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 # A name that lost its first part may need the other article.
@@ -43,7 +51,7 @@ def without_foreign_names(text: str, own: Collection[str]) -> str:
 def _foreign(text: str, own: Collection[str]) -> Iterator[tuple[int, int, str]]:
     """Where a name of other code starts and ends, with its call's brackets, and its words."""
     done = 0
-    for match in _CHAIN.finditer(text):
+    for match in (_CHAIN_IN_UNSPACED if sets_no_blanks(text) else _CHAIN).finditer(text):
         if match.start(1) < done:
             continue
         call = _ARGUMENTS.match(text, match.end())

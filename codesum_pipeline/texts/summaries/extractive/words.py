@@ -9,8 +9,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from codesum_pipeline.foundation.language_facts.writing_systems import (
+    HIRAGANA,
     cut_at_case,
     ends_sentence,
+    letters_worth,
     pairs_of,
     phrases_of,
     sets_no_blanks,
@@ -234,6 +236,7 @@ NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
 _MAX_SCORE = NAME * 1.5
 
 STOP_WORDS = word_set("stop_words")
+_PARTICLES = re.compile(f"[{HIRAGANA}]+")
 _SHORT = word_set("short_keywords")
 _FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
 
@@ -301,7 +304,14 @@ def telling_weight(word: str) -> float:
     """The rarity of a word; 0 for words without information: stop words, numbers, single letters, digests."""
     if word in STOP_WORDS or len(word) > _MAX_WORD_CHARS or word[0].isdigit() or not word.isprintable():
         return 0.0
-    return rarity_of(word) if len(word) > 2 or word in _SHORT or not word.isascii() else 0.0
+    if not word.isascii():
+        return rarity_of(word) if _is_telling_beyond_ascii(word) else 0.0
+    return rarity_of(word) if len(word) > 2 or word in _SHORT else 0.0
+
+
+def _is_telling_beyond_ascii(word: str) -> bool:
+    """Whether a word is more than one letter, or than Japanese endings and particles."""
+    return letters_worth(word) > 2 and not _PARTICLES.fullmatch(word)
 
 
 @lru_cache(maxsize=65536)

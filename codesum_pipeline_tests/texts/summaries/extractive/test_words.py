@@ -22,7 +22,7 @@ from codesum_pipeline.texts.summaries.extractive.words import (
         ("parse_utf8", ("parse", "utf8")),
         ("kebab-case.name", ("kebab", "case", "name")),
         ("SQLiteImpl", ("sqlite", "impl")),
-        ("größe_in_m", ("gr", "öß", "e", "in", "m")),
+        ("größe_in_m", ("größe", "in", "m")),
         ("__", ()),
     ],
 )
