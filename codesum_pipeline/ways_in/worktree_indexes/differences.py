@@ -90,9 +90,10 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
 
 
 def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:
-    """All files of the tree: those of the commit with the differences."""
+    """All files of the tree that its patterns do not leave out: those of the commit's index with the differences."""
     gone = {path.encode() for path in found.gone}
-    files = {path: file for path, file in _files_of_commit(mirror, commit).items() if path not in gone}
+    indexed = _without(_files_of_commit(mirror, commit), _ignore_rules_of_commit(mirror, commit))
+    files = {path: file for path, file in indexed.items() if path not in gone}
     return replace(found.scan, files={**files, **found.scan.files})
 
 

@@ -172,7 +172,7 @@ def _build(scratch: Workspace, mirror: Mirror, scan: FolderScan, *, last: Resolu
     commit = written.commit_id()
     entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
-    snapshot_of(scratch, mirror, Head(commit, commit), is_part=last is None)
+    snapshot_of(scratch, mirror, Head(commit, commit), is_filtered=True)
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.

@@ -125,7 +125,7 @@ def test_what_is_indexed_is_read_as_any_other_file(built):
 CALLS = (
     ("search", {"query": "weigh the quokka wombat"}),
     ("search_symbols", {"name": "wombat"}),
-    ("grep", {"pattern": "weigh_all"}),
+    ("search", {"query": "weigh_all"}),
     ("overview", {}),
     ("status", {"changes": 50}),
     ("read", {"ids": ["third/lib/quokka.py"]}),
