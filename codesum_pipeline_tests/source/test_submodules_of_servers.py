@@ -156,3 +156,15 @@ def test_offline_what_was_fetched_stays_indexed(server, make_source_workspace):
     assert "third/lib/lib.py" in indexed(ws)
     assert {failure.item for failure in report.failures} == {"third/private", "third/gone"}
     assert len(server.seen) == asked
+
+
+def test_a_commit_that_the_server_does_not_have_is_named_and_tried_again(server, make_source_workspace, tmp_path):
+    app = GitRepo(tmp_path / "made/app")
+    app.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},third/lib")
+    app.git("commit", "-q", "-m", "not pushed there")
+    app.git("push", "-q", str(server.root / "team/app.git"), "main")
+    report = take_snapshot(make_source_workspace(f"https://{place(server)}", submodules=True))
+
+    (failure,) = [failure for failure in report.failures if failure.item == "third/lib"]
+    assert "does not give out commit 111111111111" in failure.reason
+    assert not failure.is_settled
