@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.patterns import read_patterns
+from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, read_patterns
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.masking import secrets
@@ -91,6 +91,8 @@ def make_expressions() -> None:
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
     Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}))
+    for line in ("*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/", "a/**/b*c*/**/d*e"):
+        OrderedPatterns.of([line, "!x"])
     read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")
     for source in ("two one three", "said('cannot read %s of %s: too long')", "one two three"):
         for query in ("cannot read a of b: too long", '"one two three"'):

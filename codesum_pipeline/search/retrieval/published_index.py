@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, ConfigurationError, MissingTable
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, parent_modules
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.language_facts.language_profiles import unread_languages
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
@@ -287,10 +287,11 @@ class PublishedIndex(Struct, dict=True, eq=False):
         return found
 
     def without(self, folders: Collection[str]) -> "PublishedIndex":
-        """The same index without the documents of some folders."""
+        """The same index without what is below some folders, and without the folders above, whose texts tell of it."""
         visible = np.ones(len(self), dtype=np.bool_) if self.visible is None else self.visible.copy()
+        above = {parent for folder in folders for parent in parent_modules(f"{folder}/x")}
         for row, id_ in enumerate(self.ids):
-            if any(id_ == folder or id_.startswith(f"{folder}/") for folder in folders):
+            if id_ in above or any(id_.startswith(f"{folder}/") for folder in folders):
                 visible[row] = False
         return replace(self, visible=visible)
 

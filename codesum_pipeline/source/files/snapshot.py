@@ -28,6 +28,7 @@ from codesum_pipeline.foundation.data_model.moments import moment_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT, language_of_path
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.source.files.commit_fetching import bring_commit
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
 from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, DeclaredEncodings, read_declared
 from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules, is_ignore_file, rules_of_blobs
@@ -36,7 +37,6 @@ from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, r
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror
 from codesum_pipeline.source.git.remote import way_out
-from codesum_pipeline.source.git.submodules import SubmoduleJoin, drop_joined
 from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree, tree_of_commit
 from codesum_pipeline.source.masking.secrets import mask_secrets
 
@@ -94,21 +94,9 @@ def take_snapshot(ws: Workspace, *, index_state: str = "", progress: Progress = 
     Raises `ConfigurationError` for what a person has to change, and
     `RepositoryUnavailable` for what may work at another time.
     """
-    scan = ws.settings
-    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=scan.git_timeout_s)
-    head = with_submodules(ws, mirror, mirror.update(ws.entry, offline=scan.offline, progress=progress), progress)
+    mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.settings.git_timeout_s)
+    head = bring_commit(ws.entry, mirror, ws.settings, named=ws.named, progress=progress)
     return snapshot_of(ws, mirror, head, index_state=index_state, progress=progress)
-
-
-def with_submodules(ws: Workspace, mirror: Mirror, head: Head, progress: Progress = no_progress) -> Head:
-    """The head with its submodules in the mirror, where the entry asks for them."""
-    if not ws.entry.submodules:
-        drop_joined(mirror)
-        return head
-    rules = PathRules.of(ws.entry, ws.settings)
-    joining = SubmoduleJoin(mirror, ws.entry, ws.named, ws.settings.offline, rules.may_index_below, progress)
-    joined = joining.join(head.commit)
-    return replace(head, submodules=joined.submodules, problems=(*head.problems, *joined.problems))
 
 
 def snapshot_of(
@@ -118,11 +106,11 @@ def snapshot_of(
     *,
     index_state: str = "",
     declared: DeclaredEncodings | None = None,
-    is_part: bool = False,
+    is_filtered: bool = False,
     progress: Progress = no_progress,
 ) -> SnapshotReport:
-    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree that it is a part of. Of one
-    that `is_part` of a tree, the files that are left out by its own patterns are not there."""
+    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree that it is a part of. One that
+    `is_filtered` lacks the files that the tree's own patterns leave out."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.run_git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
@@ -137,7 +125,7 @@ def snapshot_of(
             f"repos.yaml: {ws.key!r}: subdir {subdir!r} is not a folder of commit {snapshot.commit[:12]}: "
             "correct or drop it"
         )
-    ignored = NO_IGNORE_RULES if is_part else _ignore_rules(listed, mirror)
+    ignored = NO_IGNORE_RULES if is_filtered else _ignore_rules(listed, mirror)
     rules = replace(rules, ignored=ignored)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()

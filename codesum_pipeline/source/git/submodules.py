@@ -12,13 +12,18 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import (
+    CannotWrite,
+    CodesumError,
+    ConfigurationError,
+    RepositoryUnavailable,
+)
 from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.git import find_object_id, run_git, try_git
-from codesum_pipeline.source.git.git_addresses import GitAddress, take_apart
+from codesum_pipeline.source.git.git_addresses import GitAddress, shown_location, take_apart
 from codesum_pipeline.source.git.incomplete import copy_objects
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
@@ -134,9 +139,9 @@ class SubmoduleJoin(Struct):
             raise
         except (RefusedAddress, CodesumError) as error:
             problem = str(error).removeprefix(f"repos.yaml: {self.entry.key!r}: ")
-            is_settled = isinstance(error, RefusedAddress | ConfigurationError)
             self._found.append(Submodule(link.shown, link.pin, address, problem=problem))
-            self._problems.append(Failure(link.shown, f"submodule: {problem}", is_settled=is_settled))
+            settled = isinstance(error, RefusedAddress)
+            self._problems.append(Failure(link.shown, f"submodule: {problem}", is_settled=settled))
             return None
         self._found.append(Submodule(link.shown, link.pin, address, is_indexed=True))
         return self._with_submodules(tree, f"{link.shown}/", inner, depth=depth - 1)
@@ -163,12 +168,15 @@ class SubmoduleJoin(Struct):
         mirror, ref = self.mirror, f"{_PINNED}/{pin}"
         if found := mirror.resolve(ref, kind="tree"):
             return found
-        if len(pin) != (64 if mirror.object_format() == "sha256" else 40):
-            raise RefusedAddress("its commits have ids of another kind than the repository's")
         self.progress(f"fetching submodule {shown}", 0, 1)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=mirror.git_dir) as aside:
             fetched = Mirror(Path(aside) / "submodule.git", mirror.timeout_s)
-            fetched.update(RepositoryEntry(self.entry.key, location, ref=pin), offline=self.offline)
+            try:
+                fetched.update(RepositoryEntry(self.entry.key, location, ref=pin), offline=self.offline)
+            except ConfigurationError as error:
+                raise RepositoryUnavailable(
+                    f"{shown_location(location)} does not give out commit {pin[:12]}"
+                ) from error
             tree = fetched.run_git("rev-parse", f"{pin}^{{tree}}").decode("ascii").strip()
             listed = fetched.run_git("rev-list", "--objects", "--no-object-names", "--missing=print", tree)
             ids = [each for each in listed.decode("ascii").split() if not each.startswith("?")]

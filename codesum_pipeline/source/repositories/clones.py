@@ -29,7 +29,8 @@ def clones_below(folder: Path) -> CloneFolder:
     for _ in range(_DEEPEST):
         below: list[Path] = []
         for each in level:
-            for entry in _entries(each)[:left]:
+            # A folder may be a repository itself.
+            for entry in [entry for entry in _entries(each) if entry.name != ".git"][:left]:
                 left -= 1
                 if not entry.is_dir(follow_symlinks=False):
                     has_code |= is_program(language_of_path(entry.name) or TEXT)

@@ -18,6 +18,7 @@ from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.git.git import find_object_id
+from codesum_pipeline.source.git.locations import named_locations
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue, Tell
 
 
@@ -29,6 +30,7 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
     if not layout.files.is_copy or index.home is not None or (git_dir, commit) in catalogue.sought:
         return
     # Importing takes thirty milliseconds, for which answers of homes in folders do not wait.
+    from codesum_pipeline.source.files.commit_fetching import bring_commit
     from codesum_pipeline.source.git.mirror import Mirror
 
     timeout_s = catalogue.settings.git_timeout_s
@@ -39,7 +41,8 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
         try:
             if not find_object_id(commit, git_dir=git_dir, timeout_s=timeout_s):
                 entry = catalogue.registry.get(index.repo)
-                Mirror(git_dir, timeout_s).update(entry, offline=catalogue.settings.offline)
+                named = named_locations(each.location for each in catalogue.registry.entries())
+                bring_commit(entry, Mirror(git_dir, timeout_s), catalogue.settings, named=named)
         except (CodesumError, OSError) as error:
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
         finally:

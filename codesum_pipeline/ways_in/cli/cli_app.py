@@ -36,7 +36,7 @@ class Command(Struct, frozen=True):
 
 _PANELS = {
     "Repositories": {
-        "add": "Register a repository, or one folder of it.",
+        "add": "Register repositories, or one folder of each.",
         "remove": "Stop indexing a repository; with --purge, delete all that is kept of it.",
         "org": "Register organisations of code hosts, whose repositories come and go by themselves.",
         "repos": "List the registered repositories.",

@@ -72,7 +72,10 @@ def find_document(
 
 
 def _document_called(name: str, indexes: Sequence[PublishedIndex]) -> list[IndexedDocument]:
-    """The document with a name, such as a route or a command, if there is one; raises `ConfigurationError` where several have it."""
+    """The document with a name, such as a route or a command, if there is one.
+
+    Raises `ConfigurationError` where several have it.
+    """
     found = documents_meant(indexes, name)
     ids = [*dict.fromkeys(each.id for each in found)]
     if len(ids) > 1:

@@ -61,13 +61,13 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
 
     Raises `RepositoryUnavailable` if git cannot read one of them.
     """
-    rules, ignored_before = replace(rules, ignored=rules_of_tree(root)), _ignore_rules_of_commit(mirror, commit)
+    ignored, ignored_before = rules_of_tree(root), _ignore_rules_of_commit(mirror, commit)
     # What the commit's patterns leave out is not in its index, whatever those of the tree say.
     every, uncompared, submodules = _tracked_files(root)
     before = _without(_files_of_commit(mirror, commit), ignored_before)
     # They stand at the commits that the index has of them.
     before = {path: file for path, file in before.items() if not _is_below(path, submodules)} if submodules else before
-    tracked = _without(every, rules.ignored)
+    tracked = _without(every, ignored)
     state = work_tree_state(root, rules.subdir)
     edited = {path.encode() for path in state.paths}
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
@@ -79,7 +79,7 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
         if is_indexed and not (root / name).is_relative_to(home):
             candidates.add(path)
     # Other files on disk are ignored, or belong to another repository.
-    listed = every.keys() | {path.encode() for path in state.untracked}
+    listed = tracked.keys() | {path.encode() for path in state.untracked if not ignored.ignores(path)}
     redeclared = _redeclared(root, rules, before, changed, mirror)
     scan = scan_files(root, (candidates | redeclared) & listed)
     same = {path for path, file in scan.files.items() if path not in redeclared and _is_same(file, before.get(path))}
@@ -119,9 +119,10 @@ def _redeclared(
 
 
 def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:
-    """All files of the tree: those of the commit with the differences."""
+    """All files of the tree that its patterns do not leave out: those of the commit's index with the differences."""
     gone = {path.encode() for path in found.gone}
-    files = {path: file for path, file in _files_of_commit(mirror, commit).items() if path not in gone}
+    indexed = _without(_files_of_commit(mirror, commit), _ignore_rules_of_commit(mirror, commit))
+    files = {path: file for path, file in indexed.items() if path not in gone}
     return replace(found.scan, files={**files, **found.scan.files})
 
 

@@ -184,7 +184,7 @@ def _build(
     entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
     declared = _declared(mirror, *around) if around else None
-    snapshot_of(scratch, mirror, Head(commit, commit), declared=declared, is_part=last is None)
+    snapshot_of(scratch, mirror, Head(commit, commit), declared=declared, is_filtered=True)
     parse_symbols(scratch)
     if last:
         # The location of the repository, which differs here, decides no edge.

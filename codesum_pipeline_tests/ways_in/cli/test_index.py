@@ -157,6 +157,7 @@ def test_an_unchanged_repository_is_not_run_again(codesum, recorded_shop):
         "steps": {},
         "llm": None,
         "failures": [],
+        "left_out": [],
         "uncommitted_files": 0,
     }
     assert sorted(path.name for path in (recorded_shop / "dagster").rglob("*.db")) == runs

@@ -63,8 +63,7 @@ _READERS = 16
 
 class Freshness(Struct, frozen=True):
     """How fresh one repository's index is. `head` is the commit that a build would be of; `why` says why the state or
-    the commit is not known. `tree` is the state of its work tree, where there is one, `left_out` what is not indexed.
-    """
+    the commit is not known. `tree` is the state of its work tree, if there is one, `left_out` what is not indexed."""
 
     entry: RepositoryEntry
     state: IndexState
