@@ -39,6 +39,14 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
     return shown
 
 
+def without_macro_bodies(text: str) -> str:
+    """A text with blanks in place of what macros stand for: no line of it defines anything."""
+    if "\\\n" not in text:
+        return text
+    source = text.encode("latin-1")
+    return blanked_out(source, [match.span() for match in _PATTERNS["define"].finditer(source)]).decode("latin-1")
+
+
 def rewritten_parts(source: bytes) -> list[Span]:
     """The macros between `class` and a name, and declarations of parameters below a head in K&R's style, where the
     grammar misreads them: of a function that returns a pointer, or says no type."""
