@@ -37,9 +37,13 @@ def has_shared_ending(path: str) -> bool:
 
 def _language_of_content(path: str, data: bytes) -> str | None:
     """The first of the languages that share an ending whose sign is in the file."""
-    signs = _SIGNS.get(path.rpartition(".")[2].lower())
+    stem, _, extension = path.lower().rpartition(".")
+    signs = _SIGNS.get(extension)
     if signs is None:
         return None
+    if inner := language_of_path(stem):
+        # `help.rst.inc`
+        return inner
     text = data[:_LONGEST_SIGN].decode("latin-1").replace("\r\n", "\n").removeprefix("\xef\xbb\xbf")
     return next((name for name, sign in signs.items() if re.search(sign, text, re.MULTILINE)), None)
 

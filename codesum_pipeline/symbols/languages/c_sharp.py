@@ -15,7 +15,7 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
-from codesum_pipeline.symbols.languages.c_sharp_parts import rewritten_parts
+from codesum_pipeline.symbols.languages.c_sharp_parts import around_extensions, rewritten_parts
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
@@ -59,9 +59,10 @@ _TAGS = (
 
 
 def _masked(source: bytes, is_broken: bool) -> bytes:
-    """A source that the grammar can read, byte for byte as long, where it did not read it as it is."""
+    """A source that the grammar can read, byte for byte as long. It takes some blocks of extensions for constructors;
+    the rest is masked where it did not read the source as it is."""
     if not is_broken:
-        return source
+        return blanked_out(source, around_extensions(source))
     return _ASYNC.sub(b"asynk", _REF.sub(b"new", blanked_out(source, rewritten_parts(source))))
 
 

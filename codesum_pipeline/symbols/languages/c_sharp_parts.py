@@ -16,16 +16,17 @@ def rewritten_parts(source: bytes) -> list[Span]:
     """The parts of a source that did not parse, in order, none in another."""
     found: list[Span] = []
     parts = torn_branches(source) if b"#" in source else []
-    parts = sorted([*parts, *_around_extensions(source)]) if _PATTERNS["extension"].search(source) else parts
-    for start, end in parts:
+    for start, end in sorted([*parts, *around_extensions(source)]):
         if not found or start >= found[-1][1]:
             found.append((start, end))
     return found
 
 
-def _around_extensions(source: bytes) -> list[Span]:
-    """Each head up to its brace, and the brace that closes it."""
+def around_extensions(source: bytes) -> list[Span]:
+    """Each head of such a block up to its brace, and the brace that closes it, in order."""
     found: list[Span] = []
+    if b"extension" not in source or not _PATTERNS["extension"].search(source):
+        return found
     # For each open brace, whether it is that of an extension.
     opened: list[bool] = []
     head: re.Match[bytes] | None = None
@@ -40,4 +41,4 @@ def _around_extensions(source: bytes) -> list[Span]:
             found.append(head.span("extension"))
             opened.append(True)
             head = None
-    return found
+    return sorted(found)

@@ -231,6 +231,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     # The parts of a source, in order, that are code of another language and masked as this one: each is kept as one
     # word. Python: the types of Cython.
     rewritten: Callable[[bytes], Sequence[Span]] = lambda source: ()
+    # Whether a source is of another language, too: only what is masked then says what it defines. Haskell: amid prose.
+    is_mixed: Callable[[bytes], bool] = lambda source: False
     # Groups of parts of a source, in bytes, that hide definitions from the grammar, though it parses (the heads and
     # braces of macros); with True, of one that does not, also what the grammar is known not to know.
     hiding: Callable[[bytes, bool], Iterable[Sequence[Span]]] = lambda source, is_broken: ()

@@ -12,7 +12,7 @@ from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scoped
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.condition_syntax import Branch, Sense
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
-from codesum_pipeline.symbols.languages.haskell_masks import mask_foreign_parts
+from codesum_pipeline.symbols.languages.haskell_masks import is_literate, mask_foreign_parts
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax, Text
 from codesum_pipeline.symbols.languages.hooks import (
     call_of_path,
@@ -364,6 +364,7 @@ DECLARATION = Declaration(
         conditions={"branches": {"infix apply": _guarded_action}},
     ),
     masked=mask_foreign_parts,
+    is_mixed=is_literate,
     definitions={
         "function": _function,
         "bind": _bind,

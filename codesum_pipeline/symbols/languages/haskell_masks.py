@@ -14,11 +14,16 @@ _LINE_FOR_C = re.compile(rb"^#(?:let|def|enum)\b(?:[^\n\\]|\\.)*", re.MULTILINE 
 _NOT_LINE_END = re.compile(rb"[^\n]")
 
 
+def is_literate(source: bytes) -> bool:
+    """Whether lines of a source are marked as its code."""
+    return _LITERATE.search(source) is not None
+
+
 def mask_foreign_parts(source: bytes, is_broken: bool) -> bytes:
     """A source in which prose is blank and what C answers is a name, where it did not parse as it is."""
     if not is_broken:
         return source
-    shown = _without_prose(source) if _LITERATE.search(source) else source
+    shown = _without_prose(source) if is_literate(source) else source
     if b"#" in shown:
         shown = _LINE_FOR_C.sub(lambda match: _NOT_LINE_END.sub(b" ", match[0]), shown)
         shown = _ASKED.sub(_as_name, shown)

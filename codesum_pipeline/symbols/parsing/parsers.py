@@ -205,16 +205,9 @@ class LanguageParser:
                 return shown, tree
             other = parse_within_bounds(parser, more, budget)
             # A mask that is wrong at one place can cost the grammar the whole file.
-            if self._found(other) >= self._found(tree) or self._is_whole(other, more):
+            if self.declaration.is_mixed(source) or self._found(other) >= self._found(tree):
                 return more, other
         return shown, tree
-
-    def _is_whole(self, tree: Tree, shown: bytes) -> bool:
-        """Whether a tree has no error and lacks nothing that looks like a definition."""
-        if tree.root_node.has_error:
-            return False
-        names = {part.name for part in self._parts(tree)}
-        return all(line.name in names for line in lines_of(self.declaration, shown))
 
     def _found(self, tree: Tree) -> tuple[int, int]:
         """How many names a tree defines, and of how many that parses as a whole."""

@@ -11,6 +11,7 @@ from tree_sitter import Node, Tree
 from codesum_pipeline.symbols.languages.kin import current_walk
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing, is_spaced
+from codesum_pipeline.symbols.parsing.closing_marks import leave_mark_out, terminate
 from codesum_pipeline.symbols.parsing.directives import OUTER_BLANKS, fold_lines, read_directive, replaced_text
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.gaps import keep_unseen, mend_before
@@ -360,7 +361,7 @@ class _TokenWalk:
         """Start a line with the next token."""
         tokens = self.tokens
         if self._before == COMMA and role & NodeRole.CLOSING and not self._is_broken:
-            _leave_mark_out(tokens, self._above[-1], self._grammar)
+            leave_mark_out(tokens, self._above[-1], self._grammar)
         tokens.line_tokens.append(len(tokens.offsets))
         tokens.line_depths.append(max(self._depth - self._hang, 0))
         self._is_line_start, self._before, self._hang = False, 0, 0
@@ -368,7 +369,7 @@ class _TokenWalk:
     def _without_mark(self, before: int) -> int:
         """Before the bracket that closes a list: its last comma goes; the class that the bracket settles to."""
         if not self._is_broken:
-            _leave_mark_out(self.tokens, self._above[-1], self._grammar)
+            leave_mark_out(self.tokens, self._above[-1], self._grammar)
         return before - WITHOUT_COMMA
 
     def _end_leaf(self, role: int) -> None:
@@ -379,7 +380,7 @@ class _TokenWalk:
 
     def _leave(self, left: int) -> None:
         """The walk is at a node with these roles again, after its last child."""
-        if left & NodeRole.TERMINATED and _terminate(self.tokens, self._cursor.node, self._grammar):
+        if left & NodeRole.TERMINATED and terminate(self.tokens, self._cursor.node, self._grammar):
             self._before = COMMA
         if self._braces and self._braces[-1][0] > len(self._parents):
             self._depth = self._braces.pop()[1]
@@ -392,27 +393,3 @@ class _TokenWalk:
         if role & DEEPER:
             self._depth -= 1
             self._hang = 0
-
-
-def _terminate(tokens: Tokens, node: Node | None, grammar: Grammar) -> bool:
-    """Write the `;` that a statement or member ends with, if it has none."""
-    current_walk().node = node
-    if node is None or not tokens.parts or tokens.parts[-1] == ";" or not grammar.terminated[node.kind_id](node):
-        return False
-    tokens.parts.append(";")
-    tokens.offsets.append(node.end_byte)
-    return True
-
-
-def _leave_mark_out(tokens: Tokens, around: Node, grammar: Grammar) -> None:
-    """Take back the comma, or the `;`, written last before the bracket that closes a list, if it says nothing."""
-    is_redundant = grammar.lists.get(around.kind_id)
-    mark = len(tokens.parts) - 1
-    while mark > 0 and not tokens.parts[mark]:
-        mark -= 1
-    if is_redundant is None or tokens.parts[mark] not in (",", ";") or tokens.line_tokens[-1] >= mark:
-        return
-    # Nothing before it: a place that is left empty.
-    is_hole = tokens.parts[mark - 1].lstrip() in (",", "[")
-    if not is_hole and is_redundant(around):
-        del tokens.parts[mark:], tokens.offsets[mark:]

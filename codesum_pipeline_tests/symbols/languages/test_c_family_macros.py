@@ -68,3 +68,86 @@ def test_a_masked_source_is_as_long_even_where_nothing_is_ever_closed(piece: byt
     source = piece * 20_000
 
     assert len(mask_macros(source, True)) == len(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        pytest.param("static __printf(2, 3) int f(const char *a, ...)\n{\n}\n", ["f"], id="arguments before a type"),
+        pytest.param("int * __attribute__((used)) a(void) { return 0; }\n", ["a"], id="an attribute behind a star"),
+        pytest.param("int __attribute__((used)) *a(void) { return 0; }\n", ["a"], id="an attribute before a star"),
+        pytest.param("static noinline int f(struct p *q)\n{ return 0; }\n", ["f"], id="a word before a built-in type"),
+        pytest.param("static notrace void f(void) { }\n", ["f"], id="a word before void"),
+        pytest.param(
+            "static __latent struct task *f(int a)\n\t__must_hold(l)\n\t__releases(l)\n{\n}\n",
+            ["f"],
+            id="macros behind the parameters",
+        ),
+        pytest.param("static void __sched_it f(void) { }\n", ["f"], id="a word behind the type"),
+        pytest.param("static CURLcode __nonnull((1)) f(int *p) { return 0; }\n", ["f"], id="arguments behind a type"),
+        pytest.param("asmlinkage __visible void __init __no_it f(void)\n{\n}\n", ["f"], id="words on both sides"),
+        pytest.param("EXPORTED jint CALLED\nf(Env *e, jobject o)\n{ return 0; }\n", ["f"], id="a name on its own line"),
+        pytest.param("int WINAPI_IT f(HINST h) { return 0; }\n", ["f"], id="a calling convention"),
+        pytest.param("SYSCALL_IT3(open, int, flags)\n{\n}\nint f(void) { }\n", ["open", "f"], id="a macro names it"),
+        pytest.param("void NAME_IT(f)(int a) { }\n", ["f"], id="a macro makes the name"),
+        pytest.param("int (*f(int c))(int, int) { return 0; }\n", ["f"], id="a pointer to a function as the result"),
+        pytest.param("int f(a, b)\n\tint a;\n\tchar *b;\n{\n}\n", ["f"], id="K&R"),
+        pytest.param("char *\nf(a)\n\tregister char *a;\n{\n}\nint g(void) { }\n", ["f", "g"], id="K&R with a pointer"),
+        pytest.param("struct s *f(a, b) int (*a)(); struct s b[]; {\n}\n", ["f"], id="K&R on one line"),
+        pytest.param(
+            "f(a, b)\n{\n  g(a);\n}\nmain()\n{\n  f(1, 2);\n}\ng(a)\nint a;\n{\n}\n",
+            ["f", "main", "g"],
+            id="K&R without a type",
+        ),
+        pytest.param("static f(a) char a; { }\nint g(void) { }\n", ["f", "g"], id="K&R with a storage class alone"),
+        pytest.param("struct PK a { int x; };\nstruct __packed __al(4) b { int x; };\n", ["a", "b"], id="structures"),
+        pytest.param("enum PACKED_IT a { X };\nunion API u { int x; };\n", ["a", "u"], id="enumerations and unions"),
+    ],
+)
+def test_functions_and_structures_of_c_are_found_under_their_names(source: str, names: list[str]) -> None:
+    assert [symbol.id.removeprefix("file::") for symbol in parse("c", source).symbols] == names
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        pytest.param("class API A { void f() {} };\n", ["A", "A::f"], id="a short macro"),
+        pytest.param("class EXPORT_A EXPORT_B A : B { };\n", ["A"], id="two macros"),
+        pytest.param("class [[nodiscard]] EXPORT_IT A { };\n", ["A"], id="an attribute before the macro"),
+        pytest.param("enum class EXPORT_IT A : int { X };\n", ["A"], id="an enumeration"),
+        pytest.param("module;\n#include <v>\nexport module a.b:part;\nimport std;\nint f() {}\n", ["f"], id="a module"),
+        pytest.param("export module a;\nexport int f() {}\nexport auto g() -> int {}\n", ["f", "g"], id="functions"),
+        pytest.param("export module a;\nexport class A { };\nexport enum class E { X };\n", ["A", "E"], id="classes"),
+        pytest.param("export template <class T> class A {\n  void f() {}\n};\n", ["A", "A::f"], id="a template"),
+        pytest.param("export template <class T> concept A = true;\nexport using X = int;\n", ["A"], id="a concept"),
+        pytest.param("export namespace n { int f() {} }\n", ["n::f"], id="a namespace"),
+        pytest.param("export {\n  int f() {}\n  class A {};\n}\n", ["f", "A"], id="a block"),
+        pytest.param('export extern "C" int f() {}\nexport [[nodiscard]] int g() {}\n', ["f", "g"], id="a linkage"),
+        pytest.param('export import a;\nimport <v>;\nimport "x.h";\nimport :p;\nint f() {}\n', ["f"], id="imports"),
+        pytest.param("module a;\nmodule :private;\nint f() { int module = 1; return module; }\n", ["f"], id="words"),
+    ],
+)
+def test_modules_of_cpp_and_macros_before_a_class_hide_nothing(source: str, names: list[str]) -> None:
+    parsed = parse("cpp", source)
+
+    assert [symbol.id.removeprefix("file::") for symbol in parsed.symbols] == names
+    assert parsed.facts.syntax_errors == 0
+
+
+def test_parameters_in_the_old_style_that_the_grammar_misreads_have_their_types() -> None:
+    source = "char *f(a, b, c, d)\n\tregister char *a; /* it, too */\n\tint b, *c;\n\tint (*d)();\n{\n}\n"
+    (function,) = parse("c", source).symbols
+
+    assert [(one.name, one.type) for one in function.facts.parameters] == [
+        ("a", "register char *"),
+        ("b", "int"),
+        ("c", "int *"),
+        ("d", "int (*)()"),
+    ]
+
+
+def test_a_line_in_a_macros_body_is_no_lost_definition() -> None:
+    parsed = parse("cpp", "#define M(x) \\\n  class Helper { \\\n  };\nint f( { }\n")
+
+    assert parsed.facts.syntax_errors > 0
+    assert parsed.facts.lost_definitions == 1

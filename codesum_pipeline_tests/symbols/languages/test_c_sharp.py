@@ -1,5 +1,7 @@
 """What is read from C#."""
 
+import pytest
+
 from codesum_pipeline.foundation.data_model.symbol import Fact, Import, Parameter
 from codesum_pipeline_tests.symbols.languages.c_sharp_case import SOURCE
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name
@@ -390,3 +392,65 @@ def test_a_broken_method_leaves_the_others_readable() -> None:
         ("file::A::Whole", False),
     ]
     assert parsed.facts.syntax_errors == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        pytest.param("extension(string s) { public int F() => 1; }", ["F"], id="a block"),
+        pytest.param(
+            "extension<T>(IEnumerable<T> s) where T : new()\n{\npublic bool P => true;\n}", ["P"], id="generic"
+        ),
+        pytest.param("extension(Point)\n{\npublic static Point Q => new();\n}", ["Q"], id="a type alone"),
+        pytest.param('extension(ref S s) { string F() => "}"; } void G() { }', ["F", "G"], id="a brace in a text"),
+        pytest.param("int extension(int x) { return 1; } void G() { extension(1); }", ["extension", "G"], id="a name"),
+        pytest.param("extension(A a) { void F() { } } extension(B b) { void G() { } }", ["F", "G"], id="two blocks"),
+    ],
+)
+def test_members_of_an_extension_block_belong_to_the_class_around_it(source: str, names: list[str]) -> None:
+    parsed = parse("c-sharp", "static class A {\n" + source + "\n}\n")
+
+    assert [symbol.id for symbol in parsed.symbols] == ["file::A", *(f"file::A::{name}" for name in names)]
+    assert parsed.facts.syntax_errors == 0
+
+
+def test_an_extension_block_stays_in_the_canonical_source() -> None:
+    source = "static class A\n{\n    // One.\n    extension(string s)\n    {\n        int F() => 1;\n    }\n}\n"
+
+    assert (
+        parse("c-sharp", source).facts.source == "static class A {\n    extension(string s) {\n    int F() => 1; }\n}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        pytest.param(
+            "#if X\nint F() { return 1; }\n#else\nint F() { return 2; }\n#endif\n", [3, 5], id="whole members"
+        ),
+        pytest.param("#if X\nint F()\n#else\nlong F()\n#endif\n{ return 1; }\n", [3], id="heads of one body"),
+        pytest.param("#if X\nint F() {\n#else\nlong F() {\n#endif\n}\n", [3], id="heads with their braces"),
+        pytest.param("int F() {\n#if X\nif (a) {\n#else\nif (b) {\n#endif\n}\n}\n", [2], id="amid a body"),
+        pytest.param("int F(\n#if X\nint a\n#else\nlong a\n#endif\n) { return 1; }\n", [2], id="parameters"),
+        pytest.param("#if X\n[Old]\n#endif\nint F() { return 1; }\n", [2], id="an attribute"),
+        pytest.param(
+            "#if X\nint F() => 1;\n#elif Y\nint F() => 2;\n#else\nint F() => 3;\n#endif\n"
+            "int G(int a\n#if X\n, int b\n#endif\n) => 1;\n",
+            [3, 5, 7],
+            id="beside a torn one",
+        ),
+    ],
+)
+def test_both_twins_of_a_condition_are_read_where_they_are_whole(source: str, lines: list[int]) -> None:
+    parsed = parse("c-sharp", "class A {\n" + source + "}\n")
+
+    assert [symbol.start_line for symbol in parsed.symbols if symbol.name == "F"] == lines
+    assert parsed.facts.syntax_errors == 0
+
+
+def test_an_operator_that_assigns_has_its_whole_sign() -> None:
+    found = symbols_by_name(
+        "c-sharp", "class A { public void operator +=(int x) { } static A operator +(A a, A b) => a; }"
+    )
+
+    assert list(found) == ["A", "A::operator +=", "A::operator +"]

@@ -1,5 +1,7 @@
 """What is read from Haskell."""
 
+import pytest
+
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.symbols.languages.haskell_case import SOURCE
@@ -132,3 +134,27 @@ def test_an_export_list_says_what_is_public() -> None:
     for head, expected in private.items():
         found = symbols_by_name("haskell", head + body)
         assert {name for name, symbol in found.items() if not symbol.is_public} == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        pytest.param("Prose.\n\n> f :: Int\n> f = 1\n\nMore > of it.\n\n> data T = A\n", ["f", "T"], id="marked lines"),
+        pytest.param(
+            "\\section{A}\n\\begin{code}\nf :: Int\nf = 1\n\\end{code}\nText.\n\\begin{code}\ng = 2\n\\end{code}\n",
+            ["f", "g"],
+            id="blocks of LaTeX",
+        ),
+        pytest.param(
+            "module A where\n#let a t = 1\nf :: Int\nf = #{size struct a}\ng = (#const B)\nh p = #{peek c, d} p\n",
+            ["f", "g", "h"],
+            id="what C is asked for",
+        ),
+        pytest.param("{-\n> f = 1\n-}\nmodule A where\ng = 2\n", ["g"], id="no prose"),
+    ],
+)
+def test_code_amid_prose_and_for_c_is_read(source: str, names: list[str]) -> None:
+    parsed = parse("haskell", source)
+
+    assert [symbol.name for symbol in parsed.symbols] == names
+    assert parsed.facts.syntax_errors == 0

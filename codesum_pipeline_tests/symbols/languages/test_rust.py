@@ -1,5 +1,7 @@
 """What is read from Rust."""
 
+import pytest
+
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Import, Parameter
 from codesum_pipeline_tests.symbols.languages.cases import parse, symbols_by_name
 from codesum_pipeline_tests.symbols.languages.references import references_of
@@ -143,3 +145,37 @@ def test_what_a_trait_asks_for_is_as_public_as_the_trait() -> None:
         "Circle::area": True,
         "Circle::half": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        pytest.param("flags! {\n    pub struct A: u32 {\n        const B = 1;\n    }\n}\n", ["A"], id="a set of flags"),
+        pytest.param(
+            "pin! {\n    pub struct A<T> {\n        #[pin]\n        b: T,\n    }\n}\n", ["A"], id="an attribute"
+        ),
+        pytest.param(
+            "if_cfg! {\n  if #[cfg(unix)] {\n    fn f() {}\n  } else {\n    fn f() {}\n    struct B;\n  }\n}\n",
+            ["f", "f", "B"],
+            id="branches",
+        ),
+        pytest.param("own!(\n    pub fn f() {}\n);\n", ["f"], id="round brackets"),
+        pytest.param("own![ fn f() {} ];\n", ["f"], id="square brackets on one line"),
+        pytest.param("own! { fn f(a: u8) -> bool { true } }\n", ["f"], id="one line"),
+        pytest.param("newtype!(pub struct A(u32););\n", ["A"], id="a type on one line"),
+        pytest.param("a::own! { #[derive(Debug)] pub enum A { B, C } }\n", ["A"], id="a path and an attribute"),
+        pytest.param(
+            "check! {\n    #[test]\n    fn f(x in 0..9u32, s in any::<(u8, u8)>()) {\n        g();\n    }\n}\n",
+            ["f"],
+            id="drawn arguments",
+        ),
+        pytest.param("own! {\n    struct A;\n    impl A {\n        fn f() {}\n    }\n}\n", ["A", "A.f"], id="an impl"),
+        pytest.param("rt! {\n    pub mod a;\n    mod b {\n      struct C { d: u8 }\n    }\n}\n", ["b.C"], id="modules"),
+        pytest.param("async fn f() {\n    a::choose! {\n        x = b() => {}\n    }\n}\n", ["f"], id="no items"),
+        pytest.param("macro_rules! m { ($a:ident) => { fn $a() {} struct B; } }\n", ["m"], id="a template"),
+        pytest.param('fn f() { println!("fn x() {}"); vec![g(), h]; }\n', ["f"], id="expressions and texts"),
+        pytest.param("impl own!(A, B) { fn f(&self) {} }\n", ["f"], id="a type that a macro makes has no name"),
+    ],
+)
+def test_items_in_the_brackets_of_a_macro_are_found(source: str, names: list[str]) -> None:
+    assert [symbol.qualified_name for symbol in parse("rust", source).symbols] == names

@@ -130,11 +130,13 @@ def define_function(node: Node) -> DefinitionHead | None:
 
 
 def _in_parentheses(node: Node, shape: Shape | None) -> DefinitionHead | None:
-    """`MACRO(name) {…}` where the grammar takes the macro for the type of a variable."""
+    """`MACRO(name) {…}`, or at the margin `name(a) {…}` of old C, where the grammar sees the type of a variable."""
     declarator = find_field(node, "declarator")
     if shape is None or declarator is None or declarator.type != "parenthesized_declarator":
         return None
-    names = name_parts(shape.name) if raw_text(node, "type").isupper() else ()
+    type_ = raw_text(node, "type")
+    is_old = node.start_point.column == 0 and type_.isidentifier() and type_ not in _NO_NAMES
+    names = name_parts(shape.name) if type_.isupper() else (type_,) if is_old else ()
     return DefinitionHead(names, SymbolType.FUNCTION, _body_of(node), is_guess=True)
 
 

@@ -92,7 +92,8 @@ def _function_in(head: Sequence[HeadToken]) -> int | None:
     for place, token in enumerate(head[:-1]):
         is_name = token.text[0] not in "(*[" and token.text not in _ATTRIBUTES and head[place + 1].text[0] == "("
         if is_name and _are_attributes(head[place + 2 :]):
-            return place
+            # A macro's call, before what comes next.
+            return place if place or not token.text.isupper() else None
     return None
 
 

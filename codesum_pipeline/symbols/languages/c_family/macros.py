@@ -22,13 +22,13 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
     """The source with macros replaced by text of the same length that the grammar can read; more is replaced where that
     did not parse."""
     shown = blanked_out(source, rewritten_parts(source))
+    shown = _PATTERNS["no_type"].sub(lambda match: b"m" * len(match["macro"]), shown)
     if b"#" in shown:
         shown = _PATTERNS["define"].sub(_without_comments, shown)
     if is_broken:
         shown = _PATTERNS["module"].sub(lambda match: match["before"] + _unknown(match["macro"]), shown)
         shown = _PATTERNS["export"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
         shown = _PATTERNS["forward"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
-        shown = _PATTERNS["no_type"].sub(lambda match: b"m" * len(match["macro"]), shown)
         shown = replaced(shown, torn_branches(shown), _comment)
         shown = _PATTERNS["hidden"].sub(_hidden, shown)
         shown = _PATTERNS["type_as_argument"].sub(_as_type, shown)
@@ -37,6 +37,14 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
         shown = _PATTERNS["leading"].sub(_attribute, _PATTERNS["leading"].sub(_attribute, shown))
         shown = _without_unknown_words(shown)
     return shown
+
+
+def without_macro_bodies(text: str) -> str:
+    """A text with blanks in place of what macros stand for: no line of it defines anything."""
+    if "\\\n" not in text:
+        return text
+    source = text.encode("latin-1")
+    return blanked_out(source, [match.span() for match in _PATTERNS["define"].finditer(source)]).decode("latin-1")
 
 
 def rewritten_parts(source: bytes) -> list[Span]:

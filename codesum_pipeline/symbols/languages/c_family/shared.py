@@ -19,7 +19,12 @@ from codesum_pipeline.symbols.languages.c_family.declarators import (
     shape_of,
     shape_of_declarator,
 )
-from codesum_pipeline.symbols.languages.c_family.macros import mask_macros, rewritten_parts, unknown_macros
+from codesum_pipeline.symbols.languages.c_family.macros import (
+    mask_macros,
+    rewritten_parts,
+    unknown_macros,
+    without_macro_bodies,
+)
 from codesum_pipeline.symbols.languages.c_family.old_style import declared_type, hidden_declarations, type_without
 from codesum_pipeline.symbols.languages.hook_values import CallSyntax, Code, ImportSyntax, Text, TypedName
 from codesum_pipeline.symbols.languages.hooks import (
@@ -214,6 +219,7 @@ DEFINITIONS = {
 HOOKS: dict[str, Any] = {
     "masked": mask_macros,
     "rewritten": rewritten_parts,
+    "without_templates": without_macro_bodies,
     "hiding": unknown_words_reader(unknown_macros),
     "fields": {"field_declaration": _fields, "enumerator": texts_of_fields("name")},
     "reexports": {"translation_unit": _forwarded_headers},

@@ -134,15 +134,20 @@ def _of_class(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
 
 
 def _of_declaration(line: LogicalLine, start: int) -> Iterator[Change]:
-    """A function with its body, or variables; what only announces a function is one name."""
+    """A function with its body, or variables. What only announces a function is one name; a head that is not understood
+    stays an error."""
     opened = _opening_of_parameters(line.code, start)
     if opened is None:
         yield from _of_variables(line, start)
         return
     closed, head = matching_bracket(line.code, opened), _NAME_IN_C.sub(b"", line.code[:opened])
     colon, name = _PATTERNS["body"].match(line.code, closed), last_word(head)
+    brackets = line.code[opened:closed]
+    if brackets.count(b"(") != brackets.count(b")"):
+        return
     if colon is None or name is None or name < _LEAST_BEFORE_NAME:
-        yield _filled(line, 0, len(line.code))
+        if not line.code.endswith(b":"):
+            yield _filled(line, 0, len(line.code))
         return
     yield _shown(line, 0, name, b"def")
     yield _shown(line, len(head), opened, b"")

@@ -104,6 +104,7 @@ DECLARATION = Declaration(
         as_python(source) if is_broken and is_cython(source) else source
     ),
     rewritten=changed_parts,
+    is_mixed=is_cython,
     definition_lines=LINES,
     hiding=hiding_parts,
     silent=silent_parts,
