@@ -30,9 +30,7 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(f"^(?:{_NAME.sub(lambda _: f'(?P<name{next(numbers)}>', joined)})", re.MULTILINE)
 
 
-def definition_lines(
-    text: str, patterns: tuple[str, ...], words: Collection[str] = ()
-) -> Iterator[DefinitionLine]:
+def definition_lines(text: str, patterns: tuple[str, ...], words: Collection[str] = ()) -> Iterator[DefinitionLine]:
     """Those of a text, in order, by patterns in which each group `name` is a name; none without patterns. With words,
     only lines that have one of them are looked at."""
     if not patterns:

@@ -30,7 +30,7 @@ _MOST_LOST = 1_000
 
 
 class NamedPart(Struct, frozen=True):
-    """What a name stands for in a file, from one byte to another, or in lines; `is_whole` where it parses as a whole."""
+    """What a name stands for in a file, from one byte or line to another; `is_whole` where it parses as a whole."""
 
     name: str
     start: int

@@ -50,7 +50,6 @@ from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
 from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 
-
 # Of more lines that have no symbol, none is looked for in comments and texts.
 _MOST_LOOKED_AT = 1_000
 
@@ -182,7 +181,10 @@ class LanguageParser:
         search = budget.of_search(len(source))
         parse = partial(_counted_parse, self._grammar().parser(), budget=search)
         silent = declaration.silent(source)
-        recovery = Recovery(source, (line for line in lines if not is_inside(silent, line.start)), parse, self._parts)
+        in_code = (line for line in lines if not is_inside(silent, line.start))
+        if not is_broken:
+            in_code = (line for line in in_code if not is_silent(tree.root_node, line.start))
+        recovery = Recovery(source, in_code, parse, self._parts)
         if is_broken and declaration.is_dialect(file_path, source):
             best = recovery.fragments(shown)
             if best is None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from codesum_pipeline.foundation.data_model.document import LEVELS
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable
 from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import current_holder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -44,6 +45,7 @@ class RepositoryStatus(BaseModel):
     published_at: str = ""
     levels: dict[str, int] = {}
     embedder: str = ""
+    unread: int = 0
 
 
 class StatusPage(AnswerPage):
@@ -57,7 +59,8 @@ class StatusPage(AnswerPage):
         lines = []
         for each in self.repositories:
             counts = ", ".join(f"{number:,} {level}" for level, number in each.levels.items())
-            lines.append(f"{each.repo}  {each.state}" + (f"  {counts}" if counts else ""))
+            unread = f"{count_noun(each.unread, 'definition')} not read" if each.unread else ""
+            lines.append("  ".join(filter(None, (each.repo, each.state, counts, unread))))
         if not lines and not self.notes:
             lines = ["no repository is registered: run `codesum index PATH|URL`"]
         for heading, is_of_tree in (("what the work tree changed:", True), ("what the last build changed:", False)):
@@ -133,4 +136,5 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsO
         published_at=moment_at(published_at),
         levels={level.value: manifest["counts"]["levels"][level] for level in LEVELS},
         embedder=manifest["embedder"]["name"],
+        unread=found.unread_count,
     )

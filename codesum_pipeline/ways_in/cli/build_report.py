@@ -30,6 +30,7 @@ from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_c
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
+from codesum_pipeline.ways_in.cli.unread_definitions import broken_files, unread_json
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.reports.build_values import RunOutcome
@@ -111,12 +112,6 @@ def _remarks(outcome: "RunOutcome") -> Text:
     return Text(" · ".join(filter(None, parts)), style="dim")
 
 
-def broken_files(broken: int, lost: int) -> str:
-    """The files with syntax errors, and what was lost in them."""
-    losses = f", about {count_noun(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
-    return f"{count_noun(broken, 'file')} with syntax errors{losses}" if broken else ""
-
-
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
     return tuple(_number(outcome, f"{level}_summaries", name) for name in _COUNTS.values())
 
@@ -141,6 +136,7 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
         "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
         "llm": ModelReport(home, outcome).as_json(),
         "failures": failures_json(home, outcome.key),
+        "unread": unread_json(home, outcome.key),
         "uncommitted_files": _uncommitted(home, home.registry.get(outcome.key)),
     }
 
@@ -212,6 +208,7 @@ def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]
         "steps": {},
         "llm": None,
         "failures": failures_json(home, key),
+        "unread": unread_json(home, key),
         "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 
