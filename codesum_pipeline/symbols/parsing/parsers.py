@@ -110,7 +110,8 @@ class LanguageParser:
         with own_walks():
             read = self.reading(source, file_path, hash_policy=hash_policy, budget=budget)
             found = read.reader.read(blob, version or self.version(hash_policy))
-            return with_lost_definitions(found, read.lines, source, read.tree)
+            has_clauses = bool(self.declaration.clauses)
+            return with_lost_definitions(found, read.lines, source, read.tree, has_clauses=has_clauses)
 
     def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> "Reading":
         """The reader of one file's symbols and facts, and what it reads; raises as `parse`.
