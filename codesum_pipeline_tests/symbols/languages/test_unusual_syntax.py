@@ -67,8 +67,8 @@ def test_what_the_grammar_was_not_shown_is_in_the_canonical_source(
     ("one", "other"),
     [
         pytest.param(
-            "enum class E { A { override fun f() = 1 }, B { override fun f() = 2 }; fun g() = 3 }\n",
-            "enum class E {\n  A {\n    override fun f() = 1\n  },\n  B {\n    override fun f() = 2\n  };\n  fun g() = 3\n}\n",
+            "enum class E { A { fun f() = 1 }, B { fun f() = 2 }; fun g() = 3 }\n",
+            "enum class E {\n  A {\n    fun f() = 1\n  },\n  B {\n    fun f() = 2\n  };\n  fun g() = 3\n}\n",
             id="bodies on one line and on several",
         ),
         pytest.param("class A { val x: Int }\n", "class A {\n  val x: Int\n}\n", id="a property on one line"),
