@@ -39,8 +39,8 @@ from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.trees import SYMLINK_MODE
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.lost_definitions import lines_of, plain_name
+from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 
 FALSE_ALARMS = Path(__file__).with_name("completeness_false_alarms.txt")
 LEXERS = {"c-sharp": "csharp", "tsx": "typescript"}

@@ -123,8 +123,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "is_test": "Whether the code itself says that the file is a test.",
         "origin": "The project that the file's first comment says it is of; null without one.",
         "only_reexports": "Whether the file only re-exports what others define.",
-        "lost_definitions": "How many lines look like a definition and have no symbol; null where the file parses and has "
-        "none.",
+        "lost_definitions": "How many lines look like a definition and have no symbol; null if none in a whole file.",
         "lost_lines": "The numbers of those lines, the first 1,000; null without any.",
         "failure": "Why the file is a plain text though its language has a parser; null for all others.",
         "encoding": "What the file was read as, by Python's name; null for UTF-8.",

@@ -56,7 +56,7 @@ from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 # The short columns of each document.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
 _RANKS = ["id", "pagerank"]
-_HANDING_ON = ["file_path", "only_reexports"]
+_OF_FACTS = ["file_path", "only_reexports", "lost_lines"]
 _SHOWN = ["id", "type", *LINES, *TEXTS]
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
@@ -172,7 +172,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         ("constants", "constants", {"documents": _HEAD, "edges": OF_EDGES}, paths.CONSTANTS, _write_constants),
         ("vectors", "vector ids", {"documents": _HEAD}, paths.INDEX_MAP, _write_vector_ids),
     )  # fmt: skip
-    of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _HANDING_ON}
+    of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
     namespaces = sorted(find_namespaces(tables.tables, tables.key))
     aliases = read_aliases(tables.tables, tables.key)
     aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
@@ -233,11 +233,12 @@ def _write_arrays(tables: CandidateTables, namespaces: Sequence[str], folder: Pa
     parent_rows = _rows_of(heads.column("parent_id"), ids)
     pageranks = tables.tables.read_or_empty("graph_stats", tables.key, columns=_RANKS)
     names = StringTable.of(ids.to_pylist())
-    facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_HANDING_ON)
+    facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_OF_FACTS)
     handing_on = facts.filter(facts.column("only_reexports")).column("file_path")
     only_reexports: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=handing_on.combine_chunks()).to_numpy(
         zero_copy_only=False
     )
+    unread_rows, unread_lines = _unread(facts, ids)
     positions = pc.index_in(ids, value_set=pageranks.column("id").combine_chunks())
     ranks = pageranks.column("pagerank").combine_chunks().take(positions)
     value: npt.NDArray[np.float64] = pc.fill_null(ranks, 0.0).to_numpy()
@@ -253,6 +254,8 @@ def _write_arrays(tables: CandidateTables, namespaces: Sequence[str], folder: Pa
         "only_reexports": only_reexports,
         "is_namespace": pc.is_in(ids, value_set=pa.array(namespaces, pa.string())).to_numpy(zero_copy_only=False),
         "role": _roles(heads),
+        "unread_rows": unread_rows,
+        "unread_lines": unread_lines,
         "importance": importance,
         "file_row": _rows_of(files, ids),
         "parent_row": parent_rows,
@@ -261,6 +264,15 @@ def _write_arrays(tables: CandidateTables, namespaces: Sequence[str], folder: Pa
         "id_offsets": names.offsets,
     }
     write_npz(folder / paths.DOCUMENT_ARRAYS, arrays)
+
+
+def _unread(facts: pa.Table, ids: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The lines of definitions that were not read, in order, each with the row of its file."""
+    found = facts.filter(pc.is_valid(facts.column("lost_lines"))).sort_by("file_path")
+    lists = found.column("lost_lines").combine_chunks()
+    counts: npt.NDArray[np.int64] = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    lines: npt.NDArray[np.int32] = lists.flatten().to_numpy(zero_copy_only=False).astype(np.int32)
+    return _rows_of(found.column("file_path"), ids).repeat(counts), lines
 
 
 def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:

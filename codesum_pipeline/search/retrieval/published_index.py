@@ -255,6 +255,21 @@ class PublishedIndex(Struct, dict=True, eq=False):
         starts: list[int] = np.searchsorted(self.dense_rows, self.level_starts).tolist()
         return starts
 
+    @property
+    def unread_count(self) -> int:
+        """How many definitions could not be read."""
+        return len(self.arrays.get("unread_lines", ()))
+
+    def unread_lines(self, path: str) -> list[int]:
+        """The lines of a file that look like a definition and could not be read as one."""
+        # Indexes of earlier versions do not say which these are.
+        rows, lines = self.arrays.get("unread_rows"), self.arrays.get("unread_lines")
+        row = self.row(path) if rows is not None and lines is not None and len(rows) else None
+        if row is None or rows is None or lines is None:
+            return []
+        found: list[int] = lines[rows == row].tolist()
+        return found
+
     def rows_of(self, level: Level) -> slice:
         number = LEVELS.index(level)
         return slice(*self.level_starts[number : number + 2])

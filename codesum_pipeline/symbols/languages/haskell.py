@@ -83,6 +83,13 @@ def _past(node: Node, kinds: frozenset[str]) -> Node | None:
     return next((after for after in near if after.type not in kinds), None)
 
 
+def _past_signatures(node: Node, name: str) -> Node | None:
+    """What follows a signature, behind the others of its name: each branch of a condition may have one."""
+    near = islice(siblings_after(node, is_named=True), _MOST_BETWEEN)
+    beside = (after for after in near if after.type not in _ASIDE)
+    return next((after for after in beside if after.type != "signature" or _plain(after) != name), None)
+
+
 def _shown(node: Node | None, *fields: str) -> list[Node]:
     return [child for child in field_children(node, *fields) if child.type not in _ASIDE]
 
@@ -126,7 +133,7 @@ def _signature(node: Node) -> DefinitionHead | None:
     name, around = _plain(node), parent_of(node)
     if not name or around is None:
         return None
-    after = _past(node, _ASIDE)
+    after = _past_signatures(node, name)
     is_found, is_macro = around.type == "class_declarations", False
     if not is_found and (after is None or after.type not in ("function", "bind") or _name_of(after) != name):
         # A pattern that binds several names gives the body, or a macro, which looks like no definition.

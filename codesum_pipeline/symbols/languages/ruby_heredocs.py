@@ -44,16 +44,20 @@ def without_inner_documents(source: bytes) -> bytes:
         if document is not None and line.strip() == document.tag:
             around.pop()
             if document.is_blank or any(other.tag == document.tag for other in around[: document.level]):
-                lines[number] = b" " * len(line)
+                lines[number] = _as_comment(line)
             continue
         marks = [mark for mark in _marks(line, document) if _has_end(mark, ends, number)]
         if document is not None and document.is_blank:
-            lines[number] = b" " * len(line)
+            lines[number] = _as_comment(line)
         elif document is not None and marks:
             lines[number] = _with_strings(line, [mark.span() for mark in marks])
         if len(around) + len(marks) <= _DEEPEST:
             around += [_begun(mark, document) for mark in reversed(marks)]
     return b"\n".join(lines)
+
+
+def _as_comment(line: bytes) -> bytes:
+    return b"#".ljust(len(line)) if line else line
 
 
 def _ends(source: bytes, lines: Sequence[bytes]) -> Mapping[bytes, Sequence[int]]:

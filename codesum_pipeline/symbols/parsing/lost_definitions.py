@@ -23,14 +23,15 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile
 
 # How far above a byte's own node a comment or a text may be.
 _LEVELS = 4
-# Kinds of nodes that are comments and texts; among them what is around PHP's code, and what quotes other languages.
-_TEXT = re.compile(r"comment|string|heredoc|^(?:text|quasiquote_body|quoted_content)$")
+# Kinds of nodes that are comments and texts; among them what is around PHP's code or behind Ruby's, and what quotes
+# other languages.
+_TEXT = re.compile(r"comment|string|heredoc|^(?:text|uninterpreted|quasiquote_body|quoted_content)$")
 # Of more lines that have no symbol, none is looked for in comments and texts.
 _MOST_LOST = 1_000
 
 
 class NamedPart(Struct, frozen=True):
-    """What a name stands for in a file, from one byte to another, or in lines; `is_whole` where it parses as a whole."""
+    """What a name stands for in a file, from one byte or line to another; `is_whole` where it parses as a whole."""
 
     name: str
     start: int
@@ -77,16 +78,23 @@ def plain_name(name: str) -> str:
 
 
 def with_lost_definitions(
-    parsed: ParsedFile, lines: Sequence[DefinitionLine], source: bytes, tree: Tree | None
+    parsed: ParsedFile,
+    lines: Sequence[DefinitionLine],
+    source: bytes,
+    tree: Tree | None,
+    *,
+    has_clauses: bool = False,
 ) -> ParsedFile:
     """The file, with the lines of definitions that have no symbol, and their number where there are some or where the
-    file has syntax errors."""
+    file has syntax errors. `has_clauses`: lines of one name that follow each other are one definition."""
     missing = list(_without_symbol(parsed, lines, source))
     if not missing and not parsed.facts.syntax_errors:
         return parsed
     looked_at = missing[:_MOST_LOST] if tree is not None else ()
     silent = {line.start for line, _ in looked_at if tree is not None and is_silent(tree.root_node, line.start)}
-    lost = [number for line, number in missing if line.start not in silent]
+    in_code = [(line, number) for line, number in missing if line.start not in silent]
+    names = [None, *(line.name for line, _ in in_code)] if has_clauses else [None] * len(in_code)
+    lost = [number for before, (line, number) in zip(names, in_code, strict=False) if line.name != before]
     is_told = lost or parsed.facts.syntax_errors
     facts = replace(
         parsed.facts, lost_definitions=len(lost) if is_told else None, lost_lines=tuple(lost[:_MOST_LOST]) or None

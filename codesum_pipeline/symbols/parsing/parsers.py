@@ -112,7 +112,8 @@ class LanguageParser:
         with own_walks():
             read = self.reading(source, file_path, hash_policy=hash_policy, budget=budget)
             found = read.reader.read(blob, version or self.version(hash_policy))
-            return with_lost_definitions(found, read.lines, source, read.tree)
+            has_clauses = bool(self.declaration.clauses)
+            return with_lost_definitions(found, read.lines, source, read.tree, has_clauses=has_clauses)
 
     def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> "Reading":
         """The reader of one file's symbols and facts, and what it reads; raises as `parse`.
@@ -185,7 +186,10 @@ class LanguageParser:
         search = budget.of_search(len(source))
         parse = partial(_counted_parse, self._grammar().parser(), budget=search)
         silent = declaration.silent(source)
-        recovery = Recovery(source, (line for line in lines if not is_inside(silent, line.start)), parse, self._parts)
+        in_code = (line for line in lines if not is_inside(silent, line.start))
+        if not is_broken:
+            in_code = (line for line in in_code if not is_silent(tree.root_node, line.start))
+        recovery = Recovery(source, in_code, parse, self._parts)
         if is_broken and declaration.is_dialect(file_path, source):
             best = recovery.fragments(shown)
             if best is None:

@@ -222,14 +222,16 @@ class Recovery:
         return start, end
 
     def _by_fragments(self, best: TreeCandidate) -> TreeCandidate:
-        """Try to read each part that does not parse with everything blanked but the definitions in it that do parse."""
+        """Try to read each part in which a definition is lost with everything blanked but the definitions in it that do
+        parse."""
         root = best.tree.root_node
         for node in [root] if root.is_error else root.children:
             # The error may begin behind the name that it cost.
             start = self._row(node.start_byte)[0]
             if not self._may_try(best.shown):
                 break
-            if not node.has_error or not _between(best.lost, start, node.end_byte):
+            # What follows an error may parse, as something else than it is.
+            if not _between(best.lost, start, node.end_byte):
                 continue
             shown = self._with_fragments(best.shown, (start, node.end_byte))
             tried = self._try(shown)

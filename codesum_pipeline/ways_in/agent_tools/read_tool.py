@@ -1,5 +1,6 @@
 """`read`: documents and lines of sources, several at once."""
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -9,7 +10,7 @@ from pydantic import Field
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, some_of
 from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_result
@@ -34,6 +35,7 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import (
 _TOOL = "read"
 DEFAULT_LINES = 200
 _LONGEST_LINE = 1000
+_LINES_NAMED = 20
 _RANGE = re.compile(r":(\d{1,9})(?:-(\d{1,9}))?$")
 
 
@@ -146,9 +148,11 @@ def _read_one(
         item.facts["skipped"] = skipped
     if arguments.parts == "summary" or row.kind == Level.MODULE:
         return item
-    source = sources.text(found.repo, found.id.partition(SEPARATOR)[0])
+    path = found.id.partition(SEPARATOR)[0]
+    source = sources.text(found.repo, path)
     if source is None:
         return item
+    item.facts.update(_unread(found, path, row))
     if arguments.excerpt:
         best = best_lines(
             source, arguments.query, size=arguments.excerpt, start_line=row.start_line, end_line=row.end_line
@@ -163,6 +167,16 @@ def _read_one(
         for line in map(clean_text, lines[first - 1 : last])
     ]
     return _with_lines(item, shown, first, more=max(0, end - last))
+
+
+def _unread(found: IndexedDocument, path: str, row: DocumentRow) -> dict[str, str]:
+    """Where a document has definitions that are no documents, since they could not be read."""
+    start, end = row.start_line or 1, row.end_line or math.inf
+    lines = [line for line in found.index.unread_lines(path) if found.level == Level.FILE or start <= line <= end]
+    if not lines:
+        return {}
+    shown = some_of([*map(str, lines)], _LINES_NAMED)
+    return {"not read": f"{count_noun(len(lines), 'definition')} here could not be read: lines {shown}"}
 
 
 def _facts_of_graph(call: ToolContext, found: IndexedDocument) -> dict[str, list[str]]:

@@ -50,6 +50,7 @@ class RepositoryStatus(BaseModel):
     embedder: str = ""
     skipped: dict[str, int] = {}
     read_as: dict[str, int] = {}
+    unread: int = 0
 
 
 class StatusPage(AnswerPage):
@@ -63,9 +64,10 @@ class StatusPage(AnswerPage):
         lines = []
         for each in self.repositories:
             counts = ", ".join(f"{number:,} {level}" for level, number in each.levels.items())
-            skipped = f"  skipped: {told_skipped(each.skipped)}" if each.skipped else ""
+            skipped = f"skipped: {told_skipped(each.skipped)}" if each.skipped else ""
             read_as = "; ".join(f"{count_noun(number, 'file')} read as {name}" for name, number in each.read_as.items())
-            lines.append(f"{each.repo}  {each.state}" + (f"  {counts}" if counts else "") + skipped)
+            unread = f"{count_noun(each.unread, 'definition')} not read" if each.unread else ""
+            lines.append("  ".join(filter(None, (each.repo, each.state, counts, skipped, unread))))
             lines += indent_lines([read_as]) if read_as else []
         if not lines and not self.notes:
             lines = ["no repository is registered: run `codesum index PATH|URL`"]
@@ -148,4 +150,5 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsO
         embedder=manifest["embedder"]["name"],
         skipped=files.counts(),
         read_as=dict(files.read_as),
+        unread=found.unread_count,
     )

@@ -31,6 +31,7 @@ from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_tr
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
 from codesum_pipeline.ways_in.cli.left_out import left_out_lines
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
+from codesum_pipeline.ways_in.cli.unread_definitions import broken_files, unread_json
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.reports.build_values import RunOutcome
@@ -117,12 +118,6 @@ def _remarks(outcome: "RunOutcome") -> Text:
     return Text(" · ".join(filter(None, parts)), style="dim")
 
 
-def broken_files(broken: int, lost: int) -> str:
-    """The files with syntax errors, and what was lost in them."""
-    losses = f", about {count_noun(lost, 'definition')} lost in {'it' if broken == 1 else 'them'}" if lost else ""
-    return f"{count_noun(broken, 'file')} with syntax errors{losses}" if broken else ""
-
-
 def _level_counts(outcome: "RunOutcome", level: Level) -> tuple[int, ...]:
     return tuple(_number(outcome, f"{level}_summaries", name) for name in _COUNTS.values())
 
@@ -148,6 +143,7 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
         "llm": ModelReport(home, outcome).as_json(),
         "failures": failures_json(home, outcome.key),
         "left_out": [*left_out_lines(home, outcome.key)],
+        "unread": unread_json(home, outcome.key),
         "uncommitted_files": _uncommitted(home, home.registry.get(outcome.key)),
     }
 
@@ -220,6 +216,7 @@ def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]
         "llm": None,
         "failures": failures_json(home, key),
         "left_out": [*left_out_lines(home, key)],
+        "unread": unread_json(home, key),
         "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 

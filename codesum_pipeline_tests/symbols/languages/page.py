@@ -30,8 +30,13 @@ write (`@generated`, `Code generated … DO NOT EDIT`) in the comments above the
 What a grammar does not know costs the definitions around it nothing: where a file does not parse, parts around its
 errors are left out as long as that brings definitions back, and what is still lost is read by its indentation. What was
 left out stays in the canonical source. Items in the braces of a macro (`cfg_if!`, `pin_project!`) are read as if the
-macro were not there. Files that do not parse are counted, and the definitions lost in them estimated, by
-`codesum index`, `codesum status` and the `symbols` asset.
+macro were not there.
+
+Every file has a second witness that reads no grammar: its lines that look like a definition, outside of comments and
+texts. Where no symbol of such a line's name has it among its lines, the file is read again without what hides it; what
+is not read then either is counted. `codesum index`, `codesum status` and the `symbols` asset say how many definitions
+that are and name their lines, and the tool `read` those of a file that it is asked for ("2 definitions here could not
+be read: lines 40, 97").
 
 Of a zsh file (`.zsh`, `.zshrc`, `#!/bin/zsh`), which Bash's grammar reads, each function is read alone where the file
 does not parse; one with none is indexed as text. A type has the bases that are given to it elsewhere too (`impl Trait

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.symbols.parsing.lost_definitions import lines_of
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline_tests.symbols.languages.cases import parse
 
 

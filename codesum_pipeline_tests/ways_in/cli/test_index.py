@@ -158,6 +158,7 @@ def test_an_unchanged_repository_is_not_run_again(codesum, recorded_shop):
         "llm": None,
         "failures": [],
         "left_out": [],
+        "unread": [],
         "uncommitted_files": 0,
     }
     assert sorted(path.name for path in (recorded_shop / "dagster").rglob("*.db")) == runs
@@ -216,15 +217,17 @@ def test_a_work_tree_is_judged_by_its_content_and_not_by_its_dates(codesum, tmp_
 
 
 @pytest.mark.slow
-def test_files_that_do_not_parse_are_told_with_what_was_lost_in_them(git_repo, codesum):
+def test_files_that_do_not_parse_are_told_with_the_lines_that_could_not_be_read(git_repo, codesum):
     project = git_repo({"a.py": "def a():\n    return 1\n", "b.py": "def b(x:\n    return (\n\n\nclass C D:\n"}).path
 
     built = fork_codesum("index", ".", cwd=project)
     status = codesum(project / ".codesum", "status", "project")
     again = json.loads(codesum(project / ".codesum", "index", "--force", "--json").stdout)
 
-    assert "1 file with syntax errors, about 1 definition lost in it" in built.stdout
-    assert "1 file with syntax errors, about 1 definition lost in it" in status.stdout
+    assert "1 file with syntax errors, about 1 definition not read" in built.stdout
+    assert "definitions could not be read: b.py:1" in " ".join(built.stderr.split())
+    assert "1 file with syntax errors, about 1 definition not read: b.py:1" in status.stdout
+    assert again["unread"] == [{"path": "b.py", "lines": [1]}]
     steps = again["steps"]["symbols"]
     assert (steps["files_with_syntax_errors"], steps["lost_definitions"]) == (1, 1)
 

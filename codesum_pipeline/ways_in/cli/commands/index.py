@@ -58,6 +58,7 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
+from codesum_pipeline.ways_in.cli.unread_definitions import unread_lines
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.reports.build_values import RunOutcome
@@ -121,7 +122,8 @@ def index(
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
-            for line in (*failure_lines(found, read_failures(home.layout.memos(found))), *left_out_lines(home, found)):
+            failed = failure_lines(found, read_failures(home.layout.memos(found)))
+            for line in (*failed, *left_out_lines(home, found), *unread_lines(home, found)):
                 write_note(f"{found}: {line}")
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
@@ -262,6 +264,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *report.warnings(),
             *failure_lines(outcome.key, failures),
             *(left_out_lines(home, outcome.key) if outcome.succeeded else ()),
+            *unread_lines(home, outcome.key),
         ):
             write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():

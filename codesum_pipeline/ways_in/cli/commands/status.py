@@ -29,7 +29,7 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
-from codesum_pipeline.ways_in.cli.build_report import broken_files, failure_lines, failures_json, listed_counts
+from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.left_out import left_out_lines
@@ -44,6 +44,7 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
+from codesum_pipeline.ways_in.cli.unread_definitions import broken_files_of, unread_json
 
 _RUNS_SHOWN = 5
 _DOUBTS_SHOWN = 10
@@ -127,9 +128,7 @@ def status(
     if key and not as_json:
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return
-    values = (
-        [_as_json(each) | {"failures": failures_json(home, each.entry.key)} for each in found] if as_json else found
-    )
+    values = [_as_json(each) | _troubles_json(home, each.entry.key) for each in found] if as_json else found
     present_rows(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
     if found and not as_json and (troubles := [*digest_troubles(home)]):
         more = f"; and {len(troubles) - 1:,} more: `codesum doctor` names all" if troubles[1:] else ""
@@ -151,6 +150,10 @@ def _as_json(found: Freshness) -> dict[str, Any]:
         "tree": found.tree,
         "left_out": [*found.left_out],
     }
+
+
+def _troubles_json(home: Home, key: str) -> dict[str, Any]:
+    return {"failures": failures_json(home, key), "unread": unread_json(home, key)}
 
 
 def _overview(found: Sequence[Freshness]) -> RenderableType:
@@ -200,9 +203,6 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     if counts:
         levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
         documents = f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
-    facts = tables.read_or_empty("file_facts", entry.key, columns=["syntax_errors", "lost_definitions"])
-    broken = sum(errors > 0 for errors in facts["syntax_errors"].to_pylist())
-    lost = sum(number or 0 for number in facts["lost_definitions"].to_pylist())
     files = IndexedFiles.of(home, entry.key)
     calls = add_up_calls(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
     today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
@@ -226,7 +226,7 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             **_encodings(home, entry.key),
             "left out": [*found.left_out],
             "work tree": found.tree,
-            "not parsed": broken_files(broken, lost),
+            "not parsed": broken_files_of(home, entry.key),
             "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
             "failed": [*failure_lines(entry.key, read_failures(home.layout.memos(entry.key)))],
             "digests": _waiting(home, entry.key),
