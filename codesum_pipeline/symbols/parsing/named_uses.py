@@ -7,7 +7,7 @@ imports, variables, keys.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import NamedWord
@@ -29,19 +29,14 @@ _DECLARING_TYPES = frozenset({
     "typealias_declaration", "optional_type_parameter_declaration",
 })  # fmt: skip
 # The marks before which there may be no name.
-_ROOTED = ("::", "\\")
+_ROOTED = (b"::", b"\\")
+_PATH_MARKS = re.compile(r"\\|::|\.")
+_BEFORE_VALUES = (b" ", b"=", b"\t")
+# The names of a path, the first byte of the last one, whether that may be a function, and of how many arguments
+# (-1: unknown).
+_UsedName = tuple[tuple[str, ...], int, int, int]
 # What means the object or class around, and is no use of anything by itself.
 _OWN_WORDS = frozenset({"this", "self", "Self", "super", "crate", "__MODULE__", "$this"})
-
-
-class UsedName(NamedTuple):
-    """The names of a path, the first byte of the last one, whether that may be a function, and of how many arguments
-    (-1: unknown)."""
-
-    names: tuple[str, ...]
-    start: int
-    may_be_function: bool
-    arguments: int = -1
 
 
 class NamedUses:
@@ -53,6 +48,7 @@ class NamedUses:
         self._declaration, self._syntax, self._source = declaration, declaration.uses, source
         self._outline = outline
         self._links = tuple(link.encode() for link in self._syntax.links)
+        self._link_ends = frozenset(link[-1:] for link in self._links)
         self._parents = [definition.parent for definition in outline.definitions]
         spans = [(one.code_start, one.end_byte, number) for number, one in enumerate(outline.definitions)]
         self._nested = NestedRanges(spans)
@@ -73,79 +69,100 @@ class NamedUses:
         """`[scope, path, whether it may be a function, arguments, how often]`; `callees` are the first bytes of their
         last names, and `scope_of` says which scope of a symbol contains a byte."""
         found: Counter[tuple[int, str, int, int]] = Counter()
+        is_variable: dict[tuple[int, str], bool] = {}
+        hands_members = self._syntax.hands_members
         # All names are read before, since one may be declared behind its use.
-        for use in [*self._uses(words, callees, sorted(imports))]:
-            symbol = self._symbol_at(use.start)
-            if not self._is_variable(symbol, use):
-                scope = scope_of(symbol, use.start)
-                found[scope, " ".join(use.names), int(use.may_be_function), use.arguments] += 1
+        for names, start, may_be_function, arguments in [*self._uses(words, callees, sorted(imports))]:
+            symbol = self._symbol_at(start)
+            if len(names) == 1 or not hands_members:
+                at = (symbol, names[0])
+                known = is_variable.get(at)
+                if known is None:
+                    known = is_variable[at] = self._is_variable(*at)
+                if known:
+                    continue
+            found[scope_of(symbol, start), " ".join(names), may_be_function, arguments] += 1
         return [[*key, count] for key, count in found.items()]
 
-    def _uses(self, words: Iterable[NamedWord], callees: Collection[int], imports: list[Span]) -> Iterator[UsedName]:
+    def _uses(self, words: Iterable[NamedWord], callees: Collection[int], imports: list[Span]) -> Iterator[_UsedName]:
         syntax, source = self._syntax, self._source
+        handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
         end, names = 0, tuple[str, ...]()
         for word in words:
             start, text, kind, around = word
-            if kind in syntax.handed:
-                handed = syntax.find_handed(source, word)
-                if handed is not None and start not in callees:
-                    yield UsedName(handed.names, start, True, handed.arguments)
+            if kind in handed:
+                found = syntax.find_handed(source, word)
+                if found is not None and start not in callees:
+                    yield found.names, start, 1, found.arguments
                 continue
-            names = self._path(names, end, word)
-            end = start + len(text if text.isascii() else text.encode())
-            if not names or start in callees or (len(names) == 1 and text in _OWN_WORDS):
+            before = source[start - 1 : start]
+            if before in self._link_ends or kind in syntax.members:
+                names = self._path(names, end, word)
+            else:
+                names = _parts(text)
+            end = start + (len(text) if text.isascii() else len(text.encode()))
+            if not names or start in callees:
                 continue
-            if len(names) == 1 and self._is_declared(start, end, kind, around):
-                self._variables.add((self._symbol_at(start), text))
-            elif not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
-                may_be_function = kind in syntax.functions and (not syntax.handing or around in syntax.handing)
-                yield UsedName(names, start, may_be_function)
+            if len(names) == 1:
+                if text in _OWN_WORDS or not (functions or self._may_be_alone(text, end)):
+                    continue
+                may_declare = around in declaring or syntax.declared_before is not None
+                if may_declare and self._is_declared(start, end, kind, around):
+                    self._variables.add((self._symbol_at(start), text))
+                    continue
+            if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
+                yield names, start, int(kind in functions and (not handing or around in handing)), -1
+
+    def _may_be_alone(self, text: str, end: int) -> bool:
+        """Whether a word may be a class or a constant where no plain name is a function."""
+        return not text[0].islower() or self._source[end : end + 2].startswith(self._links)
 
     def _path(self, names: tuple[str, ...], end: int, word: NamedWord) -> tuple[str, ...]:
         """The names of a path up to a word, the last of which is the word; none where it begins with something else."""
         start, source = word.start, self._source
-        own = tuple(word.text.replace("\\", " ").replace("::", " ").replace(".", " ").split())
         if 0 < start - end <= _NEAR and source[end:start].strip(_BLANKS) in self._links:
-            return (*names, *own) if names and len(names) < _MOST_NAMES else ()
+            return (*names, *_parts(word.text)) if names and len(names) < _MOST_NAMES else ()
         if word.kind in self._syntax.members:
             return ()
-        before = source[max(start - _NEAR, 0) : start].rstrip(_BLANKS)
-        for link in self._links:
-            if before.endswith(link) and link.decode() not in _ROOTED:
-                return ()
-        return own
+        before = source[max(start - 2, 0) : start]
+        is_member = any(before.endswith(link) for link in self._links if link not in _ROOTED)
+        return () if is_member else _parts(word.text)
 
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
-        pattern = self._syntax.declared_before
-        if pattern is not None and kind in self._syntax.functions and pattern.match(self._source, end, end + _NEAR):
+        syntax, source = self._syntax, self._source
+        pattern = syntax.declared_before
+        if pattern is not None and kind in syntax.functions and pattern.match(source, end, end + _NEAR):
             return True
-        if around not in self._syntax.declaring or (kind in self._syntax.types and around not in _DECLARING_TYPES):
+        if around not in syntax.declaring or (kind in syntax.types and around not in _DECLARING_TYPES):
             return False
-        return not self._source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith((b"=", b"=>"))
+        return not source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith((b"=", b"=>"))
 
     def _is_assigned(self, start: int, end: int, kind: str, around: str) -> bool:
         """Whether a word is assigned, or is the key of what comes after it."""
         syntax, source = self._syntax, self._source
         if around in syntax.keyed and _KEYED.match(source, end):
             return True
-        before = source[max(start - _NEAR, 0) : start]
-        if syntax.unused_behind is not None and syntax.unused_behind.search(before):
+        if syntax.unused_behind is not None and syntax.unused_behind.search(source, max(start - _NEAR, 0), start):
             return True
+        if kind in syntax.types or source[end : end + 1] not in _BEFORE_VALUES or not _ASSIGNED.match(source, end):
+            return False
         # What is behind a colon is the type of what is given a value.
-        is_given = kind not in syntax.types and _ASSIGNED.match(source, end) is not None
-        return is_given and not before.rstrip(_BLANKS).endswith(b":")
+        return not source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith(b":")
 
     def _symbol_at(self, start: int) -> int:
         at = self._nested.at(start)
         return self._nested.ranges[at][2] if at >= 0 else OUTSIDE
 
-    def _is_variable(self, symbol: int, use: UsedName) -> bool:
-        """Whether a path begins with a variable of a function around it, whose members are not handed over."""
-        if len(use.names) > 1 and self._syntax.hands_members:
-            return False
+    def _is_variable(self, symbol: int, name: str) -> bool:
+        """Whether a name is a variable of a function around."""
         around: int | None = symbol if symbol != OUTSIDE else None
         while around is not None:
-            if around not in self._types and (around, use.names[0]) in self._variables:
+            if around not in self._types and (around, name) in self._variables:
                 return True
             around = self._parents[around]
         return False
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """The names in a word; a language may write a path as one."""
+    return (text,) if text.isidentifier() else tuple(_PATH_MARKS.sub(" ", text).split())

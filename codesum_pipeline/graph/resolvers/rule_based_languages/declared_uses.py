@@ -43,13 +43,14 @@ class DeclaredUses:
         self._resolver, self._names, self._members, self._tree, self._choose = resolver, names, members, tree, choose
         # The file of a constant of a package or file; None where several have it.
         self._constants: dict[Key, dict[str, str | None]] = {}
-        self._named: set[str] = set(tree.by_name)
+        self._constant_names: set[str] = set()
         for path in sorted(tree.files):
             file = tree.files[path]
             of_unit = self._constants.setdefault(file.unit, {})
             for name in file.constants:
                 of_unit[name] = None if of_unit.get(name, path) != path else path
-            self._named |= file.constants
+            self._constant_names |= file.constants
+        self._named = self._constant_names.union(tree.by_name)
 
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
@@ -66,7 +67,7 @@ class DeclaredUses:
                 if meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
                     key = meant.key if meant.is_class else ()
                     found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.count)))
-            elif (constant := self._constant(scope, use.path)) is not None:
+            elif name in self._constant_names and (constant := self._constant(scope, use.path)) is not None:
                 yield Use(scope.caller_id, *constant, use.count)
         for uses in found.values():
             # A class that is named on the way to one inside of it is not used by itself.
@@ -75,24 +76,20 @@ class DeclaredUses:
 
     def _definition(self, scope: Scope, use: UseExpression) -> ClassValue | FunctionValue | None:
         *receiver, step = use.path
-        value = self._value(scope, use.path)
-        if isinstance(value, FunctionValue):
-            value = self._choose(value, use.arguments) if use.may_be_function else UNKNOWN
+        if self._names.variable_scope(scope, use.path[0].name) is not None and not (receiver and use.may_be_function):
+            return None
+        value: Value = UNKNOWN
+        if use.may_be_function:
+            value = self._resolver.value(scope, use.path)
+            value = self._choose(value, use.arguments) if isinstance(value, FunctionValue) else value
         if not isinstance(value, ClassValue | FunctionValue):
+            # A path of types and packages is read as a type is.
+            value = self._members.named(scope, [one.name for one in use.path])
+        is_function = isinstance(value, FunctionValue) and use.may_be_function and not value.overloads
+        if not isinstance(value, ClassValue | FunctionValue) or not (is_function or isinstance(value, ClassValue)):
             return None
         # An attribute may hold what has another name; that is used where it is assigned.
         return value if not receiver or value.scope.name == step.name else None
-
-    def _value(self, scope: Scope, path: Chain) -> Value:
-        if len(path) == 1 and self._names.variable_scope(scope, path[0].name) is not None:
-            return UNKNOWN
-        value = self._resolver.value(scope, path)
-        if isinstance(value, FunctionValue | ClassValue) or len(path) == 1:
-            return value
-        # A path of types and packages is read as a type is.
-        if self._names.variable_scope(scope, path[0].name) is None:
-            return self._members.named(scope, [step.name for step in path])
-        return value
 
     def _constant(self, scope: Scope, path: Chain) -> _Found | None:
         *receiver, step = path
