@@ -180,7 +180,7 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]
         page = tools_by_name()["graph"].ask(
             ToolContext(catalogue, folder), {"id": id_, "relations": ["callers", "referenced_by"]}
         )
-        return sorted(row.id.partition("::")[2] for group in page.groups for row in group.rows)
+        return sorted({row.id.partition("::")[2] for group in page.groups for row in group.rows})
 
     return found
 
