@@ -4,7 +4,6 @@ A method reference of Java and Kotlin, `A::trim`, is a call.
 """
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pytest
 
