@@ -49,6 +49,14 @@ MADE_OF_ARGUMENTS = {
     ),
     "texts/summaries/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
     "texts/summaries/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
+    "ways_in/agent_tools/constants.py: f'(?<![\\\\w$]){re.escape(name)}(?![\\\\w$])'": r"(?<![\w$])MOST(?![\w$])",
+    "ways_in/agent_tools/constants.py: f'{word}{_NEAR}=(?!=)|{_DECLARING}{_NEAR}{word}'": (
+        r"(?<!\.)(?<![\w$])MOST(?![\w$])[^=\n]{0,80}=(?!=)|"
+        r"\b(?:const|define|final|let|static|val|var)\b[^=\n]{0,80}(?<!\.)(?<![\w$])MOST(?![\w$])"
+    ),
+    "ways_in/agent_tools/uncounted.py: f'(?<![\\\\w$]){re.escape(name)}[ \\\\t]{{0,8}}\\\\({chained}'": (
+        r"(?<![\w$])save[ \t]{0,8}\(|\.save\b"
+    ),
     "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }
 # The longest text that an expression meets, where its cost is bounded by that alone.

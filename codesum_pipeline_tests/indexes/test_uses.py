@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind
 from codesum_pipeline.foundation.store.rows import to_table
-from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_uses
-from codesum_pipeline.indexes.file_formats.index_files import KINDS, Uses
+from codesum_pipeline.indexes.file_formats.graph_files import OF_EDGES, OF_USES, build_constant_uses, build_uses
+from codesum_pipeline.indexes.file_formats.index_files import KINDS, ConstantUses, Uses
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge
 
 IDS = ("a.py::f", "a.py::g", "b.py::Klass", "a.py", "b.py")
@@ -80,3 +80,35 @@ def test_uses_that_a_compilers_index_confirms_are_told_apart(tmp_path: Path) -> 
     assert uses.confirmed.users_of(0, EdgeKind.IMPORT) == []
     assert names(uses.confirmed.used_by_any([IDS.index("a.py")], EdgeKind.CALL)) == ["b.py::Klass"]
     assert (tmp_path / "uses.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def constants_of(edges: list[Edge]) -> ConstantUses:
+    return build_constant_uses([to_table(edges, Edge).select(OF_EDGES)], pa.array(IDS, pa.string()))
+
+
+def test_what_is_referred_to_and_is_no_document_is_a_constant_with_its_users(tmp_path: Path) -> None:
+    use = replace(call_edge("a.py::g", "b.py::LIMIT"), kind=EdgeKind.REFERENCE)
+    edges = [
+        use,
+        replace(use, src_id="a.py"),
+        replace(use, dst="a.py::Klass::LIMIT"),
+        replace(use, dst="b.py::Klass"),
+        replace(use, dst="b.py::OTHER", kind=EdgeKind.CALL),
+        replace(use, dst="os.LIMIT", is_external=True),
+        replace(use, src_id="gone.py"),
+    ]
+    constants_of(edges).write(tmp_path / "constants.npz")
+
+    found = ConstantUses.map_file(tmp_path / "constants.npz")
+    assert [*found.table] == ["a.py::Klass::LIMIT", "b.py::LIMIT"]
+    assert found.named("LIMIT") == ["a.py::Klass::LIMIT", "b.py::LIMIT"]
+    assert names(found.users_of("b.py::LIMIT")) == ["a.py::g", "a.py"]
+    assert found.used_by([IDS.index("a.py")]) == ["b.py::LIMIT"]
+    assert [found.named("limit"), found.named("OTHER"), found.users_of("b.py::OTHER")] == [[], [], []]
+
+
+def test_an_index_may_have_no_constants(tmp_path: Path) -> None:
+    constants_of([]).write(tmp_path / "constants.npz")
+
+    found = ConstantUses.map_file(tmp_path / "constants.npz")
+    assert (len(found), found.named("LIMIT"), found.users_of("b.py::LIMIT"), found.used_by([0])) == (0, [], [], [])

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.edge import Edge
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.file_formats.index_files import Callers, ShownFields, Uses
+from codesum_pipeline.indexes.file_formats.index_files import Callers, ConstantUses, ShownFields, StringTable, Uses
 from codesum_pipeline.indexes.file_formats.stored_zip import map_npz, map_tensor, write_npz, write_tensor
 from codesum_pipeline.indexes.file_formats.version_folder import (
     CALLERS,
+    CONSTANTS,
     SHOWN_FIELDS,
     USES,
     Version,
@@ -231,6 +232,21 @@ def test_users_of_other_documents_are_found(workspace: Workspace) -> None:
     found = [finding.detail for finding in findings_of(workspace) if finding.subject == USES]
     assert found[0].startswith("has 30 rows")
     assert found[1:] == ["points at documents that are not there", "names other users than the warehouse's edges"]
+
+
+def test_constants_with_users_that_are_not_there_are_found(workspace: Workspace) -> None:
+    def add_a_user(folder: Path) -> None:
+        table, one = StringTable.of(["shop/cart.py::MOST"]), np.array([0, 1])
+        found = ConstantUses(
+            ids=table.content, offsets=table.offsets, users=np.array([99]), indptr=one, names=np.array([0])
+        )
+        found.write(folder / CONSTANTS)
+
+    sign_again(workspace, add_a_user)
+
+    assert [finding.detail for finding in findings_of(workspace) if finding.subject == CONSTANTS] == [
+        "points at documents that are not there", "names other users than the warehouse's edges",
+    ]  # fmt: skip
 
 
 def test_a_call_that_the_warehouse_does_not_have_is_found(workspace: Workspace) -> None:

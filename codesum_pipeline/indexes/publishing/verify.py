@@ -148,6 +148,7 @@ def check_lanes(content: Content) -> Iterator[Problem]:
     for id_ in sorted(dense.difference(ids)):
         yield "row map", id_, "has a vector and no document"
     yield from _check_callers(content)
+    yield from _check_constants(content)
     yield from _check_words(content)
 
 
@@ -214,6 +215,14 @@ def _check_callers(content: Content) -> Iterator[Problem]:
             yield "row map", file, f"has {len(indptr) - 1} rows, {paths.DOCUMENTS} has {count} {what}"
         if rows.max(initial=-1) >= count or indptr[-1] != len(rows):
             yield "row map", file, f"points at {pointed_at} that are not there"
+
+
+def _check_constants(content: Content) -> Iterator[Problem]:
+    if paths.CONSTANTS not in content.version.manifest["files"]:
+        return
+    constants = ConstantUses.map_file(content.version.folder / paths.CONSTANTS)
+    if constants.users.max(initial=-1) >= content.modules_start or constants.indptr[-1] != len(constants.users):
+        yield "row map", paths.CONSTANTS, "points at documents that are not there"
 
 
 def _check_words(content: Content) -> Iterator[Problem]:

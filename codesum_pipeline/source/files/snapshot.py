@@ -109,7 +109,7 @@ def snapshot_of(
     is_filtered: bool = False,
     progress: Progress = no_progress,
 ) -> SnapshotReport:
-    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree that it is a part of. One that
+    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree around it. One that
     `is_filtered` lacks the files that the tree's own patterns leave out."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]

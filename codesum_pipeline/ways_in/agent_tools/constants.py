@@ -20,7 +20,8 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 CONSTANT = "constant"
 # Between a constant's name and what makes it one, on its line.
-_NEAR = r"[^=\n]{0,200}"
+_NEAR = r"[^=\n]{0,80}"
+_DECLARING = r"\b(?:const|define|final|let|static|val|var)\b"
 
 
 def constants_named(indexes: Sequence[PublishedIndex], text: str) -> list[tuple[str, str]]:
@@ -115,4 +116,4 @@ def _word(name: str) -> re.Pattern[str]:
 def _defining(name: str) -> re.Pattern[str]:
     """Where a constant gets its value, or is declared."""
     word = rf"(?<!\.){_word(name).pattern}"
-    return re.compile(rf"{word}{_NEAR}=(?!=)|\b(?:const|define|final|let|static|val|var)\b{_NEAR}{word}")
+    return re.compile(rf"{word}{_NEAR}=(?!=)|{_DECLARING}{_NEAR}{word}")

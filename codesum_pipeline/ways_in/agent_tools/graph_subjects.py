@@ -9,7 +9,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
-from codesum_pipeline.search.retrieval.published_index import IndexedDocument
+from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, constants_named
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class, constructors_of
@@ -100,6 +100,10 @@ class GraphSubject(Struct, frozen=True):
         passed_on = self._passed_on(depth) if depth > 1 else []
         return [*passed_on, *uncounted_uses(call, self.documents, self.number)]
 
+    def related_numbers(self, relation: Relation) -> list[RelatedNumber]:
+        """As `related`, for a relation to documents alone."""
+        return [each for each in self.related(relation) if isinstance(each, RelatedNumber)]
+
     def _related_to_constant(self, relation: Relation) -> list[Related]:
         if relation is Relation.REFERENCED_BY:
             return [RelatedNumber(user) for user in self.reader.users_of(self.constant)]
@@ -158,19 +162,22 @@ def subject_of(call: ToolContext, found: IndexedDocument) -> GraphSubject:
 def find_subject(call: ToolContext, text: str, repo: str) -> GraphSubject:
     """The document that a text names, else the constant; a constant that is spelled so comes before what is spelled
     otherwise. Raises `ConfigurationError` where there is neither."""
-    return _constant_meant(call, text, repo) or subject_of(call, call.find(text, repo))
+    return _meant_in_scope(call, text, repo) or subject_of(call, call.find(text, repo))
 
 
 def constant_place(call: ToolContext, text: str, repo: str) -> str:
     """The first lines of a constant, as `path:first-last`; empty where a text names none."""
-    found = _constant_meant(call, text, repo)
+    found = _meant_in_scope(call, text, repo)
     line = found.row.start_line if found else None
     return "" if found is None or line is None else place_of(found.row.path, line, line + _LINES_OF_CONSTANT - 1)
 
 
-def _constant_meant(call: ToolContext, text: str, repo: str) -> GraphSubject | None:
+def _meant_in_scope(call: ToolContext, text: str, repo: str) -> GraphSubject | None:
+    return constant_meant(call, text, call.current([repo] if repo else [])) if text.strip() else None
+
+
+def constant_meant(call: ToolContext, text: str, indexes: Sequence[PublishedIndex]) -> GraphSubject | None:
     """The constant that a text names where it names no document; of several, the one with most users."""
-    indexes = call.current([repo] if repo else []) if text.strip() else []
     constants, last = constants_named(indexes, text), own_name(text).rpartition(".")[2]
     if not constants or any(last in (own_name(each.id), each.id) for each in documents_meant(indexes, text)):
         return None

@@ -84,9 +84,9 @@ def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelation
         called_by = (
             _related(documents, number, Relation.CALLERS)
             if constructed_class(documents, number) is not None
-            else _neighbours(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
+            else neighbours_of(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
         )
-        calls = _neighbours(documents, map(documents.number, document["context"]["calls"]), trusted=used)
+        calls = neighbours_of(documents, map(documents.number, document["context"]["calls"]), trusted=used)
         dependencies = document["dependencies"]
     else:
         is_place = documents[number].level in (Level.FILE, Level.MODULE)
@@ -95,10 +95,10 @@ def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelation
         known = {name for name in document["dependencies"] if documents.number(name) is not None}
         dependencies = sorted({*known, *external_names(documents, number)})
     return DocumentRelations(
-        parents=_neighbours(
+        parents=neighbours_of(
             documents, (each.number for each in related_documents(documents, number, Relation.PART_OF))
         ),
-        children=_neighbours(documents, documents.children(number)),
+        children=neighbours_of(documents, documents.children(number)),
         called_by=called_by,
         referenced_by=_related(documents, number, Relation.REFERENCED_BY),
         calls=calls,
@@ -142,7 +142,7 @@ def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tup
     for each in (other for one in inside for other in related_documents(documents, one, relation)):
         found[each.number] = each.trusted or found.get(each.number, False)
     others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
-    return _neighbours(documents, others, trusted=[other for other in others if found[other]])
+    return neighbours_of(documents, others, trusted=[other for other in others if found[other]])
 
 
 def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int], Collection[int]]:
@@ -162,8 +162,9 @@ def _confirmed(documents: JoinedDocuments, number: int) -> tuple[Collection[int]
     return {*users, *(folder_of[user] for user in users)}, {*used, *(folder_of[one] for one in used)}
 
 
-def _neighbours(
+def neighbours_of(
     documents: JoinedDocuments, numbers: Iterable[int | None], *, trusted: Collection[int] = ()
 ) -> tuple[RelatedDocument, ...]:
+    """Documents with what each is for."""
     found = ((number in trusted, documents[number].document()) for number in numbers if number is not None)
     return tuple(RelatedDocument(each["id"], each["type"], each["summary"], is_trusted) for is_trusted, each in found)

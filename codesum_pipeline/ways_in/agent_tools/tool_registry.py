@@ -73,9 +73,9 @@ TOOLS = (
     ),
     Tool(
         "graph",
-        "See who calls, imports or inherits from something, and what it uses, resolved across files where grep "
-        "finds only equal names: callers, callees, bases, subclasses, imports, external packages, members, and code "
-        "that is similar, for a symbol, file or folder; depth follows them further.",
+        "See who calls, refers to, imports or inherits from something, and what it uses, resolved across files where "
+        "grep finds only equal names: callers, callees, references, bases, subclasses, imports, external packages, "
+        "members, and code that is similar, for a symbol, constant, file or folder; depth follows them further.",
         graph,
         is_default=True,
     ),
@@ -118,7 +118,7 @@ TOOLS = (
     Tool(
         "get_symbol_info",
         "All about one function or class in one call: signature, place, what it is part of, members, callers, "
-        "callees, bases and subclasses.",
+        "callees, what refers to it, bases and subclasses.",
         get_symbol_info,
     ),
     Tool(

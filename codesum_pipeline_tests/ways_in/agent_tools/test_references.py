@@ -336,6 +336,18 @@ def test_show_lists_who_refers_to_a_document_for_people_and_programs(folder: Pat
     assert [each["id"] for each in json.loads(as_json.stdout)["referenced_by"]] == ["pkg/app.py::order"]
 
 
+def test_show_of_a_constant_lists_who_refers_to_it(folder: Path, tmp_path: Path) -> None:
+    shown = fork_codesum("--home", folder / "home", "show", "MOST_TRIES", cwd=tmp_path)
+    as_json = fork_codesum("--home", folder / "home", "show", "pkg/rules.py::MOST_TRIES", "--json", cwd=tmp_path)
+    unknown = fork_codesum("--home", folder / "home", "show", "LEAST_TRIES", cwd=tmp_path)
+
+    assert shown.stdout.startswith("pkg/rules.py::MOST_TRIES  line 3\nconstant · shop\n")
+    found = json.loads(as_json.stdout)
+    assert (found["type"], found["start_line"]) == ("constant", 3)
+    assert {each["id"] for each in found["referenced_by"]} == {"pkg/app.py::last", "pkg/app.py::retry"}
+    assert (unknown.returncode, "no document 'LEAST_TRIES' in shop" in unknown.stderr) == (2, True)
+
+
 def as_of_an_earlier_version(layout: HomeLayout, key: str) -> None:
     """Make a published index what one was before it knew who uses constants."""
     name = layout.published(key)

@@ -5,7 +5,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,16 +22,18 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
-from codesum_pipeline.search.retrieval.published_index import IndexedDocument
+from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
 from codesum_pipeline.ways_in.agent_tools.graph_role import GraphRole, role_of
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import constant_meant
 from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview, tell_differing
 from codesum_pipeline.ways_in.agent_tools.read_tool import facts_of
+from codesum_pipeline.ways_in.agent_tools.relations import Relation
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
-from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, surroundings_of
+from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, neighbours_of, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
     describe_neighbours,
@@ -40,6 +42,7 @@ from codesum_pipeline.ways_in.cli.document_views import (
     find_document,
     name_for_people,
     note_as_of,
+    open_published,
     templates_named,
 )
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
@@ -83,7 +86,13 @@ def show(
         raise ConfigurationError("--answer and --prompt: choose one of them")
     invocation = invocation_of(ctx)
     call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
-    found = find_document(invocation, id, repo=repo, call=None if answer or prompt else call)
+    try:
+        found = find_document(invocation, id, repo=repo, call=None if answer or prompt else call)
+    except ConfigurationError:
+        indexes = open_published(invocation, [repo] if repo else [])
+        if answer or prompt or not _show_constant(call, id, indexes, as_json=as_json):
+            raise
+        return
     if answer or prompt:
         values, parts = _refused_answer(invocation, found) if answer else _prompt(invocation, found)
         head = Text.assemble(
@@ -109,6 +118,33 @@ def show(
     note_as_of(call, [found.repo])
     skipped = read_skipped(invocation.layout, found.repo).named(found.id) if found.level is Level.MODULE else ""
     show_parts(*_sections(found.repo, document, relations, role, skipped))
+
+
+def _show_constant(call: ToolContext, name: str, indexes: Sequence[PublishedIndex], *, as_json: bool) -> bool:
+    """Show where a constant is and what refers to it, since it has no document; False where no constant has a name."""
+    constant = constant_meant(call, name, call.current_of(indexes))
+    if constant is None:
+        return False
+    documents, row = constant.documents, constant.row
+    above, users = (
+        neighbours_of(documents, (each.number for each in constant.related_numbers(relation)))
+        for relation in (Relation.PART_OF, Relation.REFERENCED_BY)
+    )
+    if as_json:
+        place = {"repo": row.repo, "id": row.id, "type": row.kind, "file_path": row.path, "start_line": row.start_line}
+        around = {"parents": to_builtins(above), "referenced_by": to_builtins(users)}
+        print_json({**place, **around, "as_of": call.as_of([row.repo])})
+        return True
+    note_as_of(call, [row.repo])
+    relations = DocumentRelations(
+        parents=above, children=(), called_by=(), referenced_by=users, calls=(), dependencies=()
+    )
+    show_parts(
+        Text.assemble((one_line(row.id), "bold"), (f"  {lines_of(row.start_line, row.end_line)}".rstrip(), "cyan")),
+        style_text(f"{row.kind} · {row.repo}", "dim"),
+        make_fields(describe_neighbours(relations)),
+    )
+    return True
 
 
 def _sections(
