@@ -3,8 +3,8 @@
 `app.get("/users/:id", async (request) => …)` holds a function that people look for as `GET /users/:id`, and
 `app.get("/users/:id", show)` gives `show` that name. Only calls with the words of `naming_calls.toml` and tables are
 looked at: they are found in the bytes of a file, and then in its tree. What people start gets a document, and any other
-function of a few lines; of a shorter one, the document around it has the name. Definitions keep their names, ids, parents and sources: what is found
-here stands beside them.
+function of a few lines; of a shorter one, the document around it has the name. Definitions keep their names, ids,
+parents and sources: what is found here stands beside them.
 """
 
 import re
