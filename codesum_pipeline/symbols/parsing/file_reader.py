@@ -8,7 +8,15 @@ from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, NameKind, Reexport, Symbol, SymbolType
+from codesum_pipeline.foundation.data_model.symbol import (
+    FileFacts,
+    Import,
+    NameKind,
+    Reexport,
+    Symbol,
+    SymbolFacts,
+    SymbolType,
+)
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, References, Text
 from codesum_pipeline.symbols.languages.spec import Span
@@ -153,10 +161,11 @@ class FileReader:
         return sorted((node.start_byte, self._comments.end_of(node)) for node in nodes)
 
     def _unnamed(self, held: HeldFunction, id_: str, ids: Sequence[str], tests: FileTesting) -> Symbol:
-        """A function without a name. The comment above it, which its canonical source does not have, opens it."""
+        """A function without a name. The comment above it, which its canonical source does not have, opens it. A test's
+        facts are not read: there are as many tests as other functions, and a title says what one is about."""
         around = held.definition.parent
         parent_id = None if around is None else ids[around]
-        symbol = self._symbol(held.definition, id_, parent_id)
+        symbol = self._symbol(held.definition, id_, parent_id, has_facts=held.kind is not NameKind.TEST)
         said = self._comments.text_of(held.comment) if held.comment else None
         return replace(
             symbol,
@@ -210,7 +219,7 @@ class FileReader:
         docstrings = (self._file_docstring, *(definition.docstring for definition in self._outline.definitions))
         return lay_out(self._tokens, self._source, {node.start_byte for node in docstrings if node}, comments)
 
-    def _symbol(self, definition: Definition, id_: str, parent_id: str | None) -> Symbol:
+    def _symbol(self, definition: Definition, id_: str, parent_id: str | None, *, has_facts: bool = True) -> Symbol:
         declaration, canonical, tokens = self._declaration, self._canonical, self._tokens
         node = definition.nodes[0]
         type_ = definition.type or SymbolType.CLASS
@@ -251,7 +260,9 @@ class FileReader:
                 words,
                 first_line=first,
                 signature_start=tokens.offsets[token] if token < len(tokens.offsets) else signature_start,
-            ),
+            )
+            if has_facts
+            else SymbolFacts(),
             has_syntax_errors=any(part.has_error for part in (*definition.preambles, *definition.nodes))
             or is_cut(self._blanked, start, end),
             opening_comment=self._opening_comments.of(definition),

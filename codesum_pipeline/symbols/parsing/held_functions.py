@@ -2,9 +2,9 @@
 
 `app.get("/users/:id", async (request) => …)` holds a function that people look for as `GET /users/:id`, and
 `app.get("/users/:id", show)` gives `show` that name. Only calls with the words of `naming_calls.toml` and tables are
-looked at: they are found in the bytes of a file, and then in its tree. A function of a few lines gets a document; of a
-shorter one, the document around it has the name. Definitions keep their names, ids, parents and sources: what is found
-here stands beside them.
+looked at: they are found in the bytes of a file, and then in its tree. What people start gets a document, and any other
+function of a few lines; of a shorter one, the document around it has the name. Definitions keep their names, ids,
+parents and sources: what is found here stands beside them.
 """
 
 import re
@@ -36,8 +36,10 @@ from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_ta
 
 # Part of every parser's version.
 NAMES_VERSION = "names/1"
-# A shorter function says no more than the line that holds it: a head, a line and an end.
+# A shorter function says no more than the line that holds it: a head, a line and an end. But people look for what they
+# start.
 LEAST_LINES = 3
+_WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
 # Of more calls in one file the rest have no names.
 _MOST_CALLS = 20_000
 _MOST_FUNCTIONS = 2_000
@@ -334,7 +336,8 @@ class _HeldReader:
         if known is not None:
             self._found.names.append(OtherName(kind, name, None, known))
             return
-        is_short = function.end_point.row - function.start_point.row + 1 < LEAST_LINES
+        lines = function.end_point.row - function.start_point.row + 1
+        is_short = lines < LEAST_LINES and kind not in _WORTH_A_LINE
         if is_short or body is None or len(self._found.functions) >= _MOST_FUNCTIONS:
             if kind not in _TOLD_BY_NAME:
                 self._add(kind, name, None, "")

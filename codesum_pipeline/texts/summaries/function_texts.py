@@ -30,8 +30,12 @@ FUNCTIONS_AT_ONCE = 1 << 12
 def choose_writers(workspace: Workspace) -> dict[str, str]:
     """The writer of each function and method, nested ones too."""
     writers: dict[str, str] = {}
-    for table in _every_function(workspace, ["id", "name", "line_count", "complexity", "facts"]):
+    names = ["id", "name", "line_count", "complexity", "facts", "is_unnamed", "is_test"]
+    for table in _every_function(workspace, names):
         trivial = trivial_functions(table, workspace.settings.filter)
+        # The title of a test without a name is its text.
+        is_titled = pc.and_(table.column("is_unnamed"), pc.fill_null(table.column("is_test"), False))
+        trivial.update(table.column("id").filter(is_titled).to_pylist())
         ids: list[str] = table.column("id").to_pylist()
         writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
     return writers

@@ -23,7 +23,7 @@ from codesum_pipeline.texts.summaries.function_texts import want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
-from codesum_pipeline.texts.summaries.wanted_texts import want_unless_it_fails
+from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
 # 20 ms that a build without a model does without.
@@ -69,7 +69,9 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
 
         writers, rewrites = write_functions_by_model(model, writers, rewrites)
     # A model may take hours for the levels above.
-    count = worker_count() if len(rewrites) >= LEAST_FUNCTIONS else 0
+    # Placeholders take no time.
+    written = sum(writers.get(rewrite.id) != PLACEHOLDER for rewrite in rewrites)
+    count = worker_count() if written >= LEAST_FUNCTIONS else 0
     with Pool(count, keep=model is None, limits=work_limits(workspace.settings)) as pool:
         build.write_functions(pool, writers, rewrites)
     return _finish(build, model)

@@ -20,6 +20,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     word_set,
 )
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
+from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.words import choose_keywords, place_of
 from codesum_pipeline.texts.summaries.inputs import (
     AnyInput,
@@ -116,6 +117,8 @@ def _stands_for(class_: ClassInput) -> str:
 
 
 def _function_template(function: FunctionInput, name: str) -> str:
+    if function.is_unnamed and (clause := clause_of_function(function)):
+        return clause
     opening, _ = opening_of(docstring_of(function))
     owner = function.qualified_name.rpartition(".")[0].rpartition(".")[2]
     where = f" of {make_printable(owner)}" if owner else ""

@@ -9,6 +9,7 @@ SYMBOLS = pa.table(
         "type": ["class", "function", "function", "function", "function"],
         "file_path": ["a/x.py"] * 5,
         "parent_id": [None, "a/x.py::Z", "a/x.py::Z", None, "a/x.py::b"],
+        "is_unnamed": [False] * 5,
     }
 )
 
@@ -37,3 +38,14 @@ def test_a_function_below_a_function_has_a_parent_and_is_nobodys_child() -> None
 
     assert outline.parents["a/x.py::b::inner"] == "a/x.py::b"
     assert "a/x.py::b" not in outline.children
+
+
+def test_a_function_without_a_name_has_a_parent_and_is_nobodys_child() -> None:
+    held = {"id": "a/x.py::GET /z", "type": "function", "file_path": "a/x.py", "parent_id": None, "is_unnamed": True}
+    symbols = pa.concat_tables([SYMBOLS, pa.Table.from_pylist([held], schema=SYMBOLS.schema)])
+
+    outline = build_outline(["a/x.py"], symbols, root=".")
+
+    assert outline.parents["a/x.py::GET /z"] == "a/x.py"
+    assert outline.children["a/x.py"] == build_outline(["a/x.py"], SYMBOLS, root=".").children["a/x.py"]
+    assert outline.unnamed == {"a/x.py::GET /z"}

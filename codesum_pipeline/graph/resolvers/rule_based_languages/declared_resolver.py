@@ -1,6 +1,5 @@
 """Resolves the expressions and calls of a family of declared languages."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
@@ -44,7 +43,6 @@ from codesum_pipeline.graph.resolvers.rule_based_languages.declared_uses import 
 from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
 from codesum_pipeline.symbols.parsing.chains import read_chain
 
-_PIECES = re.compile(r"\w+|[^\w\s]")
 THIS = chain_of("this")
 _THIS = ("this",)
 
@@ -85,7 +83,8 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
 
     def named(self, scope: Scope, code: str) -> Value:
         receiver, _, name = code.replace("::", ".").rpartition(".")
-        chain = read_chain(tuple(_PIECES.findall(receiver))) if receiver else ()
+        steps = [piece for step in receiver.split(".") for piece in (".", step)] if receiver else []
+        chain = read_chain(tuple(steps[1:])) if steps else ()
         return UNKNOWN if chain is None else self._called(scope, CallExpression(scope.number, chain, name, False, -1))
 
     def bases_of(self, class_: Scope) -> list[Value]:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from codesum_pipeline.symbols.languages.start_marks import StartMark, command_of, marks_of, routes_of
+from codesum_pipeline.symbols.languages.start_marks import StartMark, command_of, marks_by_language, marks_of, routes_of
 
 
 def routes(language: str, source: str, around: str = "") -> list[str]:
-    return list(routes_of(language, marks_of(source), marks_of(around)))
+    return list(routes_of(marks_by_language()[language], marks_of(source), marks_of(around)))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_mark_that_starts_nothing_is_none(language, source, around):
     ],
 )
 def test_a_command_has_the_name_that_its_mark_gives(language, name, source, expected):
-    assert command_of(language, name, marks_of(source)) == expected
+    assert command_of(marks_by_language()[language], language, name, marks_of(source)) == expected
 
 
 def test_marks_end_where_the_definition_begins():

@@ -1,0 +1,238 @@
+"""Functions that have no name of their own are called by what holds them; routes, commands and keys name the others."""
+
+import json
+
+import pytest
+
+from codesum_pipeline.foundation.data_model.ids import without_suffix
+from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.symbols.parsing.text import ParsedFile
+
+BODY = "{\n  work();\n}"
+
+
+def parsed(language: str, source: str) -> ParsedFile:
+    return PARSERS[language].parse(source.encode(), "a.x")
+
+
+def held(file: ParsedFile) -> list[str]:
+    return [symbol.id.removeprefix("a.x::") for symbol in file.symbols if symbol.is_unnamed]
+
+
+def names(file: ParsedFile) -> list[list[str]]:
+    found: list[list[str]] = json.loads(file.facts.references).get("named", [])
+    return found
+
+
+HELD = {
+    "a route is called by its method and its path": (
+        "javascript", f"app.get('/users/:id', async (req, res) => {BODY});", ["GET /users/:id"],
+    ),
+    "a route of one line": ("javascript", "app.get('/x', () => 1);", ["GET /x"]),
+    "a test of three lines": ("javascript", f"it('adds', () => {BODY});", ["adds"]),
+    "each link of a chain is a route": (
+        "javascript", f"router.route('/x').get(function () {BODY}).post(() => {BODY});", ["GET /x", "POST /x"],
+    ),
+    "a function that is handed to another call in a route": (
+        "typescript", f"router.put('/x', auth, wrap(async (req: Request) => {BODY}));", ["PUT /x"],
+    ),
+    "a route in a function is called by that, too": (
+        "javascript", f"export default (app) => {{\n  app.delete('/x', () => {BODY});\n}};", ["default::DELETE /x"],
+    ),
+    "a block of a test is called by the blocks around it": (
+        "typescript",
+        f"describe('Cart', () => {{\n describe('total', () => {{\n it('adds up', () => {BODY});\n }});\n}});",
+        ["Cart::total::adds up"],
+    ),
+    "a variant of a test is a test": (
+        "javascript",
+        f"it.only('a', () => {BODY});\ntest.each([1])('b %i', () => {BODY});\nit.each`x`('c', () => {BODY});",
+        ["a", "b %i", "c"],
+    ),
+    "twins have a suffix each but for one": (
+        "javascript", f"it('a', () => {BODY});\nit('a', () => {{\n  other();\n}});", ["a", "a"],
+    ),
+    "a command is called by its first word": (
+        "javascript", f"program.command('push <remote>').action(async (remote) => {BODY});", ["command push"],
+    ),
+    "an event outside of functions": (
+        "javascript", f"ipcMain.handle('open', () => {BODY});\nfunction f() {{\n a.on('b', () => {BODY});\n}}",
+        ["handle open"],
+    ),
+    "a key of a record that a variable holds": (
+        "go",
+        'package m\nvar loginCmd = &cobra.Command{\n\tUse: "login [flags]",\n\tRunE: func(c *C) error {\n'
+        "\t\treturn nil\n\t},\n}",
+        ["loginCmd::RunE"],
+    ),
+    "a key of a record that a function makes": (
+        "go",
+        'package m\nfunc New() *C {\n\treturn &C{Run: func(c *C) {\n\t\twork()\n\t\tmore()\n\t}}\n}',
+        ["New::Run"],
+    ),
+    "a key of a table of functions": (
+        "go",
+        'package m\nvar routes = map[string]http.HandlerFunc{\n\t"/ping": func(w W) {\n\t\twork()\n\t},\n}',
+        ["routes::/ping"],
+    ),
+    "a command in a list is called by its name": (
+        "go",
+        'package m\nvar app = &cli.App{Commands: []*cli.Command{{Name: "add", Action: func(c *C) error {\n'
+        "\t\treturn nil\n\t}}}}",
+        ["app::Commands::add::Action"],
+    ),
+    "a route without a method": (
+        "go", 'package m\nfunc f() {\n\thttp.HandleFunc("/x", func(w W) {\n\t\twork()\n\t})\n}', ["f::route /x"],
+    ),
+    "a route whose text has its method": (
+        "go", 'package m\nfunc f() {\n\tmux.HandleFunc("GET /x/{id}", func(w W) {\n\t\twork()\n\t})\n}',
+        ["f::GET /x/{id}"],
+    ),
+    "Sinatra": ("ruby", "get '/x' do\n  work\n  more\nend", ["GET /x"]),
+    "tasks have the names of their namespaces": (
+        "ruby",
+        "namespace :db do\n  task migrate: :env do |t|\n    work\n  end\nend\ntask :all => [:a] do\n  x\n  y\nend",
+        ["task db:migrate", "task all"],
+    ),
+    "RSpec, with a class as what is tested": (
+        "ruby", "RSpec.describe User do\n  context 'when new' do\n    it 'is shy' do\n      x\n    end\n  end\nend",
+        ["User::when new::is shy"],
+    ),
+    "shared examples": ("ruby", "shared_examples 'a list' do\n  x\n  y\nend", ["a list"]),
+    "Slim": ("php", f"<?php $app->get('/x', function ($r) {BODY});", ["GET /x"]),
+    "Laravel, whose paths need no slash": ("php", f"<?php Route::post('users', function () {BODY});", ["POST users"]),
+    "Pest": ("php", f"<?php it('adds', function () {BODY});", ["adds"]),
+    "ASP.NET": ("c-sharp", f'app.MapGet("/x", async (int id) => {BODY});', ["GET /x"]),
+    "Javalin": ("java", f'class A {{ void m() {{ app.get("/x", ctx -> {BODY}); }} }}', ["A::m::GET /x"]),
+    "Ktor, below the path around it": (
+        "kotlin", 'fun f() {\n  route("/api") {\n    get("/x") {\n      work()\n    }\n  }\n}', ["f::GET /api/x"],
+    ),
+    "Gradle": ("kotlin", 'tasks.register("x") {\n  work()\n}', ["task x"]),
+    "ScalaTest": ("scala", 'class T {\n  test("a b") {\n    work()\n  }\n}', ["T::a b"]),
+    "Busted": ("lua", 'describe("x", function()\n it("y", function()\n  work()\n end)\nend)', ["x::y"]),
+    "Quick": ("swift", 'describe("x") {\n it("y") {\n  work()\n }\n}', ["x::y"]),
+    "colons, suffixes and line ends in a name": (
+        "javascript", f"it('a::b\\tc', () => {BODY});\nit('see #abc123', () => {BODY});", ["a:b\\tc", "see #abc123."],
+    ),
+    "a long name is cut": ("javascript", f"it('{'x' * 290}', () => {BODY});", ["x" * 199 + "…"]),
+}  # fmt: skip
+NOT_HELD = {
+    "a test of two lines": ("javascript", "it('adds', () => {\n  work(); });"),
+    "a key of two lines": ("go", 'package m\nvar t = map[string]func(){"a": func() {\n\twork() }}'),
+    "a function with a name": ("javascript", f"app.get('/x', function show() {BODY});"),
+    "a callback in the middle of a function": (
+        "javascript", f"function f() {{\n  rows.forEach((row) => {BODY});\n  load('x', () => {BODY});\n}}",
+    ),
+    "a request to another server": ("javascript", f"$.get('/x', function () {BODY});\naxios.get('/x', () => {BODY});"),
+    "a path that is none": ("javascript", f"cache.get('key', () => {BODY});"),
+    "a path that is made when it runs": ("javascript", f"app.get(`/x/${{name}}`, () => {BODY});"),
+    "a call in a comment": ("javascript", f"/* app.get('/x', () => {BODY}); */"),
+    "a call in a text": ("javascript", f"const text = `app.get('/x', () => {BODY})`;"),
+    "a name of Ruby that is no route": ("ruby", "client.get '/x' do\n  work\n  more\nend"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), HELD.values(), ids=HELD)
+def test_a_function_without_a_name_is_called_by_what_holds_it(language: str, source: str, expected: list[str]) -> None:
+    found = held(parsed(language, source))
+
+    assert sorted(map(without_suffix, found)) == sorted(expected)
+    assert len({*found}) == len(found)
+
+
+@pytest.mark.parametrize(("language", "source"), NOT_HELD.values(), ids=NOT_HELD)
+def test_other_functions_are_a_part_of_what_contains_them(language: str, source: str) -> None:
+    assert held(parsed(language, source)) == []
+
+
+NAMES = {
+    "a handler that is defined elsewhere": (
+        "javascript", "app.get('/x', auth, users.show);", ["route", "GET /x", "", "users.show"],
+    ),
+    "a handler in a wrapper": ("javascript", "app.post('/x', wrap(save));", ["route", "POST /x", "", "save"]),
+    "a short function has no document of its own": (
+        "javascript", "ipcMain.on('open', () => 1);", ["event", "on open", "", ""],
+    ),
+    "a named function keeps its name": (
+        "javascript", f"app.get('/x', function show() {BODY});", ["route", "GET /x", "show", ""],
+    ),
+    "a key of a table": ("javascript", "const t = { 'load-all': loadAll };", ["key", "load-all", "", "loadAll"]),
+    "a command beside what it runs": (
+        "go", 'package m\nvar c = &C{Use: "login [x]", RunE: runLogin}', ["command", "login", "", "runLogin"],
+    ),
+    "a handler that a method makes": (
+        "go", 'package m\nfunc f() {\n\tmux.HandleFunc("/x", s.handleX())\n}', ["route", "/x", "f", "s.handleX"],
+    ),
+    "Rails": ("ruby", "get '/x', to: 'admin/users#show'", ["route", "GET /x", "", "Admin::UsersController.new.show"]),
+    "Phoenix": (
+        "elixir", 'scope "/api", Web do\n  get "/x", PageController, :index\nend',
+        ["route", "GET /api/x", "", "Web.PageController.index"],
+    ),
+    "Laravel": (
+        "php", "<?php Route::get('users/{id}', [UserController::class, 'show']);",
+        ["route", "GET users/{id}", "", "UserController::show"],
+    ),
+    "Axum": (
+        "rust", 'fn f() { Router::new().route("/x", get(list).post(add)); }', ["route", "POST /x", "f", "add"],
+    ),
+    "Django": (
+        "python", "urls = [path('users/<int:id>/', views.Show.as_view(), name='x')]",
+        ["route", "users/<int:id>/", "", "views.Show"],
+    ),
+    "a decorated function": (
+        "python", "@app.get('/x')\ndef show():\n    return 1\n", ["route", "GET /x", "show", ""],
+    ),
+    "a command of a decorator": (
+        "python", "@cli.command('dump-all')\ndef dump():\n    return 1\n", ["command", "dump-all", "dump", ""],
+    ),
+    "a parser that is added": (
+        "python", "p = sub.add_parser('export', help='x')\np.set_defaults(func=run)\n",
+        ["command", "export", "", "run"],
+    ),
+    "Spring": (
+        "java",
+        '@RequestMapping("/api") class A {\n  @GetMapping("/x") String show() { return ""; }\n}',
+        ["route", "GET /api/x", "A::show", ""],
+    ),
+    "a reference to a method": (
+        "java", 'class A { void m() { app.get("/x", Users::all); } }', ["route", "GET /x", "A::m", "Users::all"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), NAMES.values(), ids=NAMES)
+def test_what_starts_code_is_a_name_of_it(language: str, source: str, expected: list[str]) -> None:
+    assert expected in names(parsed(language, source))
+
+
+def test_what_is_named_keeps_its_id_its_parent_and_its_source() -> None:
+    inside = "function setup() { return 1; }"
+    file = parsed("javascript", f"it('setup', () => {{\n  {inside}\n  setup();\n}});")
+
+    named = next(symbol for symbol in file.symbols if not symbol.is_unnamed)
+    assert (named.id, named.parent_id) == ("a.x::setup", None)
+    assert (
+        named.canonical_source
+        == parsed("javascript", f"zap('setup', () => {{\n{inside}\n}});").symbols[0].canonical_source
+    )
+    assert [without_suffix(id_) for id_ in held(file)] == ["setup"]
+    assert held(file) != ["setup"]
+
+
+def test_a_function_without_a_name_has_the_lines_the_facts_and_the_comment_of_its_call() -> None:
+    file = parsed("javascript", f"\n/** Gives one user. */\napp.get('/x', (req) => {BODY});\n")
+
+    found = file.symbols[0]
+    assert (found.start_line, found.end_line, found.opening_comment) == (3, 5, "Gives one user.")
+    assert [one.name for one in found.facts.parameters] == ["req"]
+    assert [one.text for one in found.facts.calls] == ["work"]
+    assert json.loads(file.facts.references)["held"] == {"GET /x": [1]}
+
+
+def test_a_file_of_many_tests_is_read_in_a_time_that_grows_with_it() -> None:
+    blocks = "\n".join(f"it('does {number}', () => {BODY});" for number in range(3_000))
+
+    file = parsed("javascript", f"describe('all', () => {{\n{blocks}\n}});")
+
+    assert len(held(file)) == 2_000
+    assert sum(len(symbol.canonical_source) for symbol in file.symbols) < 2 * len(file.facts.source)
