@@ -122,8 +122,8 @@ def index(
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for found, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
-            failed = failure_lines(found, read_failures(home.layout.memos(found)))
-            for line in (*failed, *left_out_lines(home, found), *unread_lines(home, found)):
+            lines = failure_lines(found, read_failures(home.layout.memos(found)))
+            for line in (*lines, *left_out_lines(home, found), *unread_lines(home, found)):
                 write_note(f"{found}: {line}")
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
