@@ -13,7 +13,13 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.file import EncodingEvidence, FileEncoding
-from codesum_pipeline.source.files.encodings import DeclaredEncoding, decode_text, known_encoding, read_text
+from codesum_pipeline.source.files.encodings import (
+    DeclaredEncoding,
+    decode_text,
+    known_encoding,
+    read_other_version,
+    read_text,
+)
 
 MARK, SETTING, DECLARATION, CONTENT = (
     EncodingEvidence.MARK, EncodingEvidence.SETTING, EncodingEvidence.DECLARATION, EncodingEvidence.CONTENT
@@ -418,3 +424,15 @@ def test_no_binary_file_becomes_text_because_all_files_are_declared_to_be() -> N
 )  # fmt: skip
 def test_names_of_encodings_are_known_as_people_write_them(written: str, name: str | None) -> None:
     assert known_encoding(written) == name
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        pytest.param("// 用户\n".encode("gbk"), "// 用户\n", id="as it is read now"),
+        pytest.param("// 用户\n".encode(), "// 用户\n", id="in UTF-8 before"),
+        pytest.param("// größe, \x81\n".encode("utf-16"), "// größe, \x81\n", id="with a mark before"),
+    ],
+)
+def test_another_version_of_a_file_is_read_in_its_encoding_where_that_fits(data: bytes, text: str) -> None:
+    assert read_other_version(data, "c", "gbk") == text

@@ -3,8 +3,11 @@
 import json
 
 import pytest
+from starlette.testclient import TestClient
 
-from codesum_pipeline_tests.support.homes import built_once
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.web.web_app import pages_of
+from codesum_pipeline_tests.support.homes import built_once, open_home
 
 FILES = {
     "main.c": "int f(int x)\n{\n    return x + 1;\n}\n",
@@ -48,8 +51,29 @@ def test_status_tells_the_encodings_and_what_was_not_read_as_declared(codesum, h
     assert "señal.c: the declared encoding 'utf-8' (.editorconfig) does not fit; 1 byte of an unknown encoding" in text
 
 
+def test_status_for_programs_has_every_skipped_file(codesum, home):
+    found = json.loads(codesum(home, "status", "shop", "--json").stdout)
+
+    assert found["skipped"] == {"src/driver.c": "not_text"}
+    assert found["read_as"] == {"ASCII alone, the rest is unknown": 1, "cp1252 by guess": 1}
+
+
 def test_a_source_is_shown_as_it_was_read(codesum, home):
     hits = json.loads(codesum(home, "search", "Gerät Größe prüft", "--excerpt", "2", "--json").stdout)["hits"]
 
     assert hits[0]["file_path"] == "größe.c"
     assert "Öffnet das Gerät und prüft die Größe" in json.dumps(hits[0], ensure_ascii=False)
+
+
+def test_the_page_of_a_skipped_file_says_so_and_that_of_the_repository_counts_it(home, tmp_path):
+    opened = open_home(home)
+    pages = pages_of(IndexCatalogue(opened.settings, opened.layout, opened.registry), tmp_path)
+    client = TestClient(pages, base_url="http://localhost")
+
+    found = client.get("/document", params={"repo": "shop", "id": "src/driver.c"})
+
+    assert found.status_code == 404
+    assert "skipped: src/driver.c is in shop and not in its index, not_text" in found.text
+    assert "skipped: 1 not_text" in client.get("/repository", params={"repo": "shop"}).text
+    shown = client.get("/document", params={"repo": "shop", "id": "größe.c"}).text
+    assert "Öffnet das Gerät und prüft die Größe" in shown

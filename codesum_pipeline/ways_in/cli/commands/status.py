@@ -128,7 +128,14 @@ def status(
     if key and not as_json:
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return
-    values = [_as_json(each) | _troubles_json(home, each.entry.key) for each in found] if as_json else found
+    values: Sequence[Any] = found
+    if as_json:
+        values = [
+            _as_json(each)
+            | _troubles_json(home, each.entry.key)
+            | (_files_json(home, each.entry.key) if key else {})
+            for each in found
+        ]
     present_rows(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
     if found and not as_json and (troubles := [*digest_troubles(home)]):
         more = f"; and {len(troubles) - 1:,} more: `codesum doctor` names all" if troubles[1:] else ""
@@ -242,6 +249,16 @@ def _files(home: Home, key: str) -> str:
     indexed = reasons.pop(None, 0)
     skipped = f"; skipped: {listed_counts(dict(sorted(reasons.items())))}" if reasons else ""
     return f"{indexed:,} indexed{skipped}" if indexed or skipped else ""
+
+
+def _files_json(home: Home, key: str) -> dict[str, Any]:
+    """The skipped files by path, each with its reason; and what others were read as."""
+    found = read_skipped(home.layout, key)
+    return {
+        "skipped": {path: str(reason) for path, (reason, _) in found.reasons.items()},
+        "read_as": dict(found.read_as),
+        "in_doubt": list(found.in_doubt),
+    }
 
 
 def _encodings(home: Home, key: str) -> dict[str, str | list[str]]:
