@@ -80,7 +80,6 @@ def load_related_words() -> RelatedWords:
     return RelatedWords(StringTable(arrays["words"], arrays["offsets"]), arrays["related"], arrays["likeness"])
 
 
-_NAME = re.compile(r"[\w./:#-]*[\w]")
 _RUN = re.compile(r"[\w./:#-]+")
 _WORD = re.compile(r"\w+")
 # A word like code: with a separator inside, a digit, a capital behind a small letter, or several before small ones.
@@ -110,7 +109,7 @@ class Query(Struct, frozen=True):
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
         text = self.text.strip()
-        return _in_script(_NAME, text).fullmatch(text) is not None and not is_phrase_without_blanks(text)
+        return _words_of_names(text) == [text] and not is_phrase_without_blanks(text)
 
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
@@ -170,18 +169,14 @@ def compounds_in(text: str) -> tuple[str, ...]:
 
 
 def _words_of_names(text: str) -> list[str]:
-    """All matches of `_NAME`, in one pass over a text of any length."""
-    return [name for run in _in_script(_RUN, text).findall(text) if (name := run.rstrip("./:#-"))]
+    """The names in a text, in one pass over a text of any length."""
+    names = _RUN if text.isascii() else _names_with_marks()
+    return [name for run in names.findall(text) if (name := run.rstrip("./:#-"))]
 
 
 @cache
-def _with_marks(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(pattern.pattern.replace(r"\w", rf"\w{marks_class()}"))
-
-
-def _in_script(pattern: re.Pattern[str], text: str) -> re.Pattern[str]:
-    """A pattern of names, in which marks belong to letters where a text is beyond ASCII."""
-    return pattern if text.isascii() else _with_marks(pattern)
+def _names_with_marks() -> re.Pattern[str]:
+    return re.compile(rf"[\w{marks_class()}./:#-]+")
 
 
 # One class of characters each, so that a text of any length is read once.
