@@ -24,11 +24,10 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.language_facts.writing_systems import (
     cut_at_case,
-    is_mostly_latin,
     is_phrase_without_blanks,
     marks_class,
 )
-from codesum_pipeline.indexes.embedders.protocol import ENGLISH_MODELS, Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder, is_read_by
 from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
@@ -93,7 +92,7 @@ class Query(Struct, frozen=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
     words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
     `related` are tokens of other words that mean nearly the same, with their likeness. `is_read` is whether the vector
-    means something: the English models know hardly a word of other scripts."""
+    means something."""
 
     text: str
     tokens: tuple[str, ...]
@@ -126,7 +125,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         compounds=compounds,
         vector=vector,
         related=load_related_words().of(text),
-        is_read=is_mostly_latin(text) or (embedder is not None and not embedder.model_id.startswith(ENGLISH_MODELS)),
+        is_read=is_read_by(embedder, text),
     )
 
 
