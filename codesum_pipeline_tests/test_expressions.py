@@ -32,6 +32,7 @@ NO_TOKENS: Any = ()
 MADE_OF_ARGUMENTS = {
     "builds/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
     "builds/dagster/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
+    "foundation/language_facts/writing_systems.py: f'[{letters}]'": "[\u4e00-\u9fff\u3041-\u309f]",
     "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
     "texts/llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": (
         r"this (?:class)\b"

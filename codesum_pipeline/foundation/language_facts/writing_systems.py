@@ -21,14 +21,21 @@ SOUTH_EAST_ASIAN = (
 )
 UNSPACED = f"{HAN}{HIRAGANA}{KATAKANA}{SOUTH_EAST_ASIAN}"
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+@cache
+def any_of(letters: str) -> re.Pattern[str]:
+    """A class of characters as an expression. It is made where a text first needs it: a large class takes
+    milliseconds, and most texts are ASCII."""
+    return re.compile(f"[{letters}]")
+
+
 # A syllable or a word in one sign says about as much as three Latin letters, a sign of a syllabary half of that.
-_DENSE, _HALF_DENSE = re.compile(f"[{HAN}{HANGUL}]"), re.compile(f"[{HIRAGANA}{KATAKANA}{SOUTH_EAST_ASIAN}]")
+_DENSE, _HALF_DENSE = f"{HAN}{HANGUL}", f"{HIRAGANA}{KATAKANA}{SOUTH_EAST_ASIAN}"
 
 
 def sets_no_blanks(text: str) -> bool:
     """Whether a text has letters of a script that sets no blanks between words."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
+    return not text.isascii() and any_of(UNSPACED).search(text) is not None
 
 
 def has_words(text: str) -> bool:
@@ -40,7 +47,7 @@ def letters_worth(text: str) -> int:
     """The length of a text in Latin letters that say about as much."""
     if text.isascii():
         return len(text)
-    return len(text) + 2 * len(_DENSE.findall(text)) + len(_HALF_DENSE.findall(text)) // 2
+    return len(text) + 2 * len(any_of(_DENSE).findall(text)) + len(any_of(_HALF_DENSE).findall(text)) // 2
 
 
 def count_letters(text: str) -> int:
@@ -60,7 +67,7 @@ _ENDS_OF_ENGLISH = (".", "!", "?", "…", ".)", '."', ".”")
 # What joins to a following part, and ends no sentence.
 JOINING = ",;:-–— \uff0c\uff1b\uff1a\u3001\u060c\u061b"
 _WIDE_JOINING = re.compile(f"[{_WIDE_ENDS}\uff0c\uff1b\uff1a\u3001]$")
-_BEGINS_WIDE = re.compile(f"[{HAN}{HIRAGANA}{KATAKANA}\u300c\u300e\uff08\u300a\u3010]")
+_BEGINS_WIDE = f"{HAN}{HIRAGANA}{KATAKANA}\u300c\u300e\uff08\u300a\u3010"
 
 # The mark at the end of a statement, and the letters of the scripts that have it.
 _MARKS = (
@@ -73,7 +80,6 @@ _MARKS = (
     ("\u0589", "\u0531-\u0587"),
     ("\u0f0d", "\u0f00-\u0fff"),
 )
-_LETTERS_WITH_MARKS = tuple((mark, re.compile(f"[{letters}]")) for mark, letters in _MARKS)
 # Names of code and terms in Latin letters may be most of a sentence in another script.
 _LEAST_SHARE = 3
 
@@ -93,8 +99,8 @@ def full_stop_of(text: str) -> str:
     if text.isascii():
         return "."
     worth = letters_worth(text)
-    for mark, letters in _LETTERS_WITH_MARKS:
-        own = "".join(letters.findall(text))
+    for mark, letters in _MARKS:
+        own = "".join(any_of(letters).findall(text))
         if own and letters_worth(own) * _LEAST_SHARE >= worth:
             return mark
     return "."
@@ -102,7 +108,7 @@ def full_stop_of(text: str) -> str:
 
 def join_parts(text: str, part: str) -> str:
     """Two sentences in a row: no blank follows a wide mark in a script without blanks."""
-    is_wide = not text.isascii() and _WIDE_JOINING.search(text) and _BEGINS_WIDE.match(part)
+    is_wide = not text.isascii() and _WIDE_JOINING.search(text) and any_of(_BEGINS_WIDE).match(part)
     return f"{text}{part}" if is_wide else f"{text} {part}"
 
 
@@ -181,22 +187,28 @@ _CHINESE_JOINTS = (
 )
 _THAI_JOINTS = "การ|ความ|ผู้|อย่างไร|ที่ไหน|เมื่อไหร่|เมื่อไร|ทำไม|สำหรับ|และ|หรือ|ของ|เป็น|ด้วย|โดย"
 _JOINTS = re.compile(f"{_CHINESE_JOINTS}|{_THAI_JOINTS}")
-_RUN = re.compile(f"[{HAN}]+|[{KATAKANA}]+|[{HIRAGANA}]+|[{SOUTH_EAST_ASIAN}]+|[^{UNSPACED}]+")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(f"[{HAN}]+|[{KATAKANA}]+|[{HIRAGANA}]+|[{SOUTH_EAST_ASIAN}]+|[^{UNSPACED}]+")
 
 
 @lru_cache(maxsize=1 << 16)
 def phrases_of(word: str) -> tuple[str, ...]:
     """What is between two blanks, cut where the kind of sign changes, and at signs and words that only join others: of
     `顧客のカードに請求する` 顧客, の, カード, に, 請求, する."""
-    return tuple([run for part in _JOINTS.split(word) for run in _RUN.findall(part)])
+    return tuple([run for part in _JOINTS.split(word) for run in _run().findall(part)])
 
 
-_HIRAGANA_BESIDE = re.compile(f"[{HAN}{KATAKANA}][{HIRAGANA}]|[{HIRAGANA}][{HAN}{KATAKANA}]")
+@cache
+def _particles_beside() -> re.Pattern[str]:
+    return re.compile(f"[{HAN}{KATAKANA}][{HIRAGANA}]|[{HIRAGANA}][{HAN}{KATAKANA}]")
 
 
 def is_phrase_without_blanks(text: str) -> bool:
     """Whether a text without blanks has words of grammar in it, as a sentence has and a name has not."""
-    return not text.isascii() and bool(_JOINTS.search(text) or _HIRAGANA_BESIDE.search(text))
+    return not text.isascii() and bool(_JOINTS.search(text) or _particles_beside().search(text))
 
 
 def pairs_of(run: str) -> tuple[str, ...]:

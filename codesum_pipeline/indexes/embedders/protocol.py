@@ -6,10 +6,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.foundation.language_facts.writing_systems import is_mostly_latin
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
 # How the ids of models begin that know hardly a word in other scripts than the Latin one.
-ENGLISH_MODELS = ("static@", "minilm@")
+_ENGLISH_MODELS = ("static@", "minilm@")
 
 
 class Embedder(Protocol):
@@ -58,6 +59,11 @@ class Embedder(Protocol):
     def truncate(self, text: str, max_tokens: int) -> str:
         """Return the longest prefix that ends at a token boundary and has at most `max_tokens` tokens, as
         `count_tokens` counts them."""
+
+
+def is_read_by(embedder: Embedder | None, text: str) -> bool:
+    """Whether the vector of a text means something: whether the model knows its script."""
+    return is_mostly_latin(text) or (embedder is not None and not embedder.model_id.startswith(_ENGLISH_MODELS))
 
 
 def unit_rows(rows: npt.NDArray[np.float64]) -> Vectors:

@@ -21,6 +21,7 @@ from codesum_pipeline.foundation.language_facts.writing_systems import (
     HIRAGANA,
     KATAKANA,
     SOUTH_EAST_ASIAN,
+    any_of,
     cut_at_case,
     pairs_of,
     phrases_of,
@@ -46,14 +47,20 @@ _WORD = re.compile(r"\w+")
 _ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Between letters of scripts that are cut into pairs and all others, digits and underscores apart.
 _DENSE = f"{HAN}{HIRAGANA}{KATAKANA}{HANGUL}{SOUTH_EAST_ASIAN}"
-_RUN = re.compile(rf"([{_DENSE}]+)|\d+|[^\d_{_DENSE}]+")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"([{_DENSE}]+)|\d+|[^\d_{_DENSE}]+")
+
+
 # Words of earlier texts return in most later ones; the bound is for processes that live long.
 _CACHE_SIZE = 1 << 18
 # Enough for the lines of a file and all that is defined in it, whose texts follow one another.
 _LINE_CACHE_SIZE = 1 << 13
 
 
-_PAIRED, _ALONE = re.compile(f"[{_DENSE}]"), re.compile(f"[{HAN}{HANGUL}]")
+_ALONE = f"{HAN}{HANGUL}"
 # The stemmer of an alphabet is that of the language that most texts in it are in.
 _ALPHABETS = (
     ("russian", re.compile("[\u0400-\u052f]")),
@@ -113,7 +120,7 @@ def _whole(word: str) -> str:
     if word.isascii():
         return word.replace("_", "").lower()
     word = plain_spelling(word).replace("_", "").lower()
-    return "" if _PAIRED.search(word) else word
+    return "" if any_of(_DENSE).search(word) else word
 
 
 def split_identifier(word: str) -> list[str]:
@@ -126,7 +133,7 @@ def split_identifier(word: str) -> list[str]:
 
 def _parts_of_any_script(word: str) -> list[str]:
     parts: list[str] = []
-    for match in _RUN.finditer(plain_spelling(word)):
+    for match in _run().finditer(plain_spelling(word)):
         if match[1]:
             parts += [pair for phrase in phrases_of(match[1]) for pair in pairs_of(phrase)]
         elif match[0].isascii():
@@ -145,9 +152,9 @@ def _token(part: str) -> str | None:
         return _STEMMERS.of("english", part) if is_word else None
     if len(part) > _LONGEST or part in _foreign_stop_words():
         return None
-    if _PAIRED.match(part):
+    if any_of(_DENSE).match(part):
         # A single syllable of kana is a particle, and Thai has no word of one sign.
-        return part if len(part) > 1 or _ALONE.match(part) else None
+        return part if len(part) > 1 or any_of(_ALONE).match(part) else None
     language = next((language for language, letters in _ALPHABETS if letters.match(part)), "")
     return None if len(part) == 1 else _STEMMERS.of(language, part) if language else part
 

@@ -24,11 +24,10 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.language_facts.writing_systems import (
     cut_at_case,
-    is_mostly_latin,
     is_phrase_without_blanks,
     marks_class,
 )
-from codesum_pipeline.indexes.embedders.protocol import ENGLISH_MODELS, Embedder
+from codesum_pipeline.indexes.embedders.protocol import Embedder, is_read_by
 from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
@@ -81,7 +80,6 @@ def load_related_words() -> RelatedWords:
     return RelatedWords(StringTable(arrays["words"], arrays["offsets"]), arrays["related"], arrays["likeness"])
 
 
-_NAME = re.compile(r"[\w./:#-]*[\w]")
 _RUN = re.compile(r"[\w./:#-]+")
 _WORD = re.compile(r"\w+")
 # A word like code: with a separator inside, a digit, a capital behind a small letter, or several before small ones.
@@ -95,7 +93,7 @@ class Query(Struct, frozen=True):
     """`names` may be names of documents; `words` are the stems that file names are compared with. `identifiers` are the
     words that look like code, `compounds` neighbouring words as one name. `vector` is None if no lane needs it,
     `related` are tokens of other words that mean nearly the same, with their likeness. `is_read` is whether the vector
-    means something: the English models know hardly a word of other scripts."""
+    means something."""
 
     text: str
     tokens: tuple[str, ...]
@@ -111,7 +109,7 @@ class Query(Struct, frozen=True):
     def is_name(self) -> bool:
         """Whether it is one word, as names of code are."""
         text = self.text.strip()
-        return _in_script(_NAME, text).fullmatch(text) is not None and not is_phrase_without_blanks(text)
+        return _words_of_names(text) == [text] and not is_phrase_without_blanks(text)
 
 
 def parse_query(text: str, *, embedder: Embedder | None) -> Query:
@@ -128,7 +126,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
         compounds=compounds,
         vector=vector,
         related=load_related_words().of(text),
-        is_read=is_mostly_latin(text) or (embedder is not None and not embedder.model_id.startswith(ENGLISH_MODELS)),
+        is_read=is_read_by(embedder, text),
     )
 
 
@@ -172,18 +170,14 @@ def compounds_in(text: str) -> tuple[str, ...]:
 
 
 def _words_of_names(text: str) -> list[str]:
-    """All matches of `_NAME`, in one pass over a text of any length."""
-    return [name for run in _in_script(_RUN, text).findall(text) if (name := run.rstrip("./:#-"))]
+    """The names in a text, in one pass over a text of any length."""
+    names = _RUN if text.isascii() else _names_with_marks()
+    return [name for run in names.findall(text) if (name := run.rstrip("./:#-"))]
 
 
 @cache
-def _with_marks(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(pattern.pattern.replace(r"\w", rf"\w{marks_class()}"))
-
-
-def _in_script(pattern: re.Pattern[str], text: str) -> re.Pattern[str]:
-    """A pattern of names, in which marks belong to letters where a text is beyond ASCII."""
-    return pattern if text.isascii() else _with_marks(pattern)
+def _names_with_marks() -> re.Pattern[str]:
+    return re.compile(rf"[\w{marks_class()}./:#-]+")
 
 
 # One class of characters each, so that a text of any length is read once.

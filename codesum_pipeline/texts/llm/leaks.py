@@ -8,6 +8,7 @@ the word "build" says nothing. A document's own names are never leaks.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 
 from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.language_facts.writing_systems import HANGUL, UNSPACED
@@ -72,12 +73,14 @@ def leaked_names(texts: Sequence[str], hidden: Iterable[str], own: Collection[st
     return sorted(found)
 
 
-_BESIDE_NAME = re.compile(rf"(?<=[{UNSPACED}])(?=[A-Za-z_])|(?<=[A-Za-z0-9_)])(?=[{UNSPACED}{HANGUL}])")
+@cache
+def _beside_name() -> re.Pattern[str]:
+    return re.compile(rf"(?<=[{UNSPACED}])(?=[A-Za-z_])|(?<=[A-Za-z0-9_)])(?=[{UNSPACED}{HANGUL}])")
 
 
 def _with_names_apart(text: str) -> str:
     """A text, and behind it the same with blanks around names in Latin letters, where a script sets none."""
-    apart = text if text.isascii() else _BESIDE_NAME.sub(" ", text)
+    apart = text if text.isascii() else _beside_name().sub(" ", text)
     return text if apart == text else f"{text}\n{apart}"
 
 

@@ -198,7 +198,7 @@ def split_sentences(paragraph: str, *, limit: int = 8) -> list[str]:
 
 # What is not closed within so many characters was never meant to be.
 _MOST_ENCLOSED_CHARS, _MOST_OPEN_CHARS = 240, 1000
-_BRACKETS = ("()", "[]", "\u201c\u201d", "\u300c\u300d", "\u300e\u300f", "\uff08\uff09", "\u00ab\u00bb")
+_OPENING, _CLOSING = "([\u201c\u300c\u300e\uff08\u00ab", ")]\u201d\u300d\u300f\uff09\u00bb"
 
 
 def _is_open(said: str, following: str) -> bool:
@@ -206,7 +206,7 @@ def _is_open(said: str, following: str) -> bool:
     if len(said) > _MOST_OPEN_CHARS:
         return False
     near = following[:_MOST_ENCLOSED_CHARS]
-    for opening, closing in _BRACKETS:
+    for opening, closing in zip(_OPENING, _CLOSING, strict=True):
         depth = said.count(opening) - said.count(closing)
         if depth > 0 and near.count(closing) > near.count(opening):
             return True

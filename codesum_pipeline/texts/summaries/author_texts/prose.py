@@ -19,6 +19,7 @@ from codesum_pipeline.foundation.language_facts.writing_systems import (
     HAN,
     HIRAGANA,
     KATAKANA,
+    any_of,
     count_letters,
     ends_sentence,
     full_stop_of,
@@ -225,7 +226,7 @@ def _is_list_of_names(paragraph: str) -> bool:
 
 _ASIAN = f"{HAN}{HIRAGANA}{KATAKANA}"
 _ENDS_PART = "\u3001\u3002\uff01\uff09\uff0c\uff1a\uff1b\uff1f\u300d"
-_LINE_END, _LINE_START = re.compile(f"[{_ASIAN}{_ENDS_PART}]"), re.compile(f"[{_ASIAN}\u300c\uff08A-Za-z]")
+_LINE_END, _LINE_START = f"{_ASIAN}{_ENDS_PART}", f"{_ASIAN}\u300c\uff08A-Za-z"
 # No statement begins so.
 _JOINS_ON = frozenset("和与與及并並或的を")
 # A line that is as long as about thirty signs was broken within its sentence.
@@ -239,7 +240,7 @@ def in_one_line(text: str) -> str:
         return " ".join(text.split())
     whole = last = ""
     for line in (" ".join(line.split()) for line in text.split("\n")):
-        if whole and line and _LINE_END.match(whole[-1]) and _LINE_START.match(line):
+        if whole and line and any_of(_LINE_END).match(whole[-1]) and any_of(_LINE_START).match(line):
             goes_on = whole[-1] in _ENDS_PART or line[0] in _JOINS_ON or letters_worth(last) >= _MIN_WRAPPED_WORTH
             whole = f"{whole}{line}" if goes_on else f"{whole}{full_stop_of(last)}{line}"
         else:

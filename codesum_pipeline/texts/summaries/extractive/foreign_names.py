@@ -6,6 +6,7 @@ caller or callee is renamed: only the graph knows which names are neighbours, an
 
 import re
 from collections.abc import Collection, Iterator
+from functools import cache
 
 from codesum_pipeline.foundation.language_facts.writing_systems import UNSPACED, sets_no_blanks
 from codesum_pipeline.texts.llm.leaks import is_foreign_name, looks_like_code, may_have_code_names
@@ -17,10 +18,16 @@ _CHAIN = re.compile(r"(?<!\w)(?:[#@$&*.~?]|::?(?=\w)){0,4}([^\W\d]\w*(?:(?:\.|::
 # Where no blanks are between words, a name ends where the sentence goes on in its script; a name in that script is told
 # from the sentence by its underscore.
 _LETTER, _OWN = rf"[^\W\d{UNSPACED}]", rf"[^\W{UNSPACED}]"
-_CHAIN_IN_UNSPACED = re.compile(
-    rf"(?:(?<!\w)|(?<=[{UNSPACED}]))(?:[#@$&*.~?]|::?(?=\w)){{0,4}}"
-    rf"((?<![{UNSPACED}])[{UNSPACED}]{{1,40}}_[\w]{{1,80}}|{_LETTER}{_OWN}*(?:(?:\.|::|#|->){_LETTER}{_OWN}*)*)"
-)
+
+
+@cache
+def _chain_in_unspaced() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?<!\w)|(?<=[{UNSPACED}]))(?:[#@$&*.~?]|::?(?=\w)){{0,4}}"
+        rf"((?<![{UNSPACED}])[{UNSPACED}]{{1,40}}_[\w]{{1,80}}|{_LETTER}{_OWN}*(?:(?:\.|::|#|->){_LETTER}{_OWN}*)*)"
+    )
+
+
 _ARGUMENTS = re.compile(r"\([^()\n]{0,120}\)(?:\.(?=[^\W\d]))?|/\d{1,2}(?![\w/.])")
 _BESIDE_DIGITS = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 # A name that lost its first part may need the other article.
@@ -51,7 +58,7 @@ def without_foreign_names(text: str, own: Collection[str]) -> str:
 def _foreign(text: str, own: Collection[str]) -> Iterator[tuple[int, int, str]]:
     """Where a name of other code starts and ends, with its call's brackets, and its words."""
     done = 0
-    for match in (_CHAIN_IN_UNSPACED if sets_no_blanks(text) else _CHAIN).finditer(text):
+    for match in (_chain_in_unspaced() if sets_no_blanks(text) else _CHAIN).finditer(text):
         if match.start(1) < done:
             continue
         call = _ARGUMENTS.match(text, match.end())

@@ -159,8 +159,7 @@ def leading_comment(text: str, language: str) -> list[str]:
             and has_words(prose)
             and not (_LEGAL.search(prose) or _CODE.search(prose) or _SIGNATURE.fullmatch(prose))
         ):
-            is_ended = prose.endswith((".", "!", "?")) or (not prose.isascii() and ends_sentence(prose))
-            return split_sentences(prose if is_ended else f"{prose}{full_stop_of(prose)}", limit=4)
+            return split_sentences(prose if ends_sentence(prose) else f"{prose}{full_stop_of(prose)}", limit=4)
     return []
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from codesum_pipeline.foundation.language_facts.writing_systems import (
     HIRAGANA,
+    any_of,
     cut_at_case,
     ends_sentence,
     letters_worth,
@@ -236,7 +237,6 @@ NAME, PARAMETER, DOCSTRING, BODY = 4.0, 2.5, 1.6, 1.0
 _MAX_SCORE = NAME * 1.5
 
 STOP_WORDS = word_set("stop_words")
-_PARTICLES = re.compile(f"[{HIRAGANA}]+")
 _SHORT = word_set("short_keywords")
 _FOLDS = ("ing", "edly", "ed", "ation", "ion", "er", "or", "e", "y")
 
@@ -311,7 +311,7 @@ def telling_weight(word: str) -> float:
 
 def _is_telling_beyond_ascii(word: str) -> bool:
     """Whether a word is more than one letter, or than Japanese endings and particles."""
-    return letters_worth(word) > 2 and not _PARTICLES.fullmatch(word)
+    return letters_worth(word) > 2 and not all(map(any_of(HIRAGANA).match, word))
 
 
 @lru_cache(maxsize=65536)
@@ -345,4 +345,4 @@ def telling_stems(text: str) -> frozenset[str]:
 
 def _stems(word: str) -> Iterable[str]:
     """The stem of a word; of what has no blanks the pairs of characters, for it may be several words."""
-    return pairs_of(word) if sets_no_blanks(word) else (fold_word(word),)
+    return (fold_word(word),) if word.isascii() or not sets_no_blanks(word) else pairs_of(word)
