@@ -231,7 +231,7 @@ def test_submodules_and_clones_inside_that_are_not_indexed_are_told(call, git_re
     command = shlex.split(first.stderr.split("`")[1])
     assert call(*command[1:]).returncode == 0
     assert "third/lib/l.py" in call("search", "weigh").stdout
-    assert "submodule" not in call("index", "project").stderr
+    assert "not indexed: third/lib" not in call("index", "project").stderr
 
 
 @pytest.mark.slow

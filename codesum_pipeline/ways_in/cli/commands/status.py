@@ -165,6 +165,8 @@ def _troubles_json(home: Home, key: str) -> dict[str, Any]:
 
 def _overview(found: Sequence[Freshness]) -> RenderableType:
     rows = []
+    # Where every tree is clean, none is spoken of.
+    has_dirty = any(each.tree not in (None, TreeState.CLEAN) for each in found)
     for each in found:
         out, remark = each.published, each.why
         if each.holder and each.state is IndexState.BUILDING:
@@ -183,7 +185,7 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                 out and out.count("documents"),
                 out and out.count("placeholders"),
                 f"{age_in_words(out.published_at)} ago" if out else None,
-                each.tree and Text(each.tree, style="yellow" if each.tree is TreeState.DIRTY else "dim"),
+                each.tree and has_dirty and Text(each.tree, style="yellow" if each.tree is TreeState.DIRTY else "dim"),
                 remark,
             )
         )
