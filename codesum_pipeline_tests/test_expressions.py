@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.patterns import read_patterns
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.masking import secrets
@@ -93,6 +94,8 @@ def make_expressions() -> None:
     for language in profiles():
         known_calls(language)
         remove_markup("`a` [b](c)", language)
+        for ending in profiles()[language].shared:
+            language_of_file(f"a.{ending}", b"")
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
