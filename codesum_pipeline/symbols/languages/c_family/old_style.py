@@ -33,7 +33,7 @@ def declared_type(declarations: str, name: str) -> str | None:
         if not others or "(" in declaration:
             return type_without(declaration.strip(), name, None)
         plain = _SIZE.sub("", first).strip()
-        base = plain.removesuffix(([""] + _WORD.findall(plain))[-1]).rstrip("* \t\n")
+        base = plain.removesuffix(["", *_WORD.findall(plain)][-1]).rstrip("* \t\n")
         for declarator in (first.strip().removeprefix(base), *others):
             plain = _SIZE.sub("", declarator)
             if _WORD.findall(plain) == [name]:
