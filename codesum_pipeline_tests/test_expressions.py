@@ -11,15 +11,17 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, read_patterns
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.masking import secrets
-from codesum_pipeline.symbols.languages import rust_macros
-from codesum_pipeline.symbols.languages.c_family import macros
+from codesum_pipeline.symbols.languages import rust_macros, torn_branches
+from codesum_pipeline.symbols.languages.c_family import function_heads, macros
 from codesum_pipeline.symbols.languages.ecmascript.workspaces import Workspaces
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.plain_lines import definition_lines
 from codesum_pipeline.symbols.languages.projects import Projects
+from codesum_pipeline.symbols.languages.python import cython
 from codesum_pipeline.symbols.languages.python.python_recovery import LINES
 from codesum_pipeline.symbols.parsing.condition_texts import Conditions
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
@@ -74,13 +76,18 @@ SHORT_TEXTS = {
 }
 
 
+# The patterns of Cython that are looked for anywhere in a statement; the others are matched at its beginning.
+SEARCHED_IN_CYTHON = ("statement", "step", "sizes", "suffix", "pointer", "expression")
 MOST_SECONDS_OF_A_SHORT_TEXT = 0.3
 
 
 def is_anchored(expression: Expression) -> bool:
     """Whether it is matched from the beginning alone: by PyYAML, by rules of test frameworks, at a place in code."""
     signatures = [one.tests.signatures for one in declarations() if one.tests.signatures]
-    at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line", "else")]
+    at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line")]
+    at_a_place += [torn_branches._PATTERNS[name] for name in ("label", "else")]
+    at_a_place += [pattern for name, pattern in cython._PATTERNS.items() if name not in SEARCHED_IN_CYTHON]
+    at_a_place.append(function_heads._PATTERNS["plain"])
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
     return expression.place == "notifications/intents/intent_entries.py" or expression.pattern in anchored
 
@@ -96,6 +103,8 @@ def make_expressions() -> None:
     for language in profiles():
         known_calls(language)
         remove_markup("`a` [b](c)", language)
+        for ending in profiles()[language].shared:
+            language_of_file(f"a.{ending}", b"")
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}

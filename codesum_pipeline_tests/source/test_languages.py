@@ -4,7 +4,9 @@ import pytest
 
 from codesum_pipeline.foundation.language_facts.file_languages import (
     LANGUAGES,
+    has_shared_ending,
     is_program,
+    language_of_file,
     language_of_first_line,
     language_of_path,
 )
@@ -35,6 +37,30 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
         ("py", None),
         ("dir.py/x", None),
         ("a.unheard-of", None),
+        ("a.bats", "bash"),
+        ("config.ru", "ruby"),
+        ("lib-1.0-1.rockspec", "lua"),
+        ("build.sbt", "scala"),
+        ("defs.bzl", "python"),
+        ("BUILD.bazel", "starlark"),
+        ("fastlane/Fastfile", "ruby"),
+        ("Podfile", "ruby"),
+        ("a.podspec", "ruby"),
+        ("a.luau", "lua"),
+        ("a.ino", "cpp"),
+        ("a.es6", "javascript"),
+        ("a.tcc", "cpp"),
+        ("a.cppm", "cpp"),
+        ("a.ixx", "cpp"),
+        ("a.hsc", "haskell"),
+        ("a.lhs", "haskell"),
+        ("a.pyx", "python"),
+        ("a.pxi", "python"),
+        ("Snakefile", "python"),
+        ("config.h.in", "cpp"),
+        ("x.in", None),
+        ("PKGBUILD", "bash"),
+        ("Jenkinsfile", "groovy"),
     ],
 )
 def test_a_name_says_the_language(path: str, language: str | None) -> None:
@@ -49,6 +75,9 @@ def test_a_name_says_the_language(path: str, language: str | None) -> None:
         (b"#! /usr/bin/env -S PYTHONPATH=. python3 -u\n", "python"),
         (b"#!/bin/sh", "bash"),
         (b"#!/usr/bin/env node\r\n", "javascript"),
+        (b"#!/usr/bin/env bats\n", "bash"),
+        (b"#!/usr/bin/env -S uv run --script\n", "python"),
+        (b"#!/bin/ash\n", "bash"),
         (b"#!/opt/unknown\n", None),
         (b"#!/usr/bin/env\n", None),
         (b"#!\n", None),
@@ -58,6 +87,59 @@ def test_a_name_says_the_language(path: str, language: str | None) -> None:
 )
 def test_a_first_line_says_the_language(line: bytes, language: str | None) -> None:
     assert language_of_first_line(line) == language
+
+
+OBJECTIVE_C = b"// A store.\n#import <Foundation/Foundation.h>\n@implementation Store\n@end\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "language"),
+    [
+        pytest.param("a.m", OBJECTIVE_C, "objective-c", id="Objective-C"),
+        pytest.param("a.m", b'#include "a.h"\nint main() { return 0; }\n', "objective-c", id="C in Objective-C"),
+        pytest.param("a.m", b"function y = f(x)\n  y = 2 * x;\nend\n", "matlab", id="a function of MATLAB"),
+        pytest.param("a.m", b"% Plots.\nx = 1:10;\nplot(x)\n", "matlab", id="a script of MATLAB"),
+        pytest.param("a.m", b"clc; clear all\nx = 'http://a.b'\n", "matlab", id="one without a comment"),
+        pytest.param("a.m", b"classdef A < handle\nend\n", "matlab", id="a class of MATLAB"),
+        pytest.param("a.m", b'(* One. *)\nBeginPackage["A`"]\n', "mathematica", id="Mathematica"),
+        pytest.param("a.m", b":- module a.\n", "mercury", id="Mercury"),
+        pytest.param("a.pl", b"use strict;\nmy $x = 1;\n", "perl", id="Perl"),
+        pytest.param("a.pl", b":- module(a, [b/1]).\nb(X) :-\n  c(X).\n", "prolog", id="Prolog"),
+        pytest.param("a.t", b"use strict;\nuse Test::More;\n", "perl", id="a test of Perl"),
+        pytest.param("a.t", b"Some text.\n", "text", id="another .t"),
+        pytest.param("a.v", b"module a(input b);\nendmodule\n", "verilog", id="Verilog"),
+        pytest.param("a.v", b"Require Import List.\nTheorem a : b.\n", "coq", id="Coq"),
+        pytest.param("a.v", b"module main\n\nfn main() {\n}\n", "v", id="V"),
+        pytest.param("a.fs", b"module A\nlet f x = x\n", "f-sharp", id="F#"),
+        pytest.param("a.fs", b"#version 330\nvoid main() {}\n", "glsl", id="GLSL"),
+        pytest.param("a.ts", b"export const a = 1;\n", "typescript", id="TypeScript"),
+        pytest.param("a_de.ts", b'<?xml version="1.0"?>\n<TS></TS>\n', "xml", id="a translation of Qt"),
+        pytest.param("a.inc", b"<?php\nfunction f() {}\n", "php", id="PHP that is included"),
+        pytest.param("a.inc", b"#ifndef A\n#define A\n#endif\n", "cpp", id="C that is included"),
+        pytest.param("a.inc", b"Some text.\n", "text", id="text that is included"),
+        pytest.param("a.rst.inc", b"#define A\n", "rst", id="an ending before the shared one"),
+        pytest.param("a.module", b"<?php\n", "php", id="a module of Drupal"),
+        pytest.param("a.cls", b"\\ProvidesClass{a}\n", "tex", id="a class of LaTeX"),
+        pytest.param("a.cls", b"VERSION 1.0 CLASS\n", "visual-basic", id="a class of Visual Basic"),
+        pytest.param("a.d", b"module a;\nvoid main() {}\n", "d", id="D"),
+        pytest.param("a.d", b"build/a.o: a.c \\\n b.h\n", "makefile", id="dependencies of make"),
+        pytest.param("a.pp", b"class a {\n}\n", "puppet", id="Puppet"),
+        pytest.param("a.pp", b"unit a;\n", "pascal", id="Pascal"),
+        pytest.param("a.r", b"f <- function(x) x\n", "r", id="R"),
+        pytest.param("a.cl", b"__kernel void f() {}\n", "c", id="OpenCL"),
+        pytest.param("a.gs", b"function f() {\n}\n", "javascript", id="a script of Google"),
+        pytest.param("run", b"#!/usr/bin/env lua\n", "lua", id="no ending"),
+    ],
+)
+def test_content_says_the_language_where_several_share_an_ending(path: str, data: bytes, language: str) -> None:
+    assert language_of_file(path, data) == language
+    assert language_of_file(path, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")) == (
+        language if path != "run" else "text"
+    )
+
+
+def test_a_name_with_a_shared_ending_says_no_language() -> None:
+    assert [has_shared_ending(path) for path in ("a.m", "b/A.PL", "a.py", "m", "")] == [True, True, False, False, False]
 
 
 def test_prose_and_data_are_no_programs() -> None:

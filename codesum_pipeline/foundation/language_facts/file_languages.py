@@ -32,7 +32,8 @@ def language_of_file(path: str, data: bytes) -> str:
 
 def has_shared_ending(path: str) -> bool:
     """Whether a file's name alone does not say its language."""
-    return path.rpartition(".")[2].lower() in _SIGNS
+    _, dot, extension = path.lower().rpartition(".")
+    return bool(dot) and extension in _SIGNS
 
 
 def _language_of_content(path: str, data: bytes) -> str | None:

@@ -95,7 +95,7 @@ def test_a_masked_source_is_as_long_even_where_nothing_is_ever_closed(piece: byt
         pytest.param("char *\nf(a)\n\tregister char *a;\n{\n}\nint g(void) { }\n", ["f", "g"], id="K&R with a pointer"),
         pytest.param("struct s *f(a, b) int (*a)(); struct s b[]; {\n}\n", ["f"], id="K&R on one line"),
         pytest.param(
-            "f(a, b)\n{\n  g(a);\n}\nmain()\n{\n  f(1, 2);\n}\ng(a)\nint a;\n{\n}\n",
+            "int x;\nf(a, b)\n{\n  g(a);\n}\nmain()\n{\n  f(1, 2);\n}\ng(a)\nint a;\n{\n}\n",
             ["f", "main", "g"],
             id="K&R without a type",
         ),

@@ -9,7 +9,7 @@ not know, or a comment. All of these are rendered as written, so the words stay.
 import re
 from collections.abc import Iterator
 
-from codesum_pipeline.symbols.languages.c_family.heads import unknown_words
+from codesum_pipeline.symbols.languages.c_family.function_heads import unknown_words
 from codesum_pipeline.symbols.languages.spans import blanked_out, replaced
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside

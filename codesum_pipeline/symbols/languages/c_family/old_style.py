@@ -7,8 +7,9 @@ from tree_sitter import Node
 from codesum_pipeline.symbols.languages.hook_values import Text
 from codesum_pipeline.symbols.languages.hooks import field_children
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_DECLARATOR = re.compile(r"(?P<base>.*?)(?P<marks>[\s*]*)\b(?P<name>\w+)\s*(?:\[[^\[\]]*\]\s*)*", re.DOTALL)
+_COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
+_SIZE = re.compile(r"\[[^\[\]]*+\]?")
+_WORD = re.compile(r"\w+")
 
 
 def hidden_declarations(node: Node, head: Node | None, text: Text) -> str:
@@ -26,16 +27,17 @@ def hidden_declarations(node: Node, head: Node | None, text: Text) -> str:
 def declared_type(declarations: str, name: str) -> str | None:
     """The type that one of some declarations gives a name."""
     for declaration in _COMMENT.sub("", declarations).split(";"):
-        if not re.search(rf"\b{re.escape(name)}\b", declaration):
+        if name not in _WORD.findall(declaration):
             continue
         first, *others = declaration.split(",")
         if not others or "(" in declaration:
             return type_without(declaration.strip(), name, None)
-        base = _DECLARATOR.fullmatch(first.strip())
-        for declarator in (first, *others) if base else ():
-            own = _DECLARATOR.fullmatch(declarator.strip())
-            if base and own and own["name"] == name:
-                return f"{base['base'].strip()} {''.join(own['marks'].split())}".strip()
+        plain = _SIZE.sub("", first).strip()
+        base = plain.removesuffix(["", *_WORD.findall(plain)][-1]).rstrip("* \t\n")
+        for declarator in (first.strip().removeprefix(base), *others):
+            plain = _SIZE.sub("", declarator)
+            if _WORD.findall(plain) == [name]:
+                return f"{base} {'*' * plain.count('*')}".strip()
     return None
 
 

@@ -40,7 +40,7 @@ def logical_lines(source: bytes) -> Iterator[LogicalLine]:
         if match["comment"]:
             plain[start:end] = b" " * (end - start)
         elif match["text"]:
-            first = start + len(re.match(rb"\w*", match["text"])[0])
+            first = start + len(match["text"]) - len(match["text"].lstrip(_OF_WORDS))
             plain[first:end] = b'"' + b"0" * (end - first - 2) + b'"' if end - first > 1 else b'"'
         elif match["open"]:
             depth += 1
