@@ -106,7 +106,7 @@ class Judge:
     def inside(self, found: Iterable[Symbol], text: str) -> Truth:
         symbols = list(found)
         if any(_is_property(self.tree, symbol) for symbol in symbols):
-            return Truth(TargetStatus.PROPERTY, text=text)
+            return Truth(TargetStatus.PROPERTY, frozenset(symbol.id for symbol in symbols), text)
         return Truth(TargetStatus.INSIDE, frozenset(self._same(symbols)), text)
 
     def _same(self, symbols: Sequence[Symbol]) -> Iterator[str]:
@@ -307,8 +307,9 @@ def _is_of_file(symbol: str) -> bool:
     name = parse_symbol(symbol)
     if name is None or is_local(symbol):
         return False
-    own = [one.suffix for one in name.descriptors if one.suffix is not Suffix.NAMESPACE]
-    return own == [Suffix.TERM]
+    # scip-python names a variable that is `Final` twice.
+    own = {(one.suffix, one.name) for one in name.descriptors if one.suffix is not Suffix.NAMESPACE}
+    return len(own) == 1 and next(iter(own))[0] is Suffix.TERM
 
 
 def _encoding(number: int) -> str:
