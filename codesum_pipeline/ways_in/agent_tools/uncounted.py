@@ -116,15 +116,19 @@ def _files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
 
 def _places_in(index: PublishedIndex, file: int, text: str, name: str) -> Iterator[tuple[list[int], int]]:
     """The functions around each call of something of a name, else what is around it, and the first such line of each.
-    What has that name itself is not looked into: its own head looks like a call."""
-    chained = rf"|\.{re.escape(name)}\b" * has_trait(language_of_path(index.ids[file]) or "", Trait.CHAINS_CALL)
+    Comments are left out. What has that name itself is not looked into: its own head looks like a call."""
+    language = language_of_path(index.ids[file]) or ""
+    comment = profile_of(language).line_comment
+    chained = rf"|\.{re.escape(name)}\b" * has_trait(language, Trait.CHAINS_CALL)
     pattern = re.compile(rf"(?<![\w$]){re.escape(name)}[ \t]{{0,8}}\({chained}")
     rows = (index.arrays["file_row"] == file).nonzero()[0]
     rows = rows[rows != file]
     first, last = index.shown.lines[rows].T
     seen = set[tuple[int, ...]]()
     for line, written in enumerate(text.split("\n"), start=1):
-        if name not in written or not pattern.search(written):
+        code = written.partition(comment)[0].lstrip() if name in written else ""
+        # In a comment of several lines, a line begins so.
+        if code.startswith("*") or not pattern.search(code):
             continue
         found = rows[(first <= line) & (line <= last)].tolist()
         around = [one for one in found if index.level_of(one) is Level.FUNCTION] or found or [file]
