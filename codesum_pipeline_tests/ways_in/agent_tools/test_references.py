@@ -329,6 +329,22 @@ def test_read_and_the_line_beside_a_hit_say_who_uses_what_nobody_calls(ask: Ask,
     )
 
 
+def test_a_definition_that_is_only_handed_over_is_used_by_another_file(ask: Ask) -> None:
+    exports = {each.id: each.users for each in ask("get_file_analysis", path="pkg/rules.py").exports}
+
+    assert exports["pkg/rules.py::by_weight"] == 1
+    assert "pkg/rules.py::nobody_at_all" not in exports
+
+
+def test_files_that_were_not_looked_through_are_counted(tmp_path: Path) -> None:
+    """Of many files that have a name, some are read: an answer without unknown calls says that there may be more."""
+    texts = {f"m{number:02}.py": f"VALUE = {{'sift': {number}}}\n" for number in range(60)}
+    folder = built_once(tmp_path, {"sift.py": "def sift(rows):\n    return rows[0] + rows[1]\n", **texts})
+
+    (said, *_) = asking(folder / "home", tmp_path)("graph", id="sift.py::sift").not_counted
+    assert said == "`sift(` in 11 files with this name that were not looked through"
+
+
 def test_show_lists_who_refers_to_a_document_for_people_and_programs(folder: Path, tmp_path: Path) -> None:
     shown = fork_codesum("--home", folder / "home", "show", "pkg/rules.py::by_weight", cwd=tmp_path)
     as_json = fork_codesum("--home", folder / "home", "show", "pkg/rules.py::by_weight", "--json", cwd=tmp_path)
