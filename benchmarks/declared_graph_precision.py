@@ -65,10 +65,11 @@ def read_repository(folder: Path) -> Repository:
     started = time.process_time()
     loaded = load_files(to_table(facts, FileFacts).to_pylist())
     languages = {fact.file_path: fact.language for fact in facts}
-    sites = resolve_all(
+    tables = resolve_all(
         loaded,
         [SourceFile(path, "", 0, "", of, FileStatus.INDEXED, None, False, False) for path, of in languages.items()],
     )
+    sites = {path: table.calls for path, table in tables.items()}
     return Repository(symbols, lines, languages, sites, parse_s, time.process_time() - started)
 
 

@@ -4,10 +4,10 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from codesum_pipeline.foundation.data_model.edge import CallRow
+from codesum_pipeline.foundation.data_model.edge import CallRow, Edge
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -16,6 +16,7 @@ from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol, Sym
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.resolvers.families import LoadedFiles, families_of, indexed_paths, load_files
+from codesum_pipeline.graph.resolvers.file_edges import EdgeTable
 from codesum_pipeline.source.files.content import decode_text, judge_content
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import PathRules
@@ -34,8 +35,8 @@ class PlacedCall:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A folder as the pipeline reads it: decoded lines and languages by path, symbols by id, calls, and the seconds of
-    resolving them."""
+    """A folder as the pipeline reads it: decoded lines and languages by path, symbols by id, calls, all edges, and the
+    seconds of resolving them."""
 
     folder: Path
     lines: Mapping[str, list[str]]
@@ -43,6 +44,7 @@ class Tree:
     symbols: Mapping[str, Symbol]
     calls: list[PlacedCall]
     resolve_s: float
+    edges: list[Edge] = field(default_factory=list)
 
     def line(self, path: str, number: int) -> str:
         """A 1-based line; "" beyond the file's end."""
@@ -125,20 +127,22 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
         positions[place.path] = parsed.facts.call_places or ()
         facts.append(parsed.facts)
     started = time.process_time()
-    sites = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), places)
+    tables = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), places)
+    sites = {path: table.calls for path, table in tables.items()}
     resolve_s = time.process_time() - started
     languages = {place.path: place.language for place in places}
     calls = [call for path, found in sites.items() for call in _place_calls(found, languages[path], positions[path])]
-    return Tree(folder, lines, languages, symbols, calls, resolve_s)
+    edges = [edge for table in tables.values() for edge in table.edges()]
+    return Tree(folder, lines, languages, symbols, calls, resolve_s, edges)
 
 
-def resolve_all(loaded: LoadedFiles, places: list[SourceFile]) -> dict[str, list[CallRow]]:
-    """The calls of each file, resolved as a build resolves them."""
-    sites: dict[str, list[CallRow]] = {}
+def resolve_all(loaded: LoadedFiles, places: list[SourceFile]) -> dict[str, EdgeTable]:
+    """The edges of each file, resolved as a build resolves them."""
+    tables: dict[str, EdgeTable] = {}
     for family in families_of(loaded, places, indexed_paths(places), root="."):
         edges_of = family.resolver({path: family.telling_names(path) for path in family.rows})
-        sites.update((path, edges_of(path).calls) for path in family.rows)
-    return sites
+        tables.update((path, edges_of(path)) for path in family.rows)
+    return tables
 
 
 def _place_calls(sites: list[CallRow], language: str, positions: tuple[int, ...]) -> Iterator[PlacedCall]:

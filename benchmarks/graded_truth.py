@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.graded_calls import Definitions, PlacedCall, Tree
+from codesum_pipeline.foundation.data_model.ids import symbol_id
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.scip.offering import message_class
 from codesum_pipeline.symbols.scip.symbol_names import Suffix, is_local, parse_symbol
@@ -94,10 +95,18 @@ class Judge:
         """Whether the compiler read the file."""
         return path in self._lines.paths
 
+    def used_names(self) -> Iterator[tuple[str, int, int, str]]:
+        """Each name that the compiler has, but where it is defined: file, line, column in bytes, and text."""
+        return self._lines.used_names()
+
+    def constants_at(self, path: str, line: int, column: int) -> frozenset[str]:
+        """The ids that the variables which the compiler has at a place would have as definitions."""
+        return self._lines.constants_at(path, line, column)
+
     def inside(self, found: Iterable[Symbol], text: str) -> Truth:
         symbols = list(found)
         if any(_is_property(self.tree, symbol) for symbol in symbols):
-            return Truth(TargetStatus.PROPERTY, text=text)
+            return Truth(TargetStatus.PROPERTY, frozenset(symbol.id for symbol in symbols), text)
         return Truth(TargetStatus.INSIDE, frozenset(self._same(symbols)), text)
 
     def _same(self, symbols: Sequence[Symbol]) -> Iterator[str]:
@@ -119,11 +128,20 @@ class _Lines:
         self._rows = {(row["file"], row["line"], row["column"]): row for row in rows}
         self.paths = {row["file"] for row in rows}
 
+    def used_names(self) -> Iterator[tuple[str, int, int, str]]:
+        for (path, line, column), row in self._rows.items():
+            yield path, line, column, row.get("target_name") or ""
+
+    def constants_at(self, path: str, line: int, column: int) -> frozenset[str]:
+        row = self._rows[path, line, column]
+        is_constant = row["target_file"] is not None and row.get("kind") == "constant"
+        return frozenset({symbol_id(row["target_file"], [row["target_name"]])} if is_constant else ())
+
     def find_truth(self, call: PlacedCall) -> Truth:
         row = self._rows.get((call.site.file_path, call.line, call.column))
         if row is None:
             return Truth(TargetStatus.SILENT)
-        if row.get("kind") == "variable":
+        if row.get("kind") in ("variable", "constant"):
             return Truth(TargetStatus.VARIABLE)
         if row["target_file"] is None:
             return Truth(TargetStatus.OUTSIDE, text=str(row.get("target_name")))
@@ -177,6 +195,17 @@ class _Index:
             return text[start:end]
         width = len("a".encode(encoding))
         return text.encode(encoding)[start * width : end * width].decode(encoding, "replace")
+
+    def used_names(self) -> Iterator[tuple[str, int, int, str]]:
+        for (path, line, start), found in self._used.items():
+            if path in self._judge.tree.lines:
+                before = self._text(path, line, 0, start)
+                yield path, line, len(before.encode()), self._text(path, line, start, found[0][1])
+
+    def constants_at(self, path: str, line: int, column: int) -> frozenset[str]:
+        found = self._used.get((path, line, self._column(path, line, column)), ())
+        places = [place for symbol, _ in found if _is_of_file(symbol) for place in self._defined.get(symbol, ())]
+        return frozenset(symbol_id(place.path, [place.name]) for place in places)
 
     def find_truth(self, call: PlacedCall) -> Truth:
         path = call.site.file_path
@@ -271,6 +300,16 @@ def word_at(tree: Tree, call: PlacedCall) -> str:
     text = tree.line(call.site.file_path, call.line).encode("utf-8")[call.column :].decode("utf-8", "replace")
     match = _WORD.match(text)
     return match[0] if match else ""
+
+
+def _is_of_file(symbol: str) -> bool:
+    """Whether a symbol is a variable at the top of its file."""
+    name = parse_symbol(symbol)
+    if name is None or is_local(symbol):
+        return False
+    # scip-python names a variable that is `Final` twice.
+    own = {(one.suffix, one.name) for one in name.descriptors if one.suffix is not Suffix.NAMESPACE}
+    return len(own) == 1 and next(iter(own))[0] is Suffix.TERM
 
 
 def _encoding(number: int) -> str:

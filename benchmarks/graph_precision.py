@@ -76,9 +76,9 @@ def read_repository(folder: Path) -> Repository:
         facts.append(parsed.facts)
     files = [SourceFile(name, "", 0, "", "python", FileStatus.INDEXED, None, False, False) for name in sources]
     started = time.perf_counter()
-    sites = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), files)
+    tables = resolve_all(load_files(to_table(facts, FileFacts).to_pylist()), files)
     resolve_s = time.perf_counter() - started
-    calls = [call for name in sites for call in _locate_calls(sources[name], sites[name])]
+    calls = [call for name in tables for call in _locate_calls(sources[name], tables[name].calls)]
     return Repository(folder.parent, symbols, calls, resolve_s, lines)
 
 

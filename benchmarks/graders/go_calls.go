@@ -1,7 +1,9 @@
 // Prints what each call of a Go tree calls, as go/types sees it.
 //
-//	go run go_calls.go ROOT [MODULE] > calls.jsonl
+//	go run go_calls.go ROOT [MODULE [names]] > calls.jsonl
 //
+// With "names", every name that is used is printed and not only callees; a constant or variable of a package is a
+// "constant".
 // MODULE is the import path of ROOT; "std" (the standard library's own sources)
 // where there is none. Nothing is fetched: an import that is neither below ROOT
 // nor of the standard library stays unresolved. Each line is
@@ -37,6 +39,7 @@ type call struct {
 
 type loader struct {
 	root, module string
+	allNames     bool
 	set          *token.FileSet
 	packages     map[string]*types.Package
 	checked      map[string]bool
@@ -104,6 +107,12 @@ func (l *loader) check(path, folder string, names []string, printed func(string)
 
 func (l *loader) print(file *ast.File, info *types.Info) {
 	ast.Inspect(file, func(node ast.Node) bool {
+		if l.allNames {
+			if name, ok := node.(*ast.Ident); ok {
+				l.printOne(name, info)
+			}
+			return true
+		}
 		switch found := node.(type) {
 		case *ast.CallExpr:
 			l.printOne(lastName(found.Fun), info)
@@ -150,6 +159,9 @@ func (l *loader) printOne(name *ast.Ident, info *types.Info) {
 		kind = "builtin"
 	default:
 		kind = "variable"
+		if l.allNames && object.Pkg() != nil && object.Parent() == object.Pkg().Scope() {
+			kind = "constant"
+		}
 	}
 	at := l.set.Position(name.Pos())
 	line := call{File: l.relative(at.Filename), Line: at.Line, Column: at.Column - 1, TargetName: object.Name(), Kind: kind}
@@ -174,7 +186,7 @@ func main() {
 	}
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
-	l := &loader{root: root, module: module, set: token.NewFileSet(), packages: map[string]*types.Package{},
+	l := &loader{root: root, module: module, allNames: len(os.Args) > 3 && os.Args[3] == "names", set: token.NewFileSet(), packages: map[string]*types.Package{},
 		out: json.NewEncoder(out)}
 	build.Default.CgoEnabled = false
 	filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -52,13 +52,13 @@ class CallExpression(NamedTuple):
 
 class UseExpression(NamedTuple):
     """A name of a declared language that is used and not called: a function of so many `arguments` (-1: unknown) if it
-    `may_be_function`, a class or a constant; `count` is how often."""
+    `may_be_function`, a class or a constant; `times` is how often."""
 
     scope: int
     path: Chain
     may_be_function: bool
     arguments: int
-    count: int
+    times: int
 
 
 class ImportRow(NamedTuple):
@@ -238,8 +238,8 @@ def load_declared(path: str, references: str) -> ScopedFile:
         for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
     file.uses = [
-        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), bool(may_be_function), arguments, count)
-        for scope, path, may_be_function, arguments, count in facts["uses"]
+        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), bool(may_be_function), arguments, times)
+        for scope, path, may_be_function, arguments, times in facts["uses"]
     ]
     file.constants = frozenset(facts["constants"])
     file.imports = [ImportRow(*row) for row in facts["imports"]]

@@ -141,7 +141,7 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
         # A class does not use its bases once more, nor a definition what it is or is in.
         is_around = use.user == use.used or use.user.startswith(f"{use.used}{SEPARATOR}")
         if not is_around and (use.user, use.used, False, EdgeKind.INHERIT) not in table:
-            table.add(use.user, use.used, EdgeKind.REFERENCE, use.why, count=use.count)
+            table.add(use.user, use.used, EdgeKind.REFERENCE, use.why, count=use.times)
     table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
     return table
 

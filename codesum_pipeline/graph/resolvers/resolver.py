@@ -53,7 +53,7 @@ class Use(NamedTuple):
     user: str
     used: str
     why: Reason
-    count: int
+    times: int
 
 
 class Resolver(ABC, Generic[Expression, Step]):

@@ -28,6 +28,8 @@ _DECLARING_TYPES = frozenset({
     "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
     "typealias_declaration", "optional_type_parameter_declaration",
 })  # fmt: skip
+# The name of what is thrown away.
+_NOTHING = "_"
 # The marks before which there may be no name.
 _ROOTED = (b"::", b"\\")
 _PATH_MARKS = re.compile(r"\\|::|\.")
@@ -101,7 +103,7 @@ class NamedUses:
             else:
                 names = _parts(text)
             end = start + (len(text) if text.isascii() else len(text.encode()))
-            if not names or start in callees:
+            if not names or start in callees or text == _NOTHING:
                 continue
             if len(names) == 1:
                 if text in _OWN_WORDS or not (functions or self._may_be_alone(text, end)):
@@ -125,7 +127,8 @@ class NamedUses:
         if word.kind in self._syntax.members:
             return ()
         before = source[max(start - 2, 0) : start]
-        is_member = any(before.endswith(link) for link in self._links if link not in _ROOTED)
+        # A range or a spread is no link.
+        is_member = before != b".." and any(before.endswith(link) for link in self._links if link not in _ROOTED)
         return () if is_member else _parts(word.text)
 
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:

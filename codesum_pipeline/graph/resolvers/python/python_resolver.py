@@ -171,8 +171,9 @@ class PythonResolver(Resolver[str, str]):
             # An attribute may hold what has another name; that is used where it is assigned.
             is_named = isinstance(owner, ModuleValue) or own_name(value.scope.id) == name
             return (value.scope.id, value.why) if is_named else None
-        is_constant = isinstance(owner, ModuleValue) and name.isupper()
-        return self.names.constant_of_module(owner.module, name) if is_constant else None
+        if isinstance(owner, ModuleValue) and name.isupper():
+            return self.names.constant_of_module(owner.module, name)
+        return None
 
     def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
         dotted = row.source.lstrip(".")

@@ -66,9 +66,9 @@ class DeclaredUses:
                 # Something inside of it does not use it, also in another file.
                 if meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
                     key = meant.key if meant.is_class else ()
-                    found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.count)))
+                    found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.times)))
             elif name in self._constant_names and (constant := self._constant(scope, use.path)) is not None:
-                yield Use(scope.caller_id, *constant, use.count)
+                yield Use(scope.caller_id, *constant, use.times)
         for uses in found.values():
             # A class that is named on the way to one inside of it is not used by itself.
             ways = {key[:size] for key, _ in uses for size in range(1, len(key))}
@@ -96,8 +96,9 @@ class DeclaredUses:
         file, name = scope.file, step.name
         if receiver:
             value = self._resolver.value(scope, tuple(receiver))
-            is_place = isinstance(value, ModuleValue | ObjectValue)
-            return self._in_unit(value.module, name, Reason.IMPORT) if is_place else None
+            if isinstance(value, ModuleValue | ObjectValue):
+                return self._in_unit(value.module, name, Reason.IMPORT)
+            return None
         if self._names.variable_scope(scope, name) is not None:
             return None
         if name in file.constants:

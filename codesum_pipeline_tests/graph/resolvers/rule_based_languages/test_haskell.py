@@ -25,6 +25,8 @@ def facts(path: str, package: str, functions: list[str], imports: list[Any], cal
         "blocks": [],
         "around": [],
         "results": [],
+        "uses": [],
+        "constants": [],
         "receivers": [[], ["P"], ["M"]],
         "calls": calls,
         "counts": [-1 for _ in calls],
