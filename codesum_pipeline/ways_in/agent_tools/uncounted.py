@@ -77,8 +77,8 @@ def _other_calls(call: ToolContext, documents: JoinedDocuments, number: int, nam
     unread = 0
     for start, index in zip(documents.starts, documents.parts, strict=False):
         rows = _files_with(index, name, family)
-        unread += max(0, len(rows) - _MOST_FILES)
         texts = call.sources(documents.parts).read(index, [index.ids[row] for row in rows[:_MOST_FILES]])
+        unread += len(rows) - len(texts)
         for row in sorted(rows[:_MOST_FILES]):
             for around, line in _places_in(index, row, texts.get(index.ids[row], ""), name):
                 numbers = {start + one for one in around}

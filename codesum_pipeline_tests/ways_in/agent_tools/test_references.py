@@ -1,6 +1,7 @@
 """Who uses what nobody calls: what is handed over as a value, types and constants; and what an answer leaves out."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -341,6 +342,14 @@ def test_files_that_were_not_looked_through_are_counted(tmp_path: Path) -> None:
 
     (said, *_) = asking(folder / "home", tmp_path)("graph", id="sift.py::sift").not_counted
     assert said == "`sift(` in 11 files with this name that were not looked through"
+
+
+def test_without_sources_it_is_said_that_nothing_was_looked_through(folder: Path, tmp_path: Path) -> None:
+    copy_built(folder, tmp_path)
+    shutil.rmtree(tmp_path / "home" / "mirrors")
+
+    (said, *_) = asking(tmp_path / "home", tmp_path)("graph", id="nobody_at_all").not_counted
+    assert said == "`nobody_at_all(` in 2 files with this name that were not looked through"
 
 
 def test_show_lists_who_refers_to_a_document_for_people_and_programs(folder: Path, tmp_path: Path) -> None:
