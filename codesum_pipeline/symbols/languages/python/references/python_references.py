@@ -63,7 +63,7 @@ _QUERY_SOURCE = """
 (keyword_pattern (dotted_name . (identifier) @captured .))
 (splat_pattern (identifier) @captured)
 (type_alias_statement left: (type (identifier) @captured))
-(interpolation expression: [(identifier) (attribute)] @interpolated)
+(interpolation expression: (_) @interpolated)
 (type (string) @quoted)
 (import_statement) @import
 (import_from_statement) @from

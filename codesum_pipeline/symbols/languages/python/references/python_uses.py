@@ -33,7 +33,9 @@ _BLANKS = b" \t\r\n\\"
 # So many bytes before an attribute its dot is looked for.
 _NEAR = 200
 _QUOTED = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_DOTTED = re.compile(rb"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
+# Names that are neither called nor keywords.
+_BETWEEN_BRACES = re.compile(r"(?<![\w.])[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+(?!\s*\(|\s*=(?!=))")
+_IN_QUOTES = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 _MODULES = frozenset({Bound.MODULE, Bound.ALIASED_MODULE})
 _DEFINING = frozenset({Bound.DEFINED, Bound.IMPORTED, Bound.GLOBAL, Bound.ELSEWHERE})
 _RECEIVERS = frozenset({Bound.RECEIVER, Bound.CLASS_RECEIVER})
@@ -61,7 +63,7 @@ class UseReader:
         """`[scope in which the name is looked up, scope of what uses it, dotted name, how often]`."""
         self._has_stars = has_stars
         found: Counter[tuple[int, int, str]] = Counter()
-        for names, start in (*self._chains(words, callees), *self._in_texts(callees)):
+        for names, start in (*self._chains(words, callees), *self._in_texts()):
             scope = self._table.ranges.scope_at(start)
             if self._may_mean_something(scope, names):
                 found[scope, self._symbols.ranges[self._symbols.at(start)][2], ".".join(names)] += 1
@@ -101,13 +103,14 @@ class UseReader:
             if name.isupper() or not all(map(_is_plain, bindings))
         }
 
-    def _in_texts(self, callees: Collection[int]) -> Iterator[_Chain]:
+    def _in_texts(self) -> Iterator[_Chain]:
         """The names in the braces of texts, and those in types that are written as texts."""
         for node in self._captures.get("interpolated", ()):
-            if node.start_byte not in callees and _DOTTED.fullmatch(self._source, node.start_byte, node.end_byte):
-                names = "".join(self._table.text(node).split()).split(".")
-                for count in range(1, min(len(names), MAX_LINKS) + 1):
-                    yield tuple(names[:count]), node.start_byte
+            if node.end_byte - node.start_byte <= MAX_ANNOTATION_BYTES:
+                for match in _BETWEEN_BRACES.finditer(_IN_QUOTES.sub("", self._table.text(node))):
+                    names = match[0].split(".")
+                    for count in range(1, min(len(names), MAX_LINKS) + 1):
+                        yield tuple(names[:count]), node.start_byte
         for node in self._captures.get("quoted", ()):
             if node.end_byte - node.start_byte <= MAX_ANNOTATION_BYTES:
                 for match in _QUOTED.finditer(self._table.text(node).strip("rbuRBU").strip("\"'")):
