@@ -12,7 +12,7 @@ import numpy as np
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
-from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
+from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.language_facts.language_profiles import (
     Trait,
@@ -28,9 +28,8 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.joined_uses import dotted_parts
 from codesum_pipeline.ways_in.agent_tools.tool_answers import place_of
 
-# Files that are looked through for calls, places of these that are looked at, and those that are named.
-_MOST_FILES = 30
-_MOST_PLACES = 200
+# Files that are looked through for calls, and places that are named.
+_MOST_FILES = 50
 _PLACES_NAMED = 3
 _LANGUAGES_NAMED = 4
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
@@ -53,11 +52,14 @@ def uncounted_uses(call: ToolContext, documents: JoinedDocuments, number: int | 
 
 
 def _unknown_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> Iterator[str]:
-    places, is_all = _other_calls(call, documents, number)
+    name = _called_name(documents, number)
+    places, unread = _other_calls(call, documents, number, name) if _NAME.fullmatch(name) else ([], 0)
     if places:
-        least, name = "" if is_all else "at least ", one_line(_called_name(documents, number))
+        least = "at least " if unread else ""
         those = count_noun(len(places), "other function or file", "other functions or files")
         yield f"{least}{those} with `{name}(` whose target is not known: {some_of(places, _PLACES_NAMED)}"
+    elif unread:
+        yield f"`{name}(` in {count_noun(unread, 'file')} with this name that were not looked through"
 
 
 def _called_name(documents: JoinedDocuments, number: int) -> str:
@@ -66,27 +68,23 @@ def _called_name(documents: JoinedDocuments, number: int) -> str:
     return own_name(documents[number if class_ is None else class_].id)
 
 
-def _other_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> tuple[list[str], bool]:
-    """The first place in each function or file that calls something of a document's name and has no known use of any
-    document of that name; and whether all files were looked through."""
-    name, language = _called_name(documents, number), language_of_path(documents[number].path) or ""
-    if not _NAME.fullmatch(name):
-        return [], True
+def _other_calls(call: ToolContext, documents: JoinedDocuments, number: int, name: str) -> tuple[list[str], int]:
+    """The first place in each function or file that calls something of a name and has no known use of any document of
+    that name; and the number of files that have the name and were not looked through."""
+    family = profile_of(language_of_path(documents[number].path) or "").family
     known = {*_users_of_name(documents, name), number}
     found: list[str] = []
-    is_all = True
+    unread = 0
     for start, index in zip(documents.starts, documents.parts, strict=False):
-        rows = _files_with(index, name, profile_of(language).family)
-        is_all = is_all and len(rows) <= _MOST_FILES
+        rows = _files_with(index, name, family)
         texts = call.sources(documents.parts).read(index, [index.ids[row] for row in rows[:_MOST_FILES]])
-        for row in rows[:_MOST_FILES]:
+        unread += len(rows) - len(texts)
+        for row in sorted(rows[:_MOST_FILES]):
             for around, line in _places_in(index, row, texts.get(index.ids[row], ""), name):
-                if len(found) == _MOST_PLACES:
-                    return found, False
                 numbers = {start + one for one in around}
                 if known.isdisjoint(numbers) and not any(_is_outside(documents, one, name) for one in numbers):
                     found.append(place_of(index.ids[row], line))
-    return found, is_all
+    return found, unread
 
 
 def _users_of_name(documents: JoinedDocuments, name: str) -> Iterator[int]:
@@ -103,28 +101,33 @@ def _is_outside(documents: JoinedDocuments, number: int, name: str) -> bool:
 
 
 def _files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
-    """The files of a family of languages that have a name, in order."""
+    """The files of a family of languages that have a name, those first that have it most."""
     words = index.words[Lane.CODE]
     (span,) = words.spans([tokens_of_word(name).rpartition(" ")[2]])
     passages = words.indices[span].astype(np.int64) - len(index)
-    rows = np.unique(index.passage_files[passages[passages >= 0]]).tolist()
+    order = np.argsort(-words.data[span], kind="stable")
+    of_files = index.passage_files[passages[order][passages[order] >= 0]].tolist()
     return [
-        row for row in rows
+        row for row in dict.fromkeys(of_files)
         if index.shows(row) and profile_of(language_of_path(index.ids[row]) or "").family == family
     ]  # fmt: skip
 
 
 def _places_in(index: PublishedIndex, file: int, text: str, name: str) -> Iterator[tuple[list[int], int]]:
     """The functions around each call of something of a name, else what is around it, and the first such line of each.
-    What has that name itself is not looked into: its own head looks like a call."""
-    chained = rf"|\.{re.escape(name)}\b" * has_trait(language_of_path(index.ids[file]) or "", Trait.CHAINS_CALL)
+    Comments are left out. What has that name itself is not looked into: its own head looks like a call."""
+    language = language_of_path(index.ids[file]) or ""
+    comment = profile_of(language).line_comment
+    chained = rf"|\.{re.escape(name)}\b" * has_trait(language, Trait.CHAINS_CALL)
     pattern = re.compile(rf"(?<![\w$]){re.escape(name)}[ \t]{{0,8}}\({chained}")
     rows = (index.arrays["file_row"] == file).nonzero()[0]
     rows = rows[rows != file]
     first, last = index.shown.lines[rows].T
     seen = set[tuple[int, ...]]()
     for line, written in enumerate(text.split("\n"), start=1):
-        if name not in written or not pattern.search(written):
+        code = written.partition(comment)[0].lstrip() if name in written else ""
+        # In a comment of several lines, a line begins so.
+        if code.startswith("*") or not pattern.search(code):
             continue
         found = rows[(first <= line) & (line <= last)].tolist()
         around = [one for one in found if index.level_of(one) is Level.FUNCTION] or found or [file]

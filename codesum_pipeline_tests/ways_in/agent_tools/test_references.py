@@ -1,6 +1,7 @@
 """Who uses what nobody calls: what is handed over as a value, types and constants; and what an answer leaves out."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -142,6 +143,7 @@ def another_guess(thing):
 
 
 def outside(text):
+    # Not nobody_at_all(text).
     return json.loads(text)
 
 
@@ -323,9 +325,31 @@ def test_read_and_the_line_beside_a_hit_say_who_uses_what_nobody_calls(ask: Ask,
 
     assert facts["used by"].startswith("order: Order the rows")
     assert ask("read", ids=["order"]).items[0].facts["tested by"] == "test_order"
-    assert lines_beside(call, [key])[key] == "Tested by test_prepared" or lines_beside(call, [key])[key].startswith(
-        "Referenced by "
-    )
+    assert lines_beside(call, [key])[key] == "Referenced by starts, test_prepared"
+
+
+def test_a_definition_that_is_only_handed_over_is_used_by_another_file(ask: Ask) -> None:
+    exports = {each.id: each.users for each in ask("get_file_analysis", path="pkg/rules.py").exports}
+
+    assert exports["pkg/rules.py::by_weight"] == 1
+    assert "pkg/rules.py::nobody_at_all" not in exports
+
+
+def test_files_that_were_not_looked_through_are_counted(tmp_path: Path) -> None:
+    """Of many files that have a name, some are read: an answer without unknown calls says that there may be more."""
+    texts = {f"m{number:02}.py": f"VALUE = {{'sift': {number}}}\n" for number in range(60)}
+    folder = built_once(tmp_path, {"sift.py": "def sift(rows):\n    return rows[0] + rows[1]\n", **texts})
+
+    (said, *_) = asking(folder / "home", tmp_path)("graph", id="sift.py::sift").not_counted
+    assert said == "`sift(` in 11 files with this name that were not looked through"
+
+
+def test_without_sources_it_is_said_that_nothing_was_looked_through(folder: Path, tmp_path: Path) -> None:
+    copy_built(folder, tmp_path)
+    shutil.rmtree(tmp_path / "home" / "mirrors")
+
+    (said, *_) = asking(tmp_path / "home", tmp_path)("graph", id="nobody_at_all").not_counted
+    assert said == "`nobody_at_all(` in 2 files with this name that were not looked through"
 
 
 def test_show_lists_who_refers_to_a_document_for_people_and_programs(folder: Path, tmp_path: Path) -> None:
