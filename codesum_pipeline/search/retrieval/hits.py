@@ -20,7 +20,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.language_facts.writing_systems import count_words, sets_no_blanks
+from codesum_pipeline.foundation.language_facts.writing_systems import count_words, sets_no_blanks, words_of
 from codesum_pipeline.indexes.file_formats.nearest_vectors import highest_above_zero
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
@@ -147,6 +147,11 @@ class SearchLiteral(Struct, frozen=True):
     def words(self) -> list[str]:
         return _WORD.findall(_PLACEHOLDER.sub(" ", self.text))
 
+    @property
+    def word_count(self) -> int:
+        """How many words it says, in any script."""
+        return count_words(words_of(_PLACEHOLDER.sub(" ", self.text)))
+
 
 class Occurrence(Struct, frozen=True):
     """The place of a literal. `closeness`: 2 the exact text, 1 its words, 0 a message with other values."""
@@ -162,12 +167,12 @@ def literal_of(query: str) -> SearchLiteral | None:
         wanted = SearchLiteral(max(quoted, key=len).strip(), is_quoted=True)
         return wanted if wanted.words else None
     wanted = SearchLiteral(query.strip(), is_quoted=False)
-    return wanted if count_words(wanted.words) >= _FEWEST_WORDS else None
+    return wanted if wanted.word_count >= _FEWEST_WORDS else None
 
 
 def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
     """Where a source has a literal: the very text before its words, these before a message that fits."""
-    is_enough = wanted.is_quoted or count_words(wanted.words) >= _WORDS_ANYWHERE
+    is_enough = wanted.is_quoted or wanted.word_count >= _WORDS_ANYWHERE
     position = source.find(wanted.text) if is_enough else -1
     if position >= 0:
         return Occurrence(source.count("\n", 0, position) + 1, 2)
@@ -182,7 +187,7 @@ def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
 
 def _phrase(source: str, wanted: SearchLiteral) -> int | None:
     """Where the words follow one another; of few words that nobody quoted, in a string literal."""
-    is_enough = wanted.is_quoted or count_words(wanted.words) >= _WORDS_ANYWHERE
+    is_enough = wanted.is_quoted or wanted.word_count >= _WORDS_ANYWHERE
     lowered, words = source.lower(), wanted.words[:MOST_WORDS]
     if not all(word.lower() in lowered for word in words):
         return None
