@@ -5,7 +5,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
-from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
@@ -89,8 +89,7 @@ def show(
     try:
         found = find_document(invocation, id, repo=repo, call=None if answer or prompt else call)
     except ConfigurationError:
-        indexes = open_published(invocation, [repo] if repo else [])
-        if answer or prompt or not _show_constant(call, id, indexes, as_json=as_json):
+        if answer or prompt or not _show_constant(call, id, invocation, repo, as_json=as_json):
             raise
         return
     if answer or prompt:
@@ -120,9 +119,10 @@ def show(
     show_parts(*_sections(found.repo, document, relations, role, skipped))
 
 
-def _show_constant(call: ToolContext, name: str, indexes: Sequence[PublishedIndex], *, as_json: bool) -> bool:
+def _show_constant(call: ToolContext, name: str, invocation: Invocation, repo: str | None, *, as_json: bool) -> bool:
     """Show where a constant is and what refers to it, since it has no document; False where no constant has a name."""
-    constant = constant_meant(call, name, call.current_of(indexes))
+    indexes = call.current_of(open_published(invocation, [repo] if repo else []))
+    constant = constant_meant(call, name, indexes)
     if constant is None:
         return False
     documents, row = constant.documents, constant.row
