@@ -18,6 +18,7 @@ from codesum_pipeline.symbols.languages import rust_macros
 from codesum_pipeline.symbols.languages.c_family import macros
 from codesum_pipeline.symbols.languages.ecmascript.workspaces import Workspaces
 from codesum_pipeline.symbols.languages.language_registry import declarations
+from codesum_pipeline.symbols.languages.naming_calls import naming_calls
 from codesum_pipeline.symbols.languages.plain_lines import definition_lines
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python.python_recovery import LINES
@@ -84,6 +85,10 @@ def make_expressions() -> None:
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
     for line in LINES:
         list(definition_lines("x", (line,)))
+    for language in ("ruby", "elixir", "go"):
+        words = naming_calls(language)
+        assert words is not None
+        assert words.openings.groups >= words.titled.groups
     for language in profiles():
         known_calls(language)
         remove_markup("`a` [b](c)", language)

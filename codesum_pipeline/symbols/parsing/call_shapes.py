@@ -20,7 +20,9 @@ _INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
 _EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
 _LONGEST_TEXT = 300
 _CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
-_PHP_METHOD = re.compile(r"\[\s*\\?([\w\\]+)::class\s*,\s*['\"](\w+)['\"]\s*,?\s*\]|['\"]\\?([\w\\]+)@(\w+)['\"]")
+_PHP_METHOD = re.compile(
+    r"\[\s*+\\?([\w\\]++)::class\s*+,\s*+['\"](\w++)['\"]\s*+,?\s*+\]|['\"]\\?([\w\\]+)@(\w+)['\"]"
+)
 _PHP_CLASS = re.compile(r"\\?([\w\\]+)::class")
 
 

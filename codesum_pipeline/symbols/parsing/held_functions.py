@@ -51,12 +51,12 @@ _JOINTS = re.compile(r"\.|->|::|:|\?\.")
 # What stands between a test's word and its bracket: `it.only(…)`, `describe.each(…)(…)`.
 _VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
 _LONGEST_CALLEE = 120
-_METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s+(\S+)$", re.IGNORECASE)
-_MEMBER = re.compile(r"(\w+)\s*$")
+_METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
+_MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # `get(handler)` of Axum, `web::get().to(handler)` of Actix.
-_ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*\.to)?\(\s*([A-Za-z_][\w:]*)\s*\)")
+_ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*+\.to)?\(\s*+([A-Za-z_][\w:]*+)\s*+\)")
 _RAILS = re.compile(r"['\"]([a-z][\w/]*)#(\w+)['\"]")
-_ELIXIR = re.compile(r"\b([A-Z][\w.]*)\s*,\s*:(\w+[?!]?)")
+_ELIXIR = re.compile(r"(?<![\w.])([A-Z][\w.]*+)\s*+,\s*+:(\w++[?!]?)")
 _SPACE = "::"
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
