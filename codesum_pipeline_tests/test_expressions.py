@@ -19,6 +19,7 @@ from codesum_pipeline.symbols.languages import rust_macros, torn_branches
 from codesum_pipeline.symbols.languages.c_family import function_heads, macros
 from codesum_pipeline.symbols.languages.ecmascript.workspaces import Workspaces
 from codesum_pipeline.symbols.languages.language_registry import declarations
+from codesum_pipeline.symbols.languages.naming_calls import naming_calls
 from codesum_pipeline.symbols.languages.plain_lines import definition_lines
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python import cython
@@ -70,6 +71,7 @@ SHORT_TEXTS = {
     "source/files/path_rules.py _TEST_FOLDER": 4000,
     "symbols/parsing/condition_texts.py _CLASS": 80,
     "symbols/parsing/condition_texts.py text": 80,
+    "symbols/parsing/held_functions.py _CALLEE": 120,
     "source/files/path_rules.py _TEST_LIBRARY": 4000,
     "texts/summaries/author_texts/plain_sentences.py _LAST_WORD": 16,
     "texts/summaries/author_texts/plain_sentences.py _OPEN_BRACKET": 600,
@@ -100,6 +102,10 @@ def make_expressions() -> None:
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
     for line in LINES:
         list(definition_lines("x", (line,)))
+    for language in ("ruby", "elixir", "go"):
+        words = naming_calls(language)
+        assert words is not None
+        assert words.openings.groups >= words.titled.groups
     for language in profiles():
         known_calls(language)
         remove_markup("`a` [b](c)", language)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 _METHODS = "get|post|put|patch|delete|head|options|all|any|use|live|websocket|route"
-_ROUTE = re.compile(rf"(?:(?P<methods>(?:{_METHODS})(?:,(?:{_METHODS}))*)\s+)?(?P<path>\S*/\S*)", re.IGNORECASE)
+_ROUTE = re.compile(rf"(?:(?P<methods>(?:{_METHODS})(?:,(?:{_METHODS}))*+)\s++)?(?P<path>[^\s/]*+/\S*+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"^\w+://[^/]*")
 # A parameter of a path, in brackets, behind a mark, as an expression, or the value that someone has tried.
 _PARAMETER = re.compile(

@@ -52,6 +52,11 @@ class NamingCalls(Struct, frozen=True):
         )  # fmt: skip
 
     @property
+    def titled(self) -> re.Pattern[bytes]:
+        """Where a record says what it is called: the text's first quote follows the match."""
+        return re.compile(rf"\b(?:{'|'.join(sorted(self.titles))}):\s{{0,20}}(?=[\"`])".encode())
+
+    @property
     def openings(self) -> re.Pattern[bytes]:
         """What a call with a text begins with: the text's first quote follows the match."""
         if not self.unbracketed:

@@ -20,7 +20,9 @@ _INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
 _EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
 _LONGEST_TEXT = 300
 _CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
-_PHP_METHOD = re.compile(r"\[\s*\\?([\w\\]+)::class\s*,\s*['\"](\w+)['\"]\s*,?\s*\]|['\"]\\?([\w\\]+)@(\w+)['\"]")
+_PHP_METHOD = re.compile(
+    r"\[\s*+\\?([\w\\]++)::class\s*+,\s*+['\"](\w++)['\"]\s*+,?\s*+\]|['\"]\\?([\w\\]+)@(\w+)['\"]"
+)
 _PHP_CLASS = re.compile(r"\\?([\w\\]+)::class")
 
 
@@ -125,3 +127,17 @@ def expression_of(written: str) -> str:
     if not _EXPRESSION.fullmatch(written):
         return ""
     return written.removeprefix("&").removesuffix("()").replace("->", ".")
+
+
+def begin_of_link(call: Node) -> int:
+    """Where a link of a chain begins: at the name that is called."""
+    callee = call.child_by_field_name("function")
+    name = callee.child_by_field_name("property") if callee is not None else None
+    return name.start_byte if name is not None else call.start_byte
+
+
+def word_before_each(source: bytes, end: int) -> str:
+    """The word of `word.each(…)` before a byte; only so much is looked at."""
+    line = source[max(0, source.rfind(b"\n", 0, end - 1)) : end][-2_000:].decode("utf-8", "replace")
+    match = re.match(r"\s*(?:await )?(\w+)\.(?:only\.|skip\.|concurrent\.)?each\b", line)
+    return match[1] if match else ""

@@ -1,7 +1,7 @@
 """One file of a declared language becomes symbols and facts."""
 
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from operator import attrgetter
 
 from msgspec.structs import replace
@@ -12,18 +12,18 @@ from codesum_pipeline.foundation.data_model.symbol import (
     FileFacts,
     Import,
     NameKind,
-    Reexport,
     Symbol,
     SymbolFacts,
     SymbolType,
 )
 from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import ImportSyntax, References, Text
+from codesum_pipeline.symbols.languages.hook_values import References, Text
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts
 from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
+from codesum_pipeline.symbols.parsing.file_reexports import are_all, reexports_of
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.held_functions import HeldFunction, find_held
 from codesum_pipeline.symbols.parsing.name_facts import with_names
@@ -40,7 +40,6 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, coun
 _start_byte = attrgetter("start_byte")
 # Build tags are in a file's head.
 _HEAD_BYTES = 4096
-_ALL = "*"
 # What has a name of its own keeps the plain id.
 _LAST_RANK = 1_000
 # What a signature may end with that belongs to the body.
@@ -120,7 +119,7 @@ class FileReader:
             handed_on = (
                 one for kind, _, node in outline.outside if kind in readers for one in readers[kind](node, self._text)
             )
-            reexports = _reexports(handed_on, imports, exports or ())
+            reexports = reexports_of(handed_on, imports, exports or ())
         unnamed = [
             self._unnamed(one, id_, ids, tests)
             for one, id_ in zip(held.functions, every_id[len(ids) :], strict=True)
@@ -142,7 +141,7 @@ class FileReader:
             # A token that the grammar put in may be one that it does not show: the end of a line or of a block.
             syntax_errors=len(self._tokens.errors) or int(self._root.has_error),
             reexports=reexports,
-            only_reexports=_are_all(
+            only_reexports=are_all(
                 reexports, symbols=len(symbols) - len(tests.ids), globals_=globals_, exports=exports
             ),
             is_test=tests.is_test,
@@ -377,52 +376,3 @@ class FileReader:
                 continue
             signature = signature.removesuffix(f" {mark}") if mark.isalpha() else signature.removesuffix(mark).rstrip()
         return signature.removesuffix(";")
-
-
-def _reexports(
-    handed_on: Iterable[ImportSyntax], imports: Sequence[Import], exports: Iterable[str]
-) -> tuple[Reexport, ...]:
-    """A file's re-exports, in source order: names that other files define and that are found here, too.
-
-    A file says so by a statement of its language (`export … from`, `pub use`, an export list), or by listing the name
-    of an import among what it exports: names, or `a as b`.
-    """
-    bound = {name: found for found in imports if found.scope_id is None and (name := _bound_name(found))}
-    found = [*(_stated(statement, bound) for statement in handed_on), *(_listed(name, bound) for name in exports)]
-    return tuple(dict.fromkeys(one for one in found if one is not None))
-
-
-def _are_all(
-    reexports: Sequence[Reexport], *, symbols: int, globals_: Iterable[str], exports: Sequence[str] | None
-) -> bool:
-    """Whether a file only re-exports and defines nothing itself, but for names such as `__version__`."""
-    names = {one.name for one in reexports}
-    own = {name for name in globals_ if not (name.startswith("__") and name.endswith("__"))} - names
-    listed = {name.rpartition(" as ")[2] for name in exports or ()}
-    return bool(reexports) and not symbols and not own and (_ALL in names or listed <= names | {"default"})
-
-
-def _bound_name(imported: Import) -> str:
-    """What an import is called in its file; empty if it binds nothing that could be listed."""
-    return imported.alias or ("" if imported.name in (None, _ALL) else imported.name or "")
-
-
-def _stated(statement: ImportSyntax, bound: dict[str, Import]) -> Reexport | None:
-    if statement.module:
-        called = bound.get(statement.module)
-        is_alias = statement.name == _ALL and called is not None and called.name in (None, _ALL)
-        source = called.module if called is not None and is_alias else statement.module
-        name = statement.alias or statement.name or source.rpartition("::")[2].rpartition("/")[2]
-        return Reexport(name, statement.name, source) if name else None
-    first, _, inner = (statement.name or "").partition(".")
-    found = bound.get(first)
-    if found is None:
-        return None
-    module = f"{found.module}.{found.name}" if found.name and inner else found.module
-    return Reexport(statement.alias or first, inner or found.name, module)
-
-
-def _listed(export: str, bound: dict[str, Import]) -> Reexport | None:
-    inner, _, outer = export.partition(" as ")
-    found = bound.get(inner)
-    return None if found is None else Reexport(outer or inner, found.name, found.module)

@@ -22,16 +22,19 @@ from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.naming_calls import NamingCalls, naming_calls
 from codesum_pipeline.symbols.parsing.call_shapes import (
     arguments_of,
+    begin_of_link,
     body_of_function,
     expressions_in,
     functions_of,
     path_to,
     raw,
     text_of,
+    word_before_each,
 )
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline, id_part
+from codesum_pipeline.symbols.parsing.routed_handlers import routed_elsewhere
 from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
 
 # Part of every parser's version.
@@ -51,13 +54,8 @@ _JOINTS = re.compile(r"\.|->|::|:|\?\.")
 # What stands between a test's word and its bracket: `it.only(…)`, `describe.each(…)(…)`.
 _VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
 _LONGEST_CALLEE = 120
-_METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s+(\S+)$", re.IGNORECASE)
-_MEMBER = re.compile(r"(\w+)\s*$")
-# `get(handler)` of Axum, `web::get().to(handler)` of Actix.
-_ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*\.to)?\(\s*([A-Za-z_][\w:]*)\s*\)")
-_RAILS = re.compile(r"['\"]([a-z][\w/]*)#(\w+)['\"]")
-_ELIXIR = re.compile(r"\b([A-Z][\w.]*)\s*,\s*:(\w+[?!]?)")
-_SPACE = "::"
+_METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
+_MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
 _start_byte = attrgetter("start_byte")
@@ -183,7 +181,7 @@ class _HeldReader:
             while len(parts) > 1 and parts[-1] in _VARIANTS:
                 parts.pop()
             if before is None and source[end - 1 : end] in (b")", b"`"):
-                parts = [_word_before(source, end)]
+                parts = [word_before_each(source, end)]
             if not parts or parts[-1] not in words:
                 continue
             owner = callee[: callee.rfind(parts[-1])].rstrip(".:->?")
@@ -277,7 +275,7 @@ class _HeldReader:
                 self._name(call, NameKind.ROUTE, name, functions[-1:], said_in=[link])
             return
         written = raw(call.node) if call.node.end_byte - call.node.start_byte < 2_000 else ""
-        if found := [*_routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
+        if found := [*routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
             for given, said in found:
                 self._add(NameKind.ROUTE, f"{given or method} {path}".strip(), None, said)
             return
@@ -323,7 +321,7 @@ class _HeldReader:
                     return
             return
         node, function = functions[0]
-        begin = node.start_byte if node is call.node else _begin_of_link(node)
+        begin = node.start_byte if node is call.node else begin_of_link(node)
         groups = [block.text for block in self._blocks if block.kind is NameKind.GROUP] if kind is NameKind.TEST else []
         is_told = kind in (NameKind.COMMAND, NameKind.TASK) or (kind is NameKind.ROUTE and " " not in name)
         own = f"{kind} {name}" if is_told else name
@@ -402,28 +400,3 @@ def clean_name(text: str) -> str:
     """A name as it may stand in ids, addresses and tables: printable, on one line; no part looks like a suffix."""
     name = " ".join(one_line(text).split())
     return f"{name}." if without_suffix(name) != name else name
-
-
-def _begin_of_link(call: Node) -> int:
-    """Where a link of a chain begins: at the name that is called."""
-    callee = call.child_by_field_name("function")
-    name = callee.child_by_field_name("property") if callee is not None else None
-    return name.start_byte if name is not None else call.start_byte
-
-
-def _word_before(source: bytes, end: int) -> str:
-    """The word of `word.each(…)` before a byte; only so much is looked at."""
-    line = source[max(0, source.rfind(b"\n", 0, end - 1)) : end][-2_000:].decode("utf-8", "replace")
-    match = re.match(r"\s*(?:await )?(\w+)\.(?:only\.|skip\.|concurrent\.)?each\b", line)
-    return match[1] if match else ""
-
-
-def _routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The methods and handlers that a route names in a way of its own."""
-    if word == "route":
-        yield from ((method.upper(), said) for method, said in _ROUTER.findall(written))
-    elif match := _RAILS.search(written):
-        path = [part.title().replace("_", "") for part in match[1].split("/")]
-        yield "", f"{_SPACE.join(path)}Controller.new.{match[2]}"
-    elif match := _ELIXIR.search(written):
-        yield "", ".".join([*(module for module in modules if module), match[1], match[2]])

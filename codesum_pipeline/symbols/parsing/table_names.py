@@ -27,9 +27,9 @@ _FUNCTION_ENTRY = re.compile(rb"[\"\w]\s{0,20}:\s{0,20}func\s{0,5}\(")
 _NAMED_ENTRY = re.compile(
     rb"[\"']([\w :./*-]{2,60})[\"']\s{0,5}(?::|=>)\s{0,20}([A-Za-z_$][\w.$]{1,80})\s{0,5}(?=[,}\])\n])"
 )
-_ADDED_PARSER = re.compile(rb"(\w+)\s*=\s*[\w.]{1,80}\.add_parser\(\s{0,80}[\"']([^\"'\n]{1,60})[\"']")
+_ADDED_PARSER = re.compile(rb"\b(\w++)\s*+=\s*+[\w.]{1,80}\.add_parser\(\s{0,80}[\"']([^\"'\n]{1,60})[\"']")
 _SET_FUNCTION = re.compile(
-    rb"(\w+)\.set_defaults\(\s{0,80}(?:\w+\s*=\s*[\w.\"']{1,60},\s*){0,5}\w+\s*=\s*([\w.]{2,80})"
+    rb"\b(\w++)\.set_defaults\(\s{0,80}+(?:\w{1,60}+\s?=\s?[\w.\"']{1,60}+,\s{0,80}+){0,5}\w{1,60}+\s?=\s?([\w.]{2,80})"
 )
 _WORDS = frozenset({b"true", b"false", b"null", b"nil", b"None", b"True", b"False", b"undefined", b"this", b"self"})
 _NAMES = ("name", "left")
@@ -73,10 +73,7 @@ def _records(source: bytes, root: Node, rules: NamingCalls, closures: Collection
             record = next((node for node in reversed(path[:place]) if node.type == "literal_value"), None)
             command = _title_of(record, rules) if names[-1] in rules.keys else ""
             yield TableEntry(path[place].start_byte, names, path[place], command)
-    titles = b"|".join(sorted(title.encode() for title in rules.titles))
-    for match, _ in zip(
-        re.finditer(rb"\b(?:%s):\s{0,20}(?=[\"`])" % titles, source), range(_MOST_ENTRIES), strict=False
-    ):
+    for match, _ in zip(rules.titled.finditer(source), range(_MOST_ENTRIES), strict=False):
         path = path_to(root, match.end())
         record = next((node for node in reversed(path) if node.type == "literal_value"), None)
         command = _title_of(record, rules)
