@@ -31,7 +31,7 @@ def test_a_path_is_found_by_its_end_unless_that_is_a_parameter_alone() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["login", "how are users stored", "", "a" * 400 + "/b", "GET the user"])
+@pytest.mark.parametrize("text", ["login", "how are users stored", "", "a" * 400 + "/b", "GET the user", "src/auth.py"])
 def test_what_is_no_path_has_no_forms(text: str) -> None:
     assert asked_route_forms(text) == []
 

@@ -25,7 +25,10 @@ def route_forms(name: str) -> list[str]:
 
 def asked_route_forms(text: str) -> list[str]:
     """The forms in which a route that someone asks for may be found."""
-    return [*_forms(text.strip(), with_ends=False)]
+    asked = text.strip()
+    # Paths of files look like this, too.
+    is_relative = not asked.startswith("/") and " " not in asked and "://" not in asked
+    return [] if is_relative and not _PARAMETER.search(asked) else [*_forms(asked, with_ends=False)]
 
 
 def _forms(name: str, *, with_ends: bool) -> Iterator[str]:

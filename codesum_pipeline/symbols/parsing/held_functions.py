@@ -39,8 +39,7 @@ from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_ta
 
 # Part of every parser's version.
 NAMES_VERSION = "names/1"
-# A shorter function says no more than the line that holds it: a head, a line and an end. But people look for what they
-# start.
+# A shorter function says no more than the line that holds it; but people look for what they start.
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
 # Of more calls in one file the rest have no names.
@@ -51,7 +50,7 @@ _LONGEST_WORD = 40
 # Words of a callee before its bracket.
 _CALLEE = re.compile(rb"([$\w]+(?:(?:\.|->|::|:|\?\.)[$\w]+)*)(?:<[^<>\n]{0,80}>)?\s?$")
 _JOINTS = re.compile(r"\.|->|::|:|\?\.")
-# What stands between a test's word and its bracket: `it.only(…)`, `describe.each(…)(…)`.
+# Between a test's word and its bracket: `it.only(…)`.
 _VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
 _LONGEST_CALLEE = 120
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
@@ -220,10 +219,6 @@ class _HeldReader:
             around.pop()
 
     @property
-    def _holder(self) -> int | None:
-        return self._around[-1] if self._around else None
-
-    @property
     def _is_in_function(self) -> bool:
         return any(self._definitions[one].type is SymbolType.FUNCTION for one in self._around)
 
@@ -340,7 +335,7 @@ class _HeldReader:
             if kind not in _TOLD_BY_NAME:
                 self._add(kind, name, None, "")
             return
-        holder = self._holder
+        holder = self._around[-1] if self._around else None
         prefix = self._definitions[holder].parts if holder is not None else ()
         docs = self._comments.before(begin, {})[1]
         definition = Definition(
@@ -393,7 +388,7 @@ class _HeldReader:
 
     def _add(self, kind: NameKind, name: str, function: int | None, said: str) -> None:
         if name:
-            self._found.names.append(OtherName(kind, name, function, self._holder, said))
+            self._found.names.append(OtherName(kind, name, function, self._around[-1] if self._around else None, said))
 
 
 def clean_name(text: str) -> str:
