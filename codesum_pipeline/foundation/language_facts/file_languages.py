@@ -42,8 +42,9 @@ def _language_of_content(path: str, data: bytes) -> str | None:
     signs = _SIGNS.get(extension)
     if signs is None:
         return None
-    if inner := language_of_path(stem):
-        # `help.rst.inc`
+    is_of_no_language = extension not in _LANGUAGE_OF_EXTENSION and "." in PurePosixPath(stem).name
+    if is_of_no_language and (inner := language_of_path(stem)):
+        # `help.rst.inc`, but not `style.css.ts` or `build.rs`.
         return inner
     text = data[:_LONGEST_SIGN].decode("latin-1").replace("\r\n", "\n").removeprefix("\xef\xbb\xbf")
     return next((name for name, sign in signs.items() if re.search(sign, text, re.MULTILINE)), None)
