@@ -41,6 +41,7 @@ class Trait(StrEnum):
     DOCSTRINGS = "docstrings"  # texts in bodies document
     FILES_ARE_MODULES = "files_are_modules"  # a file is imported by its path
     FREE_MAIN = "free_main"  # a program starts at a function `main` outside of all others
+    HOLDS_PAGES = "holds_pages"  # a file may be a page with code in it, and either may say its encoding
     LAST_PART_TELLS = "last_part_tells"  # the last part of a module's name says most
     MACROS = "macros"  # a preprocessor replaces words of the code, and headers re-export what they include
     MAIN_GUARD = "main_guard"  # a program starts where a condition asks whether the module is run

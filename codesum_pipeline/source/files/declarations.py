@@ -18,14 +18,14 @@ _XML = re.compile(rb"\A\s*<\?xml\s[^>]{0,400}?\bencoding\s{0,9}=\s{0,9}[\"']([-\
 _HTML = re.compile(rb"<meta\s[^>]{0,400}?\bcharset\s{0,9}=\s{0,9}[\"']?([-\w.:]+)", re.IGNORECASE)
 _CSS = re.compile(rb"\A@charset \"([-\w.:]+)\";")
 _PERL = re.compile(rb"^[ \t]*use[ \t]+(?:encoding[ \t(]+[\"']?([-\w.:]+)|(utf8)\b)", re.MULTILINE)
-_PHP = re.compile(rb"\bdeclare\s?\(\s?encoding\s?=\s?[\"']([-\w.:]+)[\"']", re.IGNORECASE)
+_DECLARE = re.compile(rb"\bdeclare\s?\(\s?encoding\s?=\s?[\"']([-\w.:]+)[\"']", re.IGNORECASE)
 _TEX = re.compile(
     rb"\\usepackage\[([-\w.]+)\]\{inputenc\}|^%[ \t]*!TEX[ \t]+encoding[ \t]*=[ \t]*([-\w.]+)", re.M | re.I
 )
 _GETTEXT = re.compile(rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=([-\w.:]+)\\n\"", re.MULTILINE)
 # Languages whose files may hold pages.
-_MARKUP = frozenset({"html", "php", "vue", "svelte", "jinja"})
-_IN_LANGUAGE = {"css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "php": _PHP, "tex": _TEX, "text": _GETTEXT}
+_MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
+_IN_LANGUAGE = {"css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _GETTEXT}
 
 
 def own_declarations(data: bytes, language: str) -> Iterator[str]:
@@ -37,7 +37,11 @@ def own_declarations(data: bytes, language: str) -> Iterator[str]:
 def _names_in(data: bytes, language: str) -> Iterator[bytes]:
     head = data[:_HEAD]
     of_language = [_CODING_COOKIE] if has_trait(language, Trait.DECLARED_ENCODING) else []
-    of_language += [_XML, *([_HTML] if language in _MARKUP else [])]
+    of_language += [_XML]
+    if has_trait(language, Trait.HOLDS_PAGES):
+        of_language += [_DECLARE, _HTML]
+    elif language in _MARKUP:
+        of_language += [_HTML]
     of_language += [_IN_LANGUAGE[language]] if language in _IN_LANGUAGE else []
     for expression in of_language:
         if match := expression.search(head):

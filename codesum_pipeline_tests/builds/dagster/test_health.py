@@ -67,7 +67,7 @@ def settle(home: Home, instance: dg.DagsterInstance) -> None:
 
 
 def report_of(coverage: Coverage) -> GraphReport:
-    return GraphReport("", 1, 1, 1, 1, 0, 0, 0, 1, 1, coverage, 0, ())
+    return GraphReport("", 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, coverage, 0, ())
 
 
 @pytest.fixture

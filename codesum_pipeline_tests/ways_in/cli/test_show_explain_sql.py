@@ -56,14 +56,22 @@ def test_neighbours_are_shown_with_what_they_are_for(codesum, shop):
 
 @pytest.mark.parametrize(
     "wanted",
-    ["place", "OrderBook.place", "orders.py::OrderBook::place", "shop/orders.py::OrderBook::plcae"],
-    ids=["name", "qualified name", "end of the id", "typing error"],
+    ["orders.py::OrderBook::place", "shop/orders.py::OrderBook::plcae"],
+    ids=["end of the id", "typing error"],
 )
 def test_a_near_miss_names_the_nearest_ids(codesum, shop, wanted):
     result = codesum(shop, "show", wanted)
 
     assert result.exit_code == 2
     assert "shop/orders.py::OrderBook::place" in result.stderr.partition("nearest: ")[2]
+
+
+@pytest.mark.parametrize("wanted", ["place", "OrderBook.place"], ids=["name", "qualified name"])
+def test_a_name_is_enough_to_show_a_document(codesum, shop, wanted):
+    result = codesum(shop, "show", wanted)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("shop/orders.py::OrderBook::place")
 
 
 def test_the_nearest_of_a_file_is_a_file_of_that_name_and_not_all_of_its_language():
