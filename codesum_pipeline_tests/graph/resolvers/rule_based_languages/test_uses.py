@@ -15,3 +15,84 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
     files, users = LANGUAGES[language]["files"], LANGUAGES[language]["users"]
 
     assert references_of(files) == {(user, used) for user, all_used in users.items() for used in all_used.split()}
+
+
+@pytest.mark.parametrize(
+    ("files", "used"),
+    [
+        pytest.param(
+            {
+                "test/spec.rb": "OPTIONS = 1\n",
+                "lib/a.rb": 'module Rack\n  OPTIONS = "OPTIONS".freeze\nend\n',
+                "lib/b.rb": "module Rack\n  class Request\n    def options?\n      OPTIONS\n    end\n  end\nend\n",
+            },
+            set(),
+            id="ruby: a constant of a module around hides one of another file",
+        ),
+        pytest.param(
+            {
+                "test/spec.rb": "TEMPLATE = 1\n",
+                "lib/b.rb": "class Page\n  TEMPLATE = ERB.new(x)\n  def show\n    TEMPLATE\n  end\nend\n",
+            },
+            set(),
+            id="ruby: a constant of the class hides one of another file",
+        ),
+        pytest.param(
+            {"lib/a.rb": "LIMIT = 1\n", "lib/b.rb": "class Page\n  def show\n    LIMIT\n  end\nend\n"},
+            {("lib/b.rb::Page::show", "lib/a.rb::LIMIT")},
+            id="ruby: a constant that no class has is that of the file",
+        ),
+        pytest.param(
+            {
+                "a.kt": "package app\nprivate const val TAG = 1\n",
+                "b.kt": "package app\nclass Page {\n  companion object {\n    const val TAG = 2\n  }\n"
+                "  fun show() = println(TAG)\n}\n",
+            },
+            set(),
+            id="kotlin: a constant beside a class hides one of another file",
+        ),
+        pytest.param(
+            {
+                "a.hpp": "const int file_ = 1;\n",
+                "b.hpp": "class Sink {\n  int show() { return use(file_); }\n  Helper file_;\n};\n",
+            },
+            set(),
+            id="cpp: a field hides a constant of another file",
+        ),
+        pytest.param(
+            {
+                "a.ex": "defmodule App.Logger do\n  def debug(x), do: x\nend\n",
+                "b.ex": "defmodule App.Page do\n  def show(x), do: Logger.level(x)\nend\n",
+            },
+            set(),
+            id="elixir: a module is not known by its last name to one whose name begins alike",
+        ),
+        pytest.param(
+            {
+                "a.ex": "defmodule App.Logger do\n  def debug(x), do: x\nend\n",
+                "b.ex": "defmodule App.Page do\n  alias App.Logger\n  def show(x), do: Logger.level(x)\nend\n",
+            },
+            {("b.ex::App::Page::show", "a.ex::App::Logger")},
+            id="elixir: an alias makes a module known by its last name",
+        ),
+        pytest.param(
+            {
+                "b.exs": "defmodule App.PageTest do\n  defmodule Inner do\n    def f(x), do: x\n  end\n"
+                "  def show(x), do: Inner.level(x)\nend\n",
+            },
+            {("b.exs::App::PageTest::show", "b.exs::App::PageTest::Inner")},
+            id="elixir: a module knows those that are written inside of it",
+        ),
+        pytest.param(
+            {
+                "a.ex": "defmodule App.Store do\n  defstruct [:a]\nend\n",
+                "b.exs": 'defmodule Test.PageTest do\n  alias App.Store\n  describe "show" do\n    test "one" do\n'
+                "      assert %Store{} = x\n    end\n  end\nend\n",
+            },
+            {("b.exs::Test::PageTest::show::one", "a.ex::App::Store")},
+            id="elixir: an alias holds in the tests of a group",
+        ),
+    ],
+)
+def test_names_mean_what_is_nearest(files: dict[str, str], used: set[tuple[str, str]]) -> None:
+    assert references_of(files) == used
