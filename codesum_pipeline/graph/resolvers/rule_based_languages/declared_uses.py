@@ -51,7 +51,9 @@ class DeclaredUses:
                 of_unit[name] = None if of_unit.get(name, path) != path else path
             self._constant_names |= file.constants
         self._named = self._constant_names.union(tree.by_name)
-        self._of_classes = self._names_of_classes() if names.rules.sees_members else frozenset()
+        # Zig, whose files are types, has fields behind their objects alone.
+        self._sees_fields = names.rules.sees_members and not names.rules.files_are_types
+        self._of_classes = self._names_of_classes() if self._sees_fields else frozenset()
 
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
@@ -102,7 +104,7 @@ class DeclaredUses:
             return None
         if self._names.variable_scope(scope, name) is not None:
             return None
-        classes = [one for one in scope.around() if one.is_class]
+        classes = [one for one in scope.around() if one.is_class] if self._sees_fields else []
         if any(name in one.names for one in classes):
             return None
         if name in file.constants:

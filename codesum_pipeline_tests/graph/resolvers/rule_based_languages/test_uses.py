@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.graph.sources import references_of
+from codesum_pipeline_tests.graph.sources import calls_of, references_of
 
 LANGUAGES = tomllib.loads(Path(__file__).with_name("uses.toml").read_text("utf-8"))
 
@@ -61,6 +61,55 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
         ),
         pytest.param(
             {
+                "a.kt": "package app\nconst val TAG = 1\n",
+                "b.kt": "package app\nopen class Base {\n  val TAG = make()\n}\n",
+                "c.kt": "package app\nclass Page : Base() {\n  fun show() = println(TAG)\n}\n",
+            },
+            set(),
+            id="kotlin: a field of a base may hide a constant of another file",
+        ),
+        pytest.param(
+            {
+                "a.ts": "export const config = 1;\n",
+                "b.ts": "import { config } from './a';\nclass Theme {\n  config: Map<string, string>;\n"
+                "  show() { return [config]; }\n}\n",
+            },
+            {("b.ts::Theme::show", "a.ts::config")},
+            id="typescript: a field hides nothing",
+        ),
+        pytest.param(
+            {
+                "a.zig": "pub var arena = make();\nconst Context = struct {\n    arena: *Arena,\n"
+                "    fn free() void {\n        use(arena);\n    }\n};\n",
+            },
+            {("a.zig::Context::free", "a.zig::arena")},
+            id="zig: a field hides nothing",
+        ),
+        pytest.param(
+            {
+                "a.ts": "export interface Store { a: number; load(): void }\nexport class Store { load() {} }\n",
+                "b.ts": "import { Store } from './a';\nfunction show(x: Store) { x.load(); }\n",
+            },
+            {("b.ts::show", "a.ts::Store")},
+            id="typescript: a class and an interface of its name are one",
+        ),
+        pytest.param(
+            {
+                "a.ts": "class Store { load() {} }\ninterface Store { a: number }\nexport default Store;\n",
+                "b.ts": "import Store from './a';\nconst show = () => [Store];\n",
+            },
+            {("a.ts", "a.ts::Store"), ("b.ts::show", "a.ts::Store")},
+            id="typescript: a class and a later interface of its name are one, exported as default",
+        ),
+        pytest.param(
+            {
+                "a.ts": "interface Page { a: number }\ninterface Page { b: number }\nfunction show(p: Page) {}\n",
+            },
+            {("a.ts::show", "a.ts::Page")},
+            id="typescript: two interfaces of one name are one",
+        ),
+        pytest.param(
+            {
                 "a.ex": "defmodule App.Logger do\n  def debug(x), do: x\nend\n",
                 "b.ex": "defmodule App.Page do\n  def show(x), do: Logger.level(x)\nend\n",
             },
@@ -96,3 +145,12 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
 )
 def test_names_mean_what_is_nearest(files: dict[str, str], used: set[tuple[str, str]]) -> None:
     assert references_of(files) == used
+
+
+def test_a_class_that_an_interface_is_joined_with_is_called() -> None:
+    files = {
+        "a.ts": "export interface Store { a: number; load(): void }\nexport class Store { load() {} }\n",
+        "b.ts": "import { Store } from './a';\nfunction show(x: Store) { x.load(); return new Store(); }\n",
+    }
+
+    assert calls_of(files) == {("b.ts::show", "a.ts::Store"), ("b.ts::show", "a.ts::Store::load")}
