@@ -17,7 +17,8 @@ from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.resolvers.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable
-from codesum_pipeline.source.files.content import decode_text, judge_content
+from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.symbols.parsing.parsers import parse_file
@@ -122,7 +123,7 @@ def read_tree(folder: Path, only: Collection[str] = ()) -> Tree:
             )
         except CodesumError:
             continue
-        lines[place.path] = decode_text(sources[place.path], place.language).split("\n")
+        lines[place.path] = read_text(sources[place.path], place.language).text.split("\n")
         symbols.update((symbol.id, symbol) for symbol in parsed.symbols)
         positions[place.path] = parsed.facts.call_places or ()
         facts.append(parsed.facts)

@@ -28,7 +28,7 @@ from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolType
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.symbols.parsing.parsers import documentation_spans, parse_file
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -55,7 +55,7 @@ def edits_of(path: str, source: bytes) -> Iterator[FileEdit]:
         return
     try:
         parsed = parse_file(path, language, source, blob="", hash_policy=HashPolicy.CANONICAL)
-        code = Code.of(language, decode_text(source, language).encode())
+        code = Code.of(language, read_text(source, language).text.encode())
     except SkippedFile:
         return
     if code.source != source:

@@ -33,7 +33,7 @@ from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.source.files.content import decode_text
+from codesum_pipeline.source.files.encodings import read_text
 from codesum_pipeline.symbols.scip.comparing import compare_with_text
 from codesum_pipeline.symbols.scip.offering import DocumentPlace, message_class, read_document, read_index_parts
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
@@ -197,7 +197,7 @@ def _print_stale(checkout: Path, index: Path, commits: int, every: int, *, show:
                 continue
             seen.add(blob)
             data = subprocess.run(["git", "-C", str(checkout), "cat-file", "blob", blob], capture_output=True).stdout
-            if compare_with_text(read_document(index, documents[path]), decode_text(data, "")).problem:
+            if compare_with_text(read_document(index, documents[path]), read_text(data, "").text).problem:
                 noticed += 1
             else:
                 counting.append(f"{commit}:{path}")

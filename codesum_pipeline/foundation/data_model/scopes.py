@@ -259,8 +259,8 @@ def load_declared(path: str, references: str) -> ScopedFile:
         _nest(file, facts)
     else:
         for definition in file.definitions:
-            parent = definition.parent = file._named.get(definition.parts[:-1], file.top)
-            if not parent.is_top or len(definition.parts) == 1:
+            parent = definition.parent = _around(file, definition.parts)
+            if len(definition.parts) == len(parent.parts) + 1:
                 parent.names.setdefault(definition.name, []).append((Bound.DEFINED, definition))
     _add_names(file, facts)
     return file
@@ -278,6 +278,14 @@ def _add_definition(file: ScopedFile, symbol: list[Any], head: list[Any]) -> Non
     scope.parts, scope.bases, scope.returns = tuple(parts), tuple(map(_type, bases)), type_from_json(returns)
     file.definitions.append(scope)
     file._named.setdefault(scope.parts, scope)
+
+
+def _around(file: ScopedFile, parts: Key) -> Scope:
+    """The innermost definition around one; not each of the names before its own is one, such as a group of tests."""
+    for size in range(len(parts) - 1, 0, -1):
+        if (found := file._named.get(parts[:size])) is not None:
+            return found
+    return file.top
 
 
 def _nest(file: ScopedFile, facts: dict[str, Any]) -> None:

@@ -22,10 +22,10 @@ from codesum_pipeline.symbols.languages.hook_values import (
     Docstrings,
     Extension,
     ImportSyntax,
-    NamedWord,
     References,
     Text,
     TypedName,
+    WordRow,
 )
 from codesum_pipeline.symbols.languages.spec import LanguageSpec, Mark, Names, Span, split_keys
 from codesum_pipeline.symbols.languages.syntax_tables import check_keys, read_tables, syntax_file
@@ -210,7 +210,7 @@ class Declaration(Struct, frozen=True, kw_only=True):
     shortened: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
     short_receiver: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
     # What a file says to the graph, where its language has a resolver of its own, and the version of that.
-    references: Callable[[Node, bytes, str, Sequence[Symbol], Iterable[NamedWord]], References] | None = None
+    references: Callable[[Node, bytes, str, Sequence[Symbol], Iterable[WordRow]], References] | None = None
     references_version: str = ""
 
     # How names are used that are not called.

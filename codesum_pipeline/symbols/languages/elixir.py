@@ -6,7 +6,7 @@ import tree_sitter_elixir
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages import elixir_forms as forms
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
@@ -262,6 +262,13 @@ class ElixirRules(Rules):
     sees_members = True
     is_merged = True
     has_overloads = True
+
+    def inner_spaces(self, scope: Scope) -> Iterator[Key]:
+        """Those of the outermost module and inside of it: what its name begins with is not around it."""
+        entries, file, key = self.tree.entries, scope.file, scope.key
+        sizes = range(1, len(key) + 1)
+        least = next((size for size in sizes if any(one.file is file for one in entries.get(key[:size], ()))), 1)
+        return (key[:size] for size in range(len(key), least - 1, -1))
 
     def scope_of_bases(self, class_: Scope) -> Scope:
         """`use` and `@behaviour` are in the module, below its aliases."""

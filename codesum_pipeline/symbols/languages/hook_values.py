@@ -112,6 +112,10 @@ class NamedWord(NamedTuple):
     around: str
 
 
+# The same without names, since a file has thousands of them.
+WordRow = tuple[int, str, str, str]
+
+
 class References(Struct, frozen=True):
     """What a file refers to, as JSON; of each of its calls, in that order, the first byte of the callee's last name."""
 

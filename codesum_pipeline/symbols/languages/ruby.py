@@ -49,6 +49,7 @@ _CONSTANTS = ("constant", "scope_resolution")
 # Calls that declare something, and so are no calls here.
 _DECLARING = _VISIBILITY | _DEFINING_CALLS | _MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
 _CLAUSES = split_words("rescue else ensure")
+_FIRST_VALUES = first_values_reader("left", "right")
 _STATEMENTS = _CLAUSES | split_words("""
     return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
     until_modifier alias undef break next redo retry method singleton_method class module
@@ -313,6 +314,14 @@ def _assigned_fields(node: Node, text: Text) -> Iterator[str]:
         yield text(left)
 
 
+def _bound(node: Node, text: Text) -> Iterator[TypedName]:
+    """The values of variables, and all constants, whatever their values."""
+    left, values = find_field(node, "left"), [*_FIRST_VALUES(node, text)]
+    yield from values
+    if not values and left is not None and left.type == "constant" and not _makes_class(find_field(node, "right")):
+        yield TypedName(text(left), "")
+
+
 def _global(node: Node, text: Text) -> Iterator[str]:
     left = find_field(node, "left")
     is_global = left is not None and left.type in ("constant", "global_variable")
@@ -353,7 +362,7 @@ DECLARATION = Declaration(
     calls={"call": _call, "identifier": _bare_call},
     imports={"call": _imports},
     typed={"assignment": _typed},
-    bound={"assignment operator_assignment": first_values_reader("left", "right")},
+    bound={"assignment operator_assignment": _bound},
     parameters=_parameters,
     bases=_bases,
     extensions={"call": _extension},

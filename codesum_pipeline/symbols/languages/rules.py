@@ -244,6 +244,10 @@ class Rules:
         """The preferred ones among several definitions that fit a call."""
         return definitions
 
+    def joined_among(self, classes: Sequence[Scope]) -> Sequence[Scope]:
+        """Of several classes of one name, those that stand for what the language joins to one."""
+        return classes
+
     def local_key(self, key: Key, name: str) -> Key:
         """The key of the definition that a module or package offers under a name."""
         return (*key, name)
@@ -280,6 +284,8 @@ class Rules:
         if here:
             why = Reason.SAME_FILE
         classes = [definition for definition in chosen if definition.is_class]
+        if len(classes) > 1 and len(classes) == len(chosen):
+            classes = chosen = list(self.joined_among(classes))
         is_companion = self.has_companions and len({(entry.file.path, entry.key) for entry in classes}) == 1
         if classes and (self.is_merged or is_companion or len(classes) == 1):
             first = min(classes, key=lambda entry: (entry.file.stem != entry.name, entry.file.path, entry.id))

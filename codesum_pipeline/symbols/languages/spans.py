@@ -56,5 +56,9 @@ class NestedRanges:
 
     def at(self, byte: int) -> int:
         """The position of the innermost range around a byte; -1 where there is none."""
-        found = bisect_right(self._bounds, byte) - 1
-        return self._innermost[found] if found >= 0 else -1
+        return self.at_each((byte,))[0]
+
+    def at_each(self, places: Iterable[int]) -> list[int]:
+        """The same of several bytes."""
+        bounds, innermost = self._bounds, self._innermost
+        return [innermost[before - 1] if (before := bisect_right(bounds, place)) else -1 for place in places]

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.hook_values import NamedWord
+from codesum_pipeline.symbols.languages.hook_values import WordRow
 from codesum_pipeline.symbols.languages.spec import Mark
 from codesum_pipeline.symbols.parsing.directives import BLANKS
 
@@ -63,14 +63,15 @@ class Tokens(Struct):
         """The text that a string of bytes-as-characters encodes."""
         return text if self.is_ascii else text.encode("latin-1").decode("utf-8", "replace")
 
-    def named_words(self) -> Iterator[NamedWord]:
+    def named_words(self) -> Iterator[WordRow]:
         """The tokens that name something, in source order, but for those in what could not be parsed."""
-        kinds = self.kinds
+        kinds, is_ascii = self.kinds, self.is_ascii
+        count = len(kinds)
         for start, word, kind, around in sorted(self.words):
-            if (around := around % _KINDS) < len(kinds):
+            if (around := around % _KINDS) < count:
                 # A token with one spelling is not read.
-                text = (word if self.is_ascii else self.decoded(word)) or kinds[kind]
-                yield NamedWord(start, text, kinds[kind], kinds[around])
+                text = (word if is_ascii or word.isascii() else self.decoded(word)) or kinds[kind]
+                yield start, text, kinds[kind], kinds[around]
 
     def text(self, start_byte: int, end_byte: int, *, max_tokens: int | None = None) -> str:
         """The canonical text of a part of the file on one line, or of its first tokens, each of bounded length."""

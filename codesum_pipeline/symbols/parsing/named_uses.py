@@ -5,12 +5,11 @@ imports, variables, keys.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import NamedWord
+from codesum_pipeline.symbols.languages.hook_values import NamedWord, WordRow
 from codesum_pipeline.symbols.languages.spans import NestedRanges, is_inside
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.nested_definitions import FileOutline
@@ -34,9 +33,9 @@ _NOTHING = "_"
 _ROOTED = (b"::", b"\\")
 _PATH_MARKS = re.compile(r"\\|::|\.")
 _BEFORE_VALUES = (b" ", b"=", b"\t")
-# The names of a path, the first byte of the last one, whether that may be a function, and of how many arguments
-# (-1: unknown).
-_UsedName = tuple[tuple[str, ...], int, int, int]
+# The names of a path with blanks between them, the first byte of the last one, whether that may be a function, and of
+# how many arguments (-1: unknown).
+_UsedName = tuple[str, int, int, int]
 # What means the object or class around, and is no use of anything by itself.
 _OWN_WORDS = frozenset({"this", "self", "Self", "super", "crate", "__MODULE__", "$this"})
 
@@ -50,7 +49,8 @@ class NamedUses:
         self._declaration, self._syntax, self._source = declaration, declaration.uses, source
         self._outline = outline
         self._links = tuple(link.encode() for link in self._syntax.links)
-        self._link_ends = frozenset(link[-1:] for link in self._links)
+        self._link_ends = frozenset(link[-1] for link in self._links)
+        self._link_starts = frozenset(link[:1] for link in self._links)
         self._parents = [definition.parent for definition in outline.definitions]
         spans = [(one.code_start, one.end_byte, number) for number, one in enumerate(outline.definitions)]
         self._nested = NestedRanges(spans)
@@ -63,73 +63,88 @@ class NamedUses:
 
     def read(
         self,
-        words: Iterable[NamedWord],
+        words: Iterable[WordRow],
         callees: Collection[int],
         imports: Iterable[Span],
         scope_of: Callable[[int, int], int],
     ) -> list[list[Any]]:
         """`[scope, path, whether it may be a function, arguments, how often]`; `callees` are the first bytes of their
         last names, and `scope_of` says which scope of a symbol contains a byte."""
-        found: Counter[tuple[int, str, int, int]] = Counter()
+        found: dict[tuple[int, str, int, int], int] = {}
         is_variable: dict[tuple[int, str], bool] = {}
         hands_members = self._syntax.hands_members
         # All names are read before, since one may be declared behind its use.
-        for names, start, may_be_function, arguments in [*self._uses(words, callees, sorted(imports))]:
-            symbol = self._symbol_at(start)
-            if len(names) == 1 or not hands_members:
-                at = (symbol, names[0])
+        uses = [*self._uses(words, callees, sorted(imports))]
+        variables = {name for _, name in self._variables}
+        ranges = self._nested.ranges
+        for (path, start, may_be_function, arguments), place in zip(
+            uses, self._nested.at_each(start for _, start, _, _ in uses), strict=True
+        ):
+            symbol = ranges[place][2] if place >= 0 else OUTSIDE
+            name, _, others = path.partition(" ")
+            if name in variables and not (others and hands_members):
+                at = (symbol, name)
                 known = is_variable.get(at)
                 if known is None:
                     known = is_variable[at] = self._is_variable(*at)
                 if known:
                     continue
-            found[scope_of(symbol, start), " ".join(names), may_be_function, arguments] += 1
+            key = (scope_of(symbol, start), path, may_be_function, arguments)
+            found[key] = found.get(key, 0) + 1
         return [[*key, count] for key, count in found.items()]
 
-    def _uses(self, words: Iterable[NamedWord], callees: Collection[int], imports: list[Span]) -> Iterator[_UsedName]:
+    def _uses(self, words: Iterable[WordRow], callees: Collection[int], imports: list[Span]) -> Iterator[_UsedName]:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
-        end, names = 0, tuple[str, ...]()
+        members, link_ends, link_starts = syntax.members, self._link_ends, self._link_starts
+        declared_before = syntax.declared_before is not None
+        end, path = 0, ""
         for word in words:
             start, text, kind, around = word
             if kind in handed:
-                found = syntax.find_handed(source, word)
+                found = syntax.find_handed(source, NamedWord(*word))
                 if found is not None and start not in callees:
-                    yield found.names, start, 1, found.arguments
+                    yield " ".join(found.names), start, 1, found.arguments
                 continue
-            before = source[start - 1 : start]
-            if before in self._link_ends or kind in syntax.members:
-                names = self._path(names, end, word)
+            if (start and source[start - 1] in link_ends) or kind in members:
+                path = self._path(path, end, word)
             else:
-                names = _parts(text)
+                path = text if text.isidentifier() else _parts(text)
             end = start + (len(text) if text.isascii() else len(text.encode()))
-            if not names or start in callees or text == _NOTHING:
+            if not path:
                 continue
-            if len(names) == 1:
-                if text in _OWN_WORDS or not (functions or self._may_be_alone(text, end)):
+            is_lone = path == text and not functions and text[0].islower()
+            # No class or constant, but it may lead to one.
+            if is_lone and not (source[end : end + 1] in link_starts and self._is_linked(end)):
+                continue
+            if start in callees or text == _NOTHING:
+                continue
+            if " " not in path:
+                if text in _OWN_WORDS:
                     continue
-                may_declare = around in declaring or syntax.declared_before is not None
+                may_declare = around in declaring or declared_before
                 if may_declare and self._is_declared(start, end, kind, around):
                     self._variables.add((self._symbol_at(start), text))
                     continue
             if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
-                yield names, start, int(kind in functions and (not handing or around in handing)), -1
+                yield path, start, int(kind in functions and (not handing or around in handing)), -1
 
-    def _may_be_alone(self, text: str, end: int) -> bool:
-        """Whether a word may be a class or a constant where no plain name is a function."""
-        return not text[0].islower() or self._source[end : end + 2].startswith(self._links)
+    def _is_linked(self, end: int) -> bool:
+        """Whether a mark comes behind a word that leads to a member."""
+        return self._source[end : end + 2].startswith(self._links)
 
-    def _path(self, names: tuple[str, ...], end: int, word: NamedWord) -> tuple[str, ...]:
+    def _path(self, path: str, end: int, word: WordRow) -> str:
         """The names of a path up to a word, the last of which is the word; none where it begins with something else."""
-        start, source = word.start, self._source
+        start, text, kind, _ = word
+        source = self._source
         if 0 < start - end <= _NEAR and source[end:start].strip(_BLANKS) in self._links:
-            return (*names, *_parts(word.text)) if names and len(names) < _MOST_NAMES else ()
-        if word.kind in self._syntax.members:
-            return ()
+            return f"{path} {_parts(text)}".rstrip() if path and path.count(" ") < _MOST_NAMES - 1 else ""
+        if kind in self._syntax.members:
+            return ""
         before = source[max(start - 2, 0) : start]
         # A range or a spread is no link.
         is_member = before != b".." and any(before.endswith(link) for link in self._links if link not in _ROOTED)
-        return () if is_member else _parts(word.text)
+        return "" if is_member else _parts(text)
 
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
         syntax, source = self._syntax, self._source
@@ -166,6 +181,6 @@ class NamedUses:
         return False
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """The names in a word; a language may write a path as one."""
-    return (text,) if text.isidentifier() else tuple(_PATH_MARKS.sub(" ", text).split())
+def _parts(text: str) -> str:
+    """The names in a word, with blanks between them; a language may write a path as one."""
+    return text if text.isidentifier() else " ".join(_PATH_MARKS.sub(" ", text).split())

@@ -28,7 +28,7 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.expression import CAST, OBJECT
 from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, NamedWord, References, Text
+from codesum_pipeline.symbols.languages.hook_values import MAX_CHAIN, MAX_TYPE, Code, References, Text, WordRow
 from codesum_pipeline.symbols.languages.spec import Mark, Span
 from codesum_pipeline.symbols.parsing.blocks import BlockScopes, NameRow, ScopedNames
 from codesum_pipeline.symbols.parsing.canonical import Canonical
@@ -62,7 +62,7 @@ class ReferenceReader:
         file_path: str,
         callee_names: CalleeNames,
         *,
-        words: Iterable[NamedWord] = (),
+        words: Iterable[WordRow] = (),
         constants: Sequence[str] = (),
     ) -> References:
         """Read the references of a file; `callee_names` locates the names of its callees, `words` are its names."""

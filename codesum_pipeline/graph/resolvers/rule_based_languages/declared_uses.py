@@ -51,6 +51,9 @@ class DeclaredUses:
                 of_unit[name] = None if of_unit.get(name, path) != path else path
             self._constant_names |= file.constants
         self._named = self._constant_names.union(tree.by_name)
+        # Zig, whose files are types, has fields behind their objects alone.
+        self._sees_fields = names.rules.sees_members and not names.rules.files_are_types
+        self._of_classes = self._names_of_classes() if self._sees_fields else frozenset()
 
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
@@ -101,8 +104,14 @@ class DeclaredUses:
             return None
         if self._names.variable_scope(scope, name) is not None:
             return None
+        classes = [one for one in scope.around() if one.is_class] if self._sees_fields else []
+        if any(name in one.names for one in classes):
+            return None
         if name in file.constants:
             return symbol_id(file.path, [name]), Reason.SAME_FILE
+        if classes and name in self._of_classes:
+            # It may be one of a class, which hides those of other files.
+            return None
         for at, resolved in self._names.imports[file.path].named.get(name, ()):
             if at < 0 and isinstance(resolved.target, Member):
                 return self._in_unit(resolved.target.key, resolved.target.name, Reason.IMPORT)
@@ -110,6 +119,11 @@ class DeclaredUses:
             if (found := self._in_unit(key, name, Reason.PACKAGE)) is not None:
                 return found
         return self._included(file, name)
+
+    def _names_of_classes(self) -> frozenset[str]:
+        """The constants that classes have, too."""
+        classes = (scope for file in self._tree.files.values() for scope in file.scopes if scope.is_class)
+        return frozenset(name for scope in classes for name in self._constant_names.intersection(scope.names))
 
     def _in_unit(self, key: Key, name: str, why: Reason) -> _Found | None:
         path = self._constants.get(key, {}).get(name)

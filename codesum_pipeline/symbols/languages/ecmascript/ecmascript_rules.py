@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
+from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.ecmascript.specifiers import EcmascriptModules, package_name
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
+
+# Where a class and interfaces of one name in one place are one type.
+_JOINING = frozenset({"typescript", "tsx"})
 
 
 class EcmascriptRules(Rules):
@@ -78,6 +82,13 @@ class EcmascriptRules(Rules):
     def member_name(self, key: Key, name: str) -> str:
         """A member of what a module gives as a whole, as the module writes it."""
         return f"{self._exports.get(key, {}).get('default', '')}.{name}"
+
+    def joined_among(self, classes: Sequence[Scope]) -> Sequence[Scope]:
+        """TypeScript joins interfaces with the class of their name that is beside them, which has the plain id."""
+        first = classes[0]
+        is_joined = first.file.language in _JOINING and all(one.parent is first.parent for one in classes)
+        plain = [one for one in classes if one.id is not None and without_suffix(one.id) == one.id]
+        return plain if is_joined and len(plain) == 1 else classes
 
     def importable_among(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """Definitions in a function are local to it, unless nothing else has the name."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codesum_pipeline_tests.graph.sources import references_of
+from codesum_pipeline_tests.graph.sources import calls_of, references_of
 
 LANGUAGES = tomllib.loads(Path(__file__).with_name("uses.toml").read_text("utf-8"))
 
@@ -15,3 +15,142 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
     files, users = LANGUAGES[language]["files"], LANGUAGES[language]["users"]
 
     assert references_of(files) == {(user, used) for user, all_used in users.items() for used in all_used.split()}
+
+
+@pytest.mark.parametrize(
+    ("files", "used"),
+    [
+        pytest.param(
+            {
+                "test/spec.rb": "OPTIONS = 1\n",
+                "lib/a.rb": 'module Rack\n  OPTIONS = "OPTIONS".freeze\nend\n',
+                "lib/b.rb": "module Rack\n  class Request\n    def options?\n      OPTIONS\n    end\n  end\nend\n",
+            },
+            set(),
+            id="ruby: a constant of a module around hides one of another file",
+        ),
+        pytest.param(
+            {
+                "test/spec.rb": "TEMPLATE = 1\n",
+                "lib/b.rb": "class Page\n  TEMPLATE = ERB.new(x)\n  def show\n    TEMPLATE\n  end\nend\n",
+            },
+            set(),
+            id="ruby: a constant of the class hides one of another file",
+        ),
+        pytest.param(
+            {"lib/a.rb": "LIMIT = 1\n", "lib/b.rb": "class Page\n  def show\n    LIMIT\n  end\nend\n"},
+            {("lib/b.rb::Page::show", "lib/a.rb::LIMIT")},
+            id="ruby: a constant that no class has is that of the file",
+        ),
+        pytest.param(
+            {
+                "a.kt": "package app\nprivate const val TAG = 1\n",
+                "b.kt": "package app\nclass Page {\n  companion object {\n    const val TAG = 2\n  }\n"
+                "  fun show() = println(TAG)\n}\n",
+            },
+            set(),
+            id="kotlin: a constant beside a class hides one of another file",
+        ),
+        pytest.param(
+            {
+                "a.hpp": "const int file_ = 1;\n",
+                "b.hpp": "class Sink {\n  int show() { return use(file_); }\n  Helper file_;\n};\n",
+            },
+            set(),
+            id="cpp: a field hides a constant of another file",
+        ),
+        pytest.param(
+            {
+                "a.kt": "package app\nconst val TAG = 1\n",
+                "b.kt": "package app\nopen class Base {\n  val TAG = make()\n}\n",
+                "c.kt": "package app\nclass Page : Base() {\n  fun show() = println(TAG)\n}\n",
+            },
+            set(),
+            id="kotlin: a field of a base may hide a constant of another file",
+        ),
+        pytest.param(
+            {
+                "a.ts": "export const config = 1;\n",
+                "b.ts": "import { config } from './a';\nclass Theme {\n  config: Map<string, string>;\n"
+                "  show() { return [config]; }\n}\n",
+            },
+            {("b.ts::Theme::show", "a.ts::config")},
+            id="typescript: a field hides nothing",
+        ),
+        pytest.param(
+            {
+                "a.zig": "pub var arena = make();\nconst Context = struct {\n    arena: *Arena,\n"
+                "    fn free() void {\n        use(arena);\n    }\n};\n",
+            },
+            {("a.zig::Context::free", "a.zig::arena")},
+            id="zig: a field hides nothing",
+        ),
+        pytest.param(
+            {
+                "a.ts": "export interface Store { a: number; load(): void }\nexport class Store { load() {} }\n",
+                "b.ts": "import { Store } from './a';\nfunction show(x: Store) { x.load(); }\n",
+            },
+            {("b.ts::show", "a.ts::Store")},
+            id="typescript: a class and an interface of its name are one",
+        ),
+        pytest.param(
+            {
+                "a.ts": "class Store { load() {} }\ninterface Store { a: number }\nexport default Store;\n",
+                "b.ts": "import Store from './a';\nconst show = () => [Store];\n",
+            },
+            {("a.ts", "a.ts::Store"), ("b.ts::show", "a.ts::Store")},
+            id="typescript: a class and a later interface of its name are one, exported as default",
+        ),
+        pytest.param(
+            {
+                "a.ts": "interface Page { a: number }\ninterface Page { b: number }\nfunction show(p: Page) {}\n",
+            },
+            {("a.ts::show", "a.ts::Page")},
+            id="typescript: two interfaces of one name are one",
+        ),
+        pytest.param(
+            {
+                "a.ex": "defmodule App.Logger do\n  def debug(x), do: x\nend\n",
+                "b.ex": "defmodule App.Page do\n  def show(x), do: Logger.level(x)\nend\n",
+            },
+            set(),
+            id="elixir: a module is not known by its last name to one whose name begins alike",
+        ),
+        pytest.param(
+            {
+                "a.ex": "defmodule App.Logger do\n  def debug(x), do: x\nend\n",
+                "b.ex": "defmodule App.Page do\n  alias App.Logger\n  def show(x), do: Logger.level(x)\nend\n",
+            },
+            {("b.ex::App::Page::show", "a.ex::App::Logger")},
+            id="elixir: an alias makes a module known by its last name",
+        ),
+        pytest.param(
+            {
+                "b.exs": "defmodule App.PageTest do\n  defmodule Inner do\n    def f(x), do: x\n  end\n"
+                "  def show(x), do: Inner.level(x)\nend\n",
+            },
+            {("b.exs::App::PageTest::show", "b.exs::App::PageTest::Inner")},
+            id="elixir: a module knows those that are written inside of it",
+        ),
+        pytest.param(
+            {
+                "a.ex": "defmodule App.Store do\n  defstruct [:a]\nend\n",
+                "b.exs": 'defmodule Test.PageTest do\n  alias App.Store\n  describe "show" do\n    test "one" do\n'
+                "      assert %Store{} = x\n    end\n  end\nend\n",
+            },
+            {("b.exs::Test::PageTest::show::one", "a.ex::App::Store")},
+            id="elixir: an alias holds in the tests of a group",
+        ),
+    ],
+)
+def test_names_mean_what_is_nearest(files: dict[str, str], used: set[tuple[str, str]]) -> None:
+    assert references_of(files) == used
+
+
+def test_a_class_that_an_interface_is_joined_with_is_called() -> None:
+    files = {
+        "a.ts": "export interface Store { a: number; load(): void }\nexport class Store { load() {} }\n",
+        "b.ts": "import { Store } from './a';\nfunction show(x: Store) { x.load(); return new Store(); }\n",
+    }
+
+    assert set(calls_of(files)) == {("b.ts::show", "a.ts::Store"), ("b.ts::show", "a.ts::Store::load")}

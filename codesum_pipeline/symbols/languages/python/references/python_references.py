@@ -26,7 +26,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.symbol import Symbol
-from codesum_pipeline.symbols.languages.hook_values import NAMELESS, NamedWord, References
+from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References, WordRow
 from codesum_pipeline.symbols.languages.python.references.narrowing import read_narrowings
 from codesum_pipeline.symbols.languages.python.references.python_definitions import DefinitionReader, read_imports
 from codesum_pipeline.symbols.languages.python.references.python_expressions import only_child
@@ -84,7 +84,7 @@ _QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
 
 
 def extract_references(
-    root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol], words: Iterable[NamedWord] = ()
+    root: Node, source: bytes, file_path: str, symbols: Sequence[Symbol], words: Iterable[WordRow] = ()
 ) -> References:
     """The file's facts as compact JSON, with its callees; `symbols` give the ids of its definitions, `words` are its
     identifiers."""

@@ -4,6 +4,7 @@ A function's or class's scope covers its body alone: decorators, defaults, annot
 it. A comprehension's covers all of it but what its first loop draws from.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -68,6 +69,11 @@ class ScopeRanges:
             found = self._nested.around[found]
         scope = self._nested.ranges[found][2]
         return scope if scope >= 0 else self.parents[~scope]
+
+    def scopes_at(self, positions: Iterable[int]) -> list[int]:
+        """The innermost scopes at some positions."""
+        scopes = [self._nested.ranges[found][2] for found in self._nested.at_each(positions)]
+        return [scope if scope >= 0 else self.parents[~scope] for scope in scopes]
 
 
 class BoundName(NamedTuple):

@@ -5,7 +5,6 @@ keywords of arguments, imports, variables, and attributes of the receiver that h
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
-from codesum_pipeline.symbols.languages.hook_values import NamedWord
+from codesum_pipeline.symbols.languages.hook_values import WordRow
 from codesum_pipeline.symbols.languages.python.references.python_expressions import MAX_ANNOTATION_BYTES, MAX_LINKS
 from codesum_pipeline.symbols.languages.python.references.python_scopes import Binding, NameScope, NameTable
 from codesum_pipeline.symbols.languages.spans import NestedRanges, is_inside
@@ -44,8 +43,8 @@ _NEVER = frozenset({Bound.UNKNOWN, Bound.DELETED, Bound.NARROWED})
 # Attributes that every object or class has.
 _OF_ALL = split_words("__class__ __name__ __dict__ __doc__ __module__ __qualname__")
 
-# A dotted name, outermost first, and the byte of its last part.
-_Chain = tuple[tuple[str, ...], int]
+# A dotted name, and the byte of its last part.
+_Chain = tuple[str, int]
 
 
 class UseReader:
@@ -59,37 +58,47 @@ class UseReader:
         self._owners: dict[tuple[int, str], NameScope | None] = {}
         self._symbols = _symbol_ranges(table, captures)
 
-    def read(self, words: Iterable[NamedWord], callees: Collection[int], *, has_stars: bool) -> list[list[Any]]:
+    def read(self, words: Iterable[WordRow], callees: Collection[int], *, has_stars: bool) -> list[list[Any]]:
         """`[scope in which the name is looked up, scope of what uses it, dotted name, how often]`."""
         self._has_stars = has_stars
-        found: Counter[tuple[int, int, str]] = Counter()
-        for names, start in (*self._chains(words, callees), *self._in_texts()):
-            scope = self._table.ranges.scope_at(start)
-            if self._may_mean_something(scope, names):
-                found[scope, self._symbols.ranges[self._symbols.at(start)][2], ".".join(names)] += 1
+        found: dict[tuple[int, int, str], int] = {}
+        chains = [*self._chains(words, callees), *self._in_texts()]
+        starts = [start for _, start in chains]
+        scopes = self._table.ranges.scopes_at(starts)
+        meaning: dict[tuple[int, str], bool] = {}
+        symbols = self._symbols.ranges
+        for (dotted, _), scope, place in zip(chains, scopes, self._symbols.at_each(starts), strict=True):
+            at = (scope, dotted)
+            may_mean = meaning.get(at)
+            if may_mean is None:
+                may_mean = meaning[at] = self._may_mean_something(scope, tuple(dotted.split(".")))
+            if may_mean:
+                key = (scope, symbols[place][2], dotted)
+                found[key] = found.get(key, 0) + 1
         return [[*key, count] for key, count in found.items()]
 
-    def _chains(self, words: Iterable[NamedWord], callees: Collection[int]) -> Iterator[_Chain]:
+    def _chains(self, words: Iterable[WordRow], callees: Collection[int]) -> Iterator[_Chain]:
         """Each word that may be a use, with the names before it."""
         source, may_begin = self._source, self._beginnings()
         imports = sorted(
             (node.start_byte, node.end_byte) for kind in ("import", "from") for node in self._captures.get(kind, ())
         )
-        end, names = 0, tuple[str, ...]()
+        last_import = max((end for _, end in imports), default=0)
+        end, dotted = 0, ""
         for start, word, _, around in words:
             if around in _LINKED and _is_member(source, start):
                 # Behind what is no name, or a name that means nothing here.
-                is_linked = names and _LINK.fullmatch(source, end, start)
-                names = (*names, word) if is_linked and len(names) < MAX_LINKS else ()
+                is_linked = dotted and (start == end + 1 or _LINK.fullmatch(source, end, start))
+                dotted = f"{dotted}.{word}" if is_linked and dotted.count(".") < MAX_LINKS - 1 else ""
             else:
-                names = (word,) if may_begin is None or word in may_begin else ()
-            if not names:
+                dotted = word if may_begin is None or word in may_begin else ""
+            if not dotted:
                 continue
             end = start + len(word if word.isascii() else word.encode())
-            if start in callees or around in _DECLARING or is_inside(imports, start):
+            if start in callees or around in _DECLARING or (start < last_import and is_inside(imports, start)):
                 continue
-            if not (around in _PAIRED and len(names) == 1 and _PAIRING.match(source, end)):
-                yield names, start
+            if not (around in _PAIRED and dotted == word and _PAIRING.match(source, end)):
+                yield dotted, start
 
     def _beginnings(self) -> set[str] | None:
         """The names that may mean something of the repository somewhere in the file, alone or with what follows; None
@@ -110,11 +119,11 @@ class UseReader:
                 for match in _BETWEEN_BRACES.finditer(_IN_QUOTES.sub("", self._table.text(node))):
                     names = match[0].split(".")
                     for count in range(1, min(len(names), MAX_LINKS) + 1):
-                        yield tuple(names[:count]), node.start_byte
+                        yield ".".join(names[:count]), node.start_byte
         for node in self._captures.get("quoted", ()):
             if node.end_byte - node.start_byte <= MAX_ANNOTATION_BYTES:
                 for match in _QUOTED.finditer(self._table.text(node).strip("rbuRBU").strip("\"'")):
-                    yield tuple(match[0].split(".")), node.start_byte
+                    yield match[0], node.start_byte
 
     def _may_mean_something(self, scope: int, names: tuple[str, ...]) -> bool:
         root = names[0]
