@@ -1,9 +1,10 @@
 """C#.
 
 A property, an indexer or an event is one function if it has code of its own,
-and a field if it only holds a value. Members that implement an interface by
-its name, operators and destructors are called as they are written. Namespaces
-are packages. Both branches of an `#if` are read.
+and a field if it only holds a value. A member that implements an interface by
+its name (`IEnumerable.GetEnumerator`) has the name of the member alone, by which
+it is called; operators and destructors are called as they are written (`operator +`,
+`~Store`). Namespaces are packages. Both branches of an `#if` are read.
 """
 
 import re
