@@ -41,7 +41,7 @@ from codesum_pipeline_tests.symbols.languages.cases import parse
             id="in a suite in a suite",
         ),
         pytest.param('namespace n {\nTEST_CASE("a") { f(); }\n}', ["n::a"], id="in a namespace"),
-        pytest.param("TEST_CASE(std::string("a")) { f(); }", [], id="a title that is computed is none"),
+        pytest.param('TEST_CASE(std::string("a")) { f(); }', [], id="a title that is computed is none"),
         pytest.param('void g() { IF("a" * 2) { f(); } }', ["g"], id="a macro in a function makes no test"),
     ],
 )
