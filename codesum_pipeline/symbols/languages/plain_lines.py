@@ -35,7 +35,7 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def _with_all_letters(match: re.Match[str]) -> str:
     """A set of letters with the bytes of those of other scripts, of which `\w` knows a few."""
     letters = match["set"][1:-1] if match["set"] else match["word"]
-    return rf"[{letters}\x80-\xff]" if letters else match[0]
+    return rf"[\x80-\xff{letters}]" if letters else match[0]
 
 
 def definition_lines(text: str, patterns: tuple[str, ...], words: Collection[str] = ()) -> Iterator[DefinitionLine]:
