@@ -13,7 +13,9 @@ from msgspec import Struct
 
 _NAME = re.compile(re.escape("(?P<name>"))
 # What patterns say of letters: a set that has some, or one alone. Escaped marks are passed over.
-_LETTERS = re.compile(r"\\[^w]|(?P<set>\[(?!\^)(?=(?:\\.|[^\]\\])*?(?:a-z|A-Z|\\w))(?:\\.|[^\]\\])*+\])|(?P<word>\\w)|\[")
+_LETTERS = re.compile(
+    r"\\[^w]|(?P<set>\[(?!\^)(?=(?:\\.|[^\]\\])*?(?:a-z|A-Z|\\w))(?:\\.|[^\]\\])*+\])|(?P<word>\\w)|\["
+)
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif|define|undef|include)\b[^\n]*", re.M)
 
 
@@ -33,7 +35,7 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _with_all_letters(match: re.Match[str]) -> str:
-    """A set of letters with the bytes of those of other scripts, of which `\w` knows a few."""
+    """A set of letters with the bytes of those of other scripts, of which only some count as letters by themselves."""
     letters = match["set"][1:-1] if match["set"] else match["word"]
     return rf"[\x80-\xff{letters}]" if letters else match[0]
 

@@ -486,4 +486,7 @@ def test_a_text_that_ends_with_quotes_hides_nothing(text: str) -> None:
     ],
 )
 def test_a_member_that_implements_an_interface_by_its_name_has_its_own_name_alone(member: str, name: str) -> None:
-    assert [symbol.qualified_name for symbol in parse("c-sharp", f"class A {{ {member} }}\n").symbols] == ["A", f"A.{name}"]
+    assert [symbol.qualified_name for symbol in parse("c-sharp", f"class A {{ {member} }}\n").symbols] == [
+        "A",
+        f"A.{name}",
+    ]

@@ -58,7 +58,9 @@ def test_a_test_has_the_title_that_its_macro_is_given(source: str, names: list[s
         pytest.param("class A : B { Q_OBJECT public: void m(); int n() { return 1; } };\n", id="on one line"),
         pytest.param("class A : public B {\n  Q_OBJECT public:\n  void m();\n  int n() {}\n};\n", id="before a label"),
         pytest.param("struct A { NO_COPY(A) NO_MOVE(A) private: void m(); int n() {} };\n", id="several macros"),
-        pytest.param("class A { Q_OBJECT public slots: void m(); protected: int n() {} };\n", id="a label of two words"),
+        pytest.param(
+            "class A { Q_OBJECT public slots: void m(); protected: int n() {} };\n", id="a label of two words"
+        ),
         pytest.param("class A { int k; OBJECT_OF(B) protected: void m(); int n() {} };\n", id="after a member"),
     ],
 )
