@@ -23,6 +23,7 @@ from codesum_pipeline_tests.symbols.languages.cases import parse
         pytest.param('TEST_CASE_METHOD(F, "a", "[t]") { f(); }', ["F::a"], id="the method of a class"),
         pytest.param('TEST_CASE_FIXTURE(ns::F<int>, "a" * skip()) { f(); }', ["F::a"], id="of a scoped class"),
         pytest.param('TEST_CASE_TEMPLATE("a", T, int, float) { f(); }', ["a"], id="built-in types behind the title"),
+        pytest.param('TEST_CASE_TEMPLATE("a" * s(), T,\n  int8_t, uint64_t) { f(); }', ["a"], id="types with a size"),
         pytest.param('TEMPLATE_TEST_CASE("a", "[t]", int, unsigned int) { f(); }', ["a"], id="types of two words"),
         pytest.param('TEMPLATE_TEST_CASE_METHOD(F, "a", "[t]", char) { f(); }', ["F::a"], id="a class and types"),
         pytest.param('TEMPLATE_PRODUCT_TEST_CASE("a", "", (V, W), (int, float)) { f(); }', ["a"], id="lists of types"),
