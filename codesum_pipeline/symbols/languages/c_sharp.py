@@ -1,9 +1,10 @@
 """C#.
 
 A property, an indexer or an event is one function if it has code of its own,
-and a field if it only holds a value. Members that implement an interface by
-its name, operators and destructors are called as they are written. Namespaces
-are packages. Both branches of an `#if` are read.
+and a field if it only holds a value. A member that implements an interface by
+its name (`IEnumerable.GetEnumerator`) has the name of the member alone, by which
+it is called; operators and destructors are called as they are written (`operator +`,
+`~Store`). Namespaces are packages. Both branches of an `#if` are read.
 """
 
 import re
@@ -49,6 +50,8 @@ ACCESS = split_words("public protected private internal")
 _REF = re.compile(rb"\bref(?=[ \t]+partial[ \t]+struct\b)")
 # A name, if no lambda, function or type comes after it, as another name.
 _ASYNC = re.compile(rb"(?<![\w.@])async(?=[ \t]*(?:[),;:?.\]}&|]|[=!]=|=[^>]))")
+# A text whose quotes are written twice; three behind a value end it too late for the grammar.
+_QUOTING_TEXT = re.compile(rb'(?P<opened>(?:\$@|@\$)")(?P<text>(?:[^"]|"")*+)(?=")')
 _TAGS = (
     # A tag's attribute says what the tag refers to: `<see cref="T:Store"/>`.
     (re.compile(r'<(?:see|seealso|paramref|typeparamref)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*/>'), r"\1"),
@@ -63,7 +66,12 @@ def _masked(source: bytes, is_broken: bool) -> bytes:
     the rest is masked where it did not read the source as it is."""
     if not is_broken:
         return blanked_out(source, around_extensions(source))
-    return _ASYNC.sub(b"asynk", _REF.sub(b"new", blanked_out(source, rewritten_parts(source))))
+    shown = _QUOTING_TEXT.sub(_with_other_quotes, blanked_out(source, rewritten_parts(source)))
+    return _ASYNC.sub(b"asynk", _REF.sub(b"new", shown))
+
+
+def _with_other_quotes(match: re.Match[bytes]) -> bytes:
+    return match["opened"] + match["text"].replace(b'""', b"''")
 
 
 def _holds_a_value(accessors: Node) -> bool:

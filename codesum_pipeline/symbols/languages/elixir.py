@@ -45,6 +45,9 @@ _WORDS |= split_words("""
 def _call_definition(node: Node) -> DefinitionHead | None:
     word = forms.called_word(node)
     if word in forms.DEFINERS:
+        if len(node.children) > 1 and node.children[1].is_error:
+            # A name in letters that the grammar does not know: what comes after it would be taken for the name.
+            return None
         # Definitions of one name and number of arguments that follow each other are clauses of one.
         head = forms.head_of(node)
         name, clause = forms.head_name(head), f"{word}/{len(forms.arguments_of(head))}"

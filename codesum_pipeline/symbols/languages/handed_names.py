@@ -31,7 +31,7 @@ _CAPTURED = re.compile(r"&\s*((?:(?:[A-Z]\w*|__MODULE__)\.){0,10})$")
 _ARITY = re.compile(r"\s*/\s*(\d{1,3})")
 _OF_MODULE = re.compile(r"[{(]\s*((?:[A-Z]\w*\.){0,10}[A-Z]\w*|__MODULE__)\s*,\s*$")
 _TAKING_COMMANDS = re.compile(
-    r"(?:^|[\s;&|(])(?:trap|(?:export|declare|typeset|readonly)\s+-[a-z]*f[a-z]*|complete\s[^;|&\n]{0,80}-F"
+    r"(?:^|[\s;&|(])(?:(?:export|declare|typeset|readonly)\s+-[a-z]*f[a-z]*|complete\s[^;|&\n]{0,80}-F"
     r"|bind\s+-x|time|nohup|timeout\s+\S{1,20}|command\s+-v|type(?:\s+-\w+)?)\s+$"
 )
 _LISTS_OF_WORDS = frozenset({"array", "for_statement"})
@@ -75,7 +75,7 @@ def find_capture_of_elixir(source: bytes, word: NamedWord) -> HandedName | None:
 
 
 def find_word_of_bash(source: bytes, word: NamedWord) -> HandedName | None:
-    """`trap name EXIT`, `complete -F name`, `HOOKS=(name other)`, `for step in name other`."""
+    """`complete -F name`, `HOOKS=(name other)`, `for step in name other`."""
     is_handed = word.around in _LISTS_OF_WORDS or _TAKING_COMMANDS.search(_before(source, word, in_line=True))
     first = next(iter(word.text.strip("'\"").split()), "")
     is_text = word.kind != "word" and word.around in _LISTS_OF_WORDS

@@ -12,6 +12,10 @@ from itertools import count
 from msgspec import Struct
 
 _NAME = re.compile(re.escape("(?P<name>"))
+# What patterns say of letters: a set that has some, or one alone. Escaped marks are passed over.
+_LETTERS = re.compile(
+    r"\\[^w]|(?P<set>\[(?!\^)(?=(?:\\.|[^\]\\])*?(?:a-z|A-Z|\\w))(?:\\.|[^\]\\])*+\])|(?P<word>\\w)|\["
+)
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif|define|undef|include)\b[^\n]*", re.M)
 
 
@@ -26,8 +30,14 @@ class DefinitionLine(Struct, frozen=True):
 def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Those of one language: to compile all takes as long as a few files."""
     numbers = count()
-    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    joined = _LETTERS.sub(_with_all_letters, "|".join(f"(?:{pattern})" for pattern in patterns))
     return re.compile(f"^(?:{_NAME.sub(lambda _: f'(?P<name{next(numbers)}>', joined)})", re.MULTILINE)
+
+
+def _with_all_letters(match: re.Match[str]) -> str:
+    """A set of letters with the bytes of those of other scripts, of which only some count as letters by themselves."""
+    letters = match["set"][1:-1] if match["set"] else match["word"]
+    return rf"[\x80-\xff{letters}]" if letters else match[0]
 
 
 def definition_lines(text: str, patterns: tuple[str, ...], words: Collection[str] = ()) -> Iterator[DefinitionLine]:
@@ -42,7 +52,8 @@ def definition_lines(text: str, patterns: tuple[str, ...], words: Collection[str
             continue
         position = match.end()
         if group := match.lastgroup:
-            yield DefinitionLine(match[group].strip("`"), match.start(group))
+            name = match[group].encode("latin-1").decode("utf-8", "replace")
+            yield DefinitionLine(name.strip("`"), match.start(group))
 
 
 def _lines_with(text: str, words: Collection[str]) -> list[int]:

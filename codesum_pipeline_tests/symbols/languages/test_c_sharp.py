@@ -454,3 +454,39 @@ def test_an_operator_that_assigns_has_its_whole_sign() -> None:
     )
 
     assert list(found) == ["A", "A::operator +=", "A::operator +"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('$@"a ""{p}"""', id="a quoted value at the end"),
+        pytest.param('@$"a ""{p}"""', id="the marks the other way round"),
+        pytest.param('$@"""{p}"""', id="a quoted value alone"),
+        pytest.param('$@"a ""{p}"" b ""{q}"""', id="two of them"),
+        pytest.param('$@"a\n  ""{p}"""', id="over two lines"),
+        pytest.param('$@"{d["k"]}"', id="a text in a value"),
+    ],
+)
+def test_a_text_that_ends_with_quotes_hides_nothing(text: str) -> None:
+    parsed = parse("c-sharp", f"class A {{\n  void F() {{ var x = {text}; G(); }}\n  void H() {{ }}\n}}\n")
+
+    assert [symbol.name for symbol in parsed.symbols] == ["A", "F", "H"]
+    assert text.partition("\n")[0] in parsed.facts.source
+    assert parsed.facts.syntax_errors == 0
+
+
+@pytest.mark.parametrize(
+    ("member", "name"),
+    [
+        pytest.param("IEnumerator IEnumerable.GetEnumerator() { return null; }", "GetEnumerator", id="a method"),
+        pytest.param("IEnumerator<T> IEnumerable<T>.GetEnumerator() => null;", "GetEnumerator", id="of a generic"),
+        pytest.param("int System.Collections.ICollection.Count => 1;", "Count", id="a property"),
+        pytest.param("object IList.this[int i] { get { return 1; } }", "this", id="an indexer"),
+        pytest.param("event E I.Changed { add { } remove { } }", "Changed", id="an event"),
+    ],
+)
+def test_a_member_that_implements_an_interface_by_its_name_has_its_own_name_alone(member: str, name: str) -> None:
+    assert [symbol.qualified_name for symbol in parse("c-sharp", f"class A {{ {member} }}\n").symbols] == [
+        "A",
+        f"A.{name}",
+    ]

@@ -1,12 +1,15 @@
 """Names in C and C++: a declarator is read from the outside in, and what is around the name last is what it names."""
 
+import re
+from collections.abc import Sequence
+
 from msgspec import Struct
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
-from codesum_pipeline.symbols.languages.hooks import field_children, find_field, raw_text
-from codesum_pipeline.symbols.languages.kin import next_sibling_of
+from codesum_pipeline.symbols.languages.hooks import child_of_type, field_children, find_field, raw_text
+from codesum_pipeline.symbols.languages.kin import next_sibling_of, parent_of
 from codesum_pipeline.symbols.languages.spec import split_words
 
 _POINTING = split_words("pointer_declarator reference_declarator pointer_type_declarator")
@@ -14,6 +17,8 @@ _NAMED = split_words("template_function template_type template_method")
 _PLAIN = split_words("identifier field_identifier type_identifier namespace_identifier primitive_type")
 # What a tree that did not parse takes for a function's name.
 _NO_NAMES = split_words("if for while switch return else do catch sizeof defined case __attribute__ __declspec")
+_BLOCKS = ("compound_statement", "try_statement")
+_SUITE = re.compile(rb"[A-Z_]*SUITE[A-Z_]*\s*\(")
 _STRUCTURES = split_words("struct_specifier union_specifier enum_specifier class_specifier")
 
 
@@ -215,18 +220,53 @@ def define_by_call_and_block(node: Node) -> DefinitionHead | None:
     is_torn = node.is_error or (len(children) == 2 and children[1].is_missing)
     block = next_sibling_of(node, is_named=True) if node.has_error and is_torn and len(children) <= 2 else None
     call = children[0] if block is not None else None
-    if call is None or call.type != "call_expression" or block is None or block.type != "compound_statement":
+    if call is None or call.type != "call_expression" or block is None or block.type not in _BLOCKS:
         return None
-    arguments = [child for child in field_children(call, "arguments") if child.type != "comment"]
-    plain = [raw_text(child) for child in arguments if child.type == "identifier"]
     name = find_field(call, "function")
     if name is None or name.type != "identifier":
         return None
-    if not raw_text(name).isupper():
-        is_head = node.start_point.column == 0 and len(plain) == len(arguments) and raw_text(name) not in _NO_NAMES
-        names = [raw_text(name)] if is_head else []
-    elif arguments and arguments[0].type == "string_literal":
-        names = [raw_text(arguments[0]).strip('"')]
+    arguments = [child for child in field_children(call, "arguments") if child.type != "comment"]
+    if raw_text(name).isupper():
+        names = _titled(arguments) or _plainly_named(arguments)
     else:
-        names = plain if len(plain) == len(arguments) <= 2 else plain[:1]
-    return DefinitionHead(tuple(names), SymbolType.FUNCTION, block, is_guess=True, tail=block) if names else None
+        plain = _plain_arguments(arguments)
+        is_head = node.start_point.column == 0 and len(plain) == len(arguments) and raw_text(name) not in _NO_NAMES
+        names = (raw_text(name),) if is_head else ()
+    is_guess = not _is_in_suite(node)
+    return DefinitionHead(names, SymbolType.FUNCTION, block, is_guess=is_guess, tail=block) if names else None
+
+
+def _is_in_suite(node: Node) -> bool:
+    """Whether a test is in the block of a macro that names a suite of them."""
+    around = parent_of(node)
+    before = around.prev_named_sibling if around is not None and around.type == "compound_statement" else None
+    return before is not None and before.type == "expression_statement" and _SUITE.match(before.text or b"") is not None
+
+
+def _titled(arguments: Sequence[Node]) -> tuple[str, ...]:
+    """The title of a test, which is its first argument, or the second after the name of a class that it belongs to."""
+    titles = [*map(_title, arguments[:2])]
+    if titles[:1] and titles[0]:
+        return (titles[0],)
+    owner = name_parts(arguments[0])[-1:] if len(titles) == 2 and titles[1] else ()
+    return (*owner, titles[1]) if owner else ()
+
+
+def _title(argument: Node) -> str:
+    """The text that an argument is or begins with: `"a" "b"` as one, `"title" * skip()` without what decorates it."""
+    while argument.type == "binary_expression" and (left := find_field(argument, "left")) is not None:
+        argument = left
+    if argument.type == "concatenated_string":
+        return "".join(map(_title, argument.named_children))
+    if argument.type == "raw_string_literal":
+        return raw_text(child_of_type(argument, "raw_string_content"))
+    return raw_text(argument).partition('"')[2].strip('"') if argument.type == "string_literal" else ""
+
+
+def _plainly_named(arguments: Sequence[Node]) -> tuple[str, ...]:
+    plain = _plain_arguments(arguments)
+    return tuple(plain if len(plain) == len(arguments) <= 2 else plain[:1])
+
+
+def _plain_arguments(arguments: Sequence[Node]) -> list[str]:
+    return [raw_text(child) for child in arguments if child.type == "identifier"]

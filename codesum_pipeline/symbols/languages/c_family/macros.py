@@ -32,6 +32,8 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
         shown = replaced(shown, torn_branches(shown), _comment)
         shown = _PATTERNS["hidden"].sub(_hidden, shown)
         shown = _PATTERNS["type_as_argument"].sub(_as_type, shown)
+        shown = _PATTERNS["before_label"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
+        shown = _PATTERNS["type_before_block"].sub(_as_type, shown)
         shown = _PATTERNS["handle"].sub(b"*", shown)
         shown = _PATTERNS["alone"].sub(_directive, shown)
         shown = _PATTERNS["leading"].sub(_attribute, _PATTERNS["leading"].sub(_attribute, shown))

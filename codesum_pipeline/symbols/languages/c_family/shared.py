@@ -213,7 +213,7 @@ DEFINITIONS = {
     "struct_specifier union_specifier enum_specifier": define_structure,
     "type_definition": define_by_typedef,
     "preproc_function_def": define_macro,
-    "expression_statement": define_by_call_and_block,
+    "expression_statement ERROR": define_by_call_and_block,
 }
 # The hooks of a declaration that both have.
 HOOKS: dict[str, Any] = {
