@@ -60,7 +60,7 @@ class NamingCalls(Struct, frozen=True):
     def openings(self) -> re.Pattern[bytes]:
         """What a call with a text begins with: the text's first quote follows the match."""
         if not self.unbracketed:
-            return re.compile(rb"\(\s{0,200}+(?=[\"'`@$])")
+            return re.compile(rb"\(\s{0,200}+(?=[\"'`@$]|[\w.]{1,60}+ ?\+)")
         words = "|".join(sorted(map(re.escape, self.words)))
         return re.compile(rf"\b({words})(?:\(\s{{0,200}}+|[ \t]++)(?=[\"':\w])".encode())
 

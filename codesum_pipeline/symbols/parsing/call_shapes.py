@@ -16,6 +16,14 @@ _PAIRS = frozenset({"pair", "keyword_argument"})
 _TITLES = frozenset({"constant", "scope_resolution", "identifier"})
 _QUOTES = re.compile(r"^[@$rRbBfFuU]{0,2}(\"\"\"|'''|[\"'`])(.*?)\1?$", re.DOTALL)
 _INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
+# What a text holds that is made when it runs, and the mark in its place.
+_INTERPOLATION = re.compile(r"[$#]\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}|\\\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|\$[A-Za-z_]\w*+")
+_MADE = "…"
+_SUMS = ("binary", "additive")
+_MOST_SUMMANDS = 6
+_TITLE_WORD = re.compile(r"[^\W\d_]{2,}")
+# A title of one word and a value says too little.
+_LEAST_TITLE_WORDS = 2
 # A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
 _EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
 _LONGEST_TEXT = 300
@@ -42,13 +50,19 @@ def raw(node: Node | None) -> str:
     return node.text.decode("utf-8", "replace") if node is not None and node.text else ""
 
 
-def arguments_of(call: Node) -> list[Node]:
-    """What a call is given in its brackets, or behind its word."""
+def brackets_of(call: Node) -> Node | None:
+    """The node of all that a call is given in its brackets, or behind its word."""
     held = call.child_by_field_name("arguments")
     if held is None:
         held = next((child for child in call.named_children if child.type in _ARGUMENTS), None)
     if held is not None and held.type == "call_suffix":
         held = next((child for child in held.named_children if child.type in _ARGUMENTS), held)
+    return held
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """What a call is given in its brackets, or behind its word."""
+    held = brackets_of(call)
     return [unwrapped(child) for child in held.named_children if not child.is_extra] if held is not None else []
 
 
@@ -70,11 +84,31 @@ def text_of(node: Node) -> tuple[str, bool]:
         return "", False
     written = raw(node)
     if match := _QUOTES.match(written):
+        if not _is_one_text(node):
+            return "", False
         is_plain = match[1] != "'" and written[0] != "'"
         return match[2], not (is_plain and _INTERPOLATED.search(match[2]))
     if written.startswith(":") or node.type in ("hash_key_symbol", "keyword", "simple_symbol"):
         return written.strip(":\"'"), True
     return (written, True) if node.type in _TITLES else ("", False)
+
+
+def _is_one_text(node: Node) -> bool:
+    return ("string" in node.type or "template" in node.type) and "concat" not in node.type
+
+
+def title_of(node: Node) -> str:
+    """What a text says that is partly made when it runs, with a mark for each such part; empty where less than two
+    words are left."""
+    parts: list[Node] = []
+    for _ in range(_MOST_SUMMANDS):
+        if not any(kind in node.type for kind in _SUMS) or node.named_child_count != 2:
+            break
+        parts.append(node.named_children[1])
+        node = node.named_children[0]
+    texts = [_INTERPOLATION.sub(_MADE, text_of(part)[0]) or _MADE for part in reversed([*parts, node])]
+    said = " ".join("".join(texts).split())
+    return said if len(_TITLE_WORD.findall(said)) >= _LEAST_TITLE_WORDS else ""
 
 
 def functions_of(call: Node, closures: Collection[str]) -> list[Node]:

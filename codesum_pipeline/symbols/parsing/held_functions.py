@@ -24,11 +24,13 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     arguments_of,
     begin_of_link,
     body_of_function,
+    brackets_of,
     expressions_in,
     functions_of,
     path_to,
     raw,
     text_of,
+    title_of,
     word_before_each,
 )
 from codesum_pipeline.symbols.parsing.comments import Comments
@@ -49,6 +51,9 @@ _LAST_WORD = re.compile(rb"(?<![\w$])[\w$]+\s?$")
 _LONGEST_WORD = 40
 # Words of a callee before its bracket.
 _CALLEE = re.compile(rb"([$\w]+(?:(?:\.|->|::|:|\?\.)[$\w]+)*)(?:<[^<>\n]{0,80}>)?\s?$")
+# What a call is made on, where no name of it is written: `connect(app).get(…)`.
+_OWNED = re.compile(rb"(?:\.|->|::)\s{0,20}$")
+_SOME_OWNER = "…"
 _JOINTS = re.compile(r"\.|->|::|:|\?\.")
 # Between a test's word and its bracket: `it.only(…)`.
 _VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
@@ -184,13 +189,17 @@ class _HeldReader:
             if not parts or parts[-1] not in words:
                 continue
             owner = callee[: callee.rfind(parts[-1])].rstrip(".:->?")
+            if before and not owner and _OWNED.search(source, max(0, before.start() - _LONGEST_WORD), before.start()):
+                owner = _SOME_OWNER
             kind = rules.kind_of(parts[-1], owner)
-            found = self._call_at(match.end(), match.start()) if kind else None
+            found = self._call_at(match.end(), end) if kind else None
             if found is None or kind is None:
                 continue
-            arguments = arguments_of(found[-1])
-            text, is_known = text_of(arguments[0]) if arguments else ("", False)
-            if text and (is_known or kind is NameKind.TEST):
+            first = next((one for one in arguments_of(found[-1]) if one.start_byte == match.end()), None)
+            text, is_known = text_of(first) if first is not None else ("", False)
+            if not is_known:
+                text = title_of(first) if first is not None and kind in (NameKind.TEST, NameKind.GROUP) else ""
+            if text:
                 yield _NamingCall(kind, parts[-1], owner, text, found)
 
     def _may_name(self, end: int) -> bool:
@@ -198,13 +207,15 @@ class _HeldReader:
         word = _LAST_WORD.search(self._source, max(0, end - _LONGEST_WORD), end)
         return word is None or word[0].strip() in self._word_bytes
 
-    def _call_at(self, text: int, callee: int) -> Sequence[Node] | None:
-        """The nodes around a call whose first text begins at a byte; nothing in a comment or another text."""
+    def _call_at(self, text: int, name_end: int) -> Sequence[Node] | None:
+        """The nodes around the call whose name ends at a byte and whose first argument begins at another; nothing in a
+        comment or a text, where a word is no call's name."""
         path = path_to(self._root, text)
         for place in range(len(path) - 1, -1, -1):
             node = path[place]
-            if node.type in self._calls and node.start_byte <= callee:
-                return path[: place + 1]
+            if node.type in self._calls and (held := brackets_of(node)) is not None and held.start_byte <= text:
+                gap = self._source[name_end : held.start_byte]
+                return path[: place + 1] if held.start_byte >= name_end and not gap.strip() else None
             if "comment" in node.type:
                 return None
         return None
@@ -237,11 +248,11 @@ class _HeldReader:
         links = self._links(call, self._rules.actions) if call.kind is NameKind.COMMAND else ()
         linked = [(one, function) for _, one in links for function in functions_of(one, self._closures)]
         if call.kind is NameKind.TASK and call.word == "namespace":
-            self._blocks.append(_Block(NameKind.GROUP, call.text, self._end_of(call)))
+            self._blocks.append(_Block(NameKind.TASK, call.text, self._end_of(call)))
             return
         text = call.text.split()[0] if call.kind is NameKind.COMMAND else call.text
         if call.kind is NameKind.TASK:
-            text = ":".join([*(block.text for block in self._blocks if block.kind is NameKind.GROUP), text])
+            text = ":".join([*(block.text for block in self._blocks if block.kind is NameKind.TASK), text])
         functions = linked or [(call.node, one) for one in self._functions(call)]
         self._name(call, call.kind, text, functions[-1:], said_in=[one for _, one in links] or [call.node])
 

@@ -98,11 +98,17 @@ def _entries(record: Node | None) -> list[tuple[str, Node]]:
 
 def _names_on(path: list[Node]) -> tuple[str, ...]:
     """The variable and the keys on the way to a value inside of the innermost definition; a record in a list is called
-    by its title."""
+    by its title, and one that a call is given by its type."""
     names: list[str] = []
+    is_given = False
     for node in path:
         if node.type in ("function_declaration", "method_declaration", "func_literal"):
-            names = []
+            names, is_given = [], False
+        elif node.type == "call_expression":
+            # What a call gives is no record that the call is given.
+            names, is_given = [], True
+        elif node.type == "composite_literal" and is_given:
+            names, is_given = [_last_name(node.child_by_field_name("type"))], False
         elif node.type in ("var_spec", "const_spec", "short_var_declaration", "assignment_statement"):
             target = next((found for name in _NAMES if (found := node.child_by_field_name(name)) is not None), None)
             names = [raw(target)] if target is not None and raw(target).replace(".", "").isidentifier() else []
@@ -111,4 +117,10 @@ def _names_on(path: list[Node]) -> tuple[str, ...]:
         elif node.type == "literal_value" and names:
             title = next((text_of(value)[0] for key, value in _entries(node) if key == "Name"), "")
             names += title.split()[:1]
-    return tuple(names[-5:])
+    return tuple(filter(None, names[-5:]))
+
+
+def _last_name(type_: Node | None) -> str:
+    """The name of a type without its package; empty for one that is written out."""
+    name = raw(type_).rpartition(".")[2]
+    return name if name.isidentifier() else ""
