@@ -1,7 +1,7 @@
 """What is handed to a call, in all grammars alike: texts, functions, and names of what is defined elsewhere."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -21,11 +21,13 @@ _INTERPOLATION = re.compile(r"[$#]\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}|\\\([^()]*
 _MADE = "…"
 _SUMS = ("binary", "additive")
 _MOST_SUMMANDS = 6
-_TITLE_WORD = re.compile(r"[^\W\d_]{2,}")
+_TITLE_WORD = re.compile(r"[^\W\d_]+")
 # A title of one word and a value says too little.
 _LEAST_TITLE_WORDS = 2
 # A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
 _EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
+_ASSIGNMENTS = frozenset({"short_var_declaration", "assignment_statement", "var_spec", "variable_declarator"})
+_TARGETS = ("left", "name")
 _LONGEST_TEXT = 300
 _CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
 _PHP_METHOD = re.compile(
@@ -106,7 +108,8 @@ def title_of(node: Node) -> str:
             break
         parts.append(node.named_children[1])
         node = node.named_children[0]
-    texts = [_INTERPOLATION.sub(_MADE, text_of(part)[0]) or _MADE for part in reversed([*parts, node])]
+    said = [text_of(part)[0] if _is_one_text(part) else "" for part in reversed([*parts, node])]
+    texts = [_INTERPOLATION.sub(_MADE, text) or _MADE for text in said]
     said = " ".join("".join(texts).split())
     return said if len(_TITLE_WORD.findall(said)) >= _LEAST_TITLE_WORDS else ""
 
@@ -143,8 +146,9 @@ def expressions_in(arguments: list[Node]) -> Iterator[str]:
     """The names of what may be handed over by some arguments, the last one first, as code with dots."""
     for argument in reversed(arguments):
         for _ in range(_MOST_WRAPPED):
+            # Texts behind a function are what its wrapper needs; those before it say what is made.
             inner = arguments_of(argument)
-            if "call" not in argument.type or len(inner) != 1 or "string" in inner[0].type:
+            if "call" not in argument.type or [one for one in inner if "string" not in one.type] != inner[:1]:
                 break
             argument = inner[0]
         if argument.end_byte - argument.start_byte <= _LONGEST_TEXT and (said := expression_of(raw(argument))):
@@ -175,3 +179,22 @@ def word_before_each(source: bytes, end: int) -> str:
     line = source[max(0, source.rfind(b"\n", 0, end - 1)) : end][-2_000:].decode("utf-8", "replace")
     match = re.match(r"\s*(?:await )?(\w+)\.(?:only\.|skip\.|concurrent\.)?each\b", line)
     return match[1] if match else ""
+
+
+def variable_of(path: Sequence[Node]) -> str:
+    """The variable that is given what the innermost of some calls makes, or a call of that; empty for no plain name."""
+    below = path[-1]
+    for node in reversed(path[:-1]):
+        for field in _TARGETS:
+            target = node.child_by_field_name(field)
+            if target is not None and "call" not in node.type and target.end_byte <= below.start_byte:
+                name = raw(target)
+                return name if node.type in _ASSIGNMENTS and name.isidentifier() else ""
+        if node.start_byte != below.start_byte:
+            return ""
+    return ""
+
+
+def joined_path(before: str, path: str) -> str:
+    """A path of a route below another one."""
+    return f"{before.rstrip('/')}/{path.lstrip('/')}" if before and path else before or path

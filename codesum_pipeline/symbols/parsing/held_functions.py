@@ -27,10 +27,12 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     brackets_of,
     expressions_in,
     functions_of,
+    joined_path,
     path_to,
     raw,
     text_of,
     title_of,
+    variable_of,
     word_before_each,
 )
 from codesum_pipeline.symbols.parsing.comments import Comments
@@ -40,7 +42,7 @@ from codesum_pipeline.symbols.parsing.routed_handlers import routed_elsewhere
 from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
 
 # Part of every parser's version.
-NAMES_VERSION = "names/1"
+NAMES_VERSION = "names/2"
 # A shorter function says no more than the line that holds it; but people look for what they start.
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
@@ -59,6 +61,7 @@ _JOINTS = re.compile(r"\.|->|::|:|\?\.")
 _VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
 _LONGEST_CALLEE = 120
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
+_VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
@@ -101,8 +104,9 @@ class _Block(Struct, frozen=True):
 
 
 class _NamingCall(Struct, frozen=True):
-    """A call with a text: where it begins, what it is called on, the nodes around its text, the call itself last."""
+    """A call with a text: where that begins, what it is called on, the nodes around the text, the call itself last."""
 
+    place: int
     kind: NameKind
     word: str
     owner: str
@@ -147,6 +151,8 @@ class _HeldReader:
         }
         self._bodies = {body.id: number for number, one in enumerate(self._definitions) for body in one.bodies if body}
         self._blocks: list[_Block] = []
+        # Beginnings of the paths of routers in variables.
+        self._prefixes: dict[tuple[int, int, str], str] = {}
         self._found = HeldNames([], [])
         # Bytes that a found function takes: what is handed over inside of it is a part of it.
         self._taken = 0
@@ -155,13 +161,11 @@ class _HeldReader:
 
     def read(self) -> HeldNames:
         for call in self._naming_calls():
-            start = call.node.start_byte
-            self._enter(start)
-            while self._blocks and start >= self._blocks[-1].end:
+            self._enter(call.place)
+            while self._blocks and call.place >= self._blocks[-1].end:
                 self._blocks.pop()
             if call.kind in (NameKind.GROUP, NameKind.PREFIX):
-                module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
-                self._blocks.append(_Block(call.kind, call.text, self._end_of(call), module))
+                self._open(call)
             else:
                 self._read_call(call)
         self._blocks, self._around, self._next = [], [], 0
@@ -169,6 +173,22 @@ class _HeldReader:
             self._enter(entry.place)
             self._read_entry(entry)
         return self._found
+
+    def _open(self, call: _NamingCall) -> None:
+        """The block of a call, or the variable that is given what the call makes, begins names."""
+        if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
+            prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+            self._prefixes[self._place_of(variable)] = prefix
+            return
+        module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
+        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+        text = text if call.kind is NameKind.PREFIX else call.text
+        self._blocks.append(_Block(call.kind, text, self._end_of(call), module))
+
+    def _place_of(self, variable: str) -> tuple[int, int, str]:
+        """Where a variable of a router counts: in its definition, and not in blocks that have a router of their own."""
+        depth = sum(block.kind is NameKind.PREFIX for block in self._blocks)
+        return self._around[-1] if self._around else -1, depth, variable
 
     def _naming_calls(self) -> Iterator[_NamingCall]:
         rules, source = self._rules, self._source
@@ -197,10 +217,12 @@ class _HeldReader:
                 continue
             first = next((one for one in arguments_of(found[-1]) if one.start_byte == match.end()), None)
             text, is_known = text_of(first) if first is not None else ("", False)
+            if kind is NameKind.ROUTE and is_known and not text:
+                yield _NamingCall(match.end(), kind, parts[-1], owner, "", found)
             if not is_known:
                 text = title_of(first) if first is not None and kind in (NameKind.TEST, NameKind.GROUP) else ""
             if text:
-                yield _NamingCall(kind, parts[-1], owner, text, found)
+                yield _NamingCall(match.end(), kind, parts[-1], owner, text, found)
 
     def _may_name(self, end: int) -> bool:
         """Whether the word before a byte may be one of the language's: most brackets are of other calls."""
@@ -234,13 +256,16 @@ class _HeldReader:
         return any(self._definitions[one].type is SymbolType.FUNCTION for one in self._around)
 
     def _end_of(self, call: _NamingCall) -> int:
-        """Where the block of a call ends: behind a call of what the call gives, too."""
-        above = call.path[-2:-1]
-        is_called = above and above[0].type in self._calls and above[0].start_byte == call.node.start_byte
-        return above[0].end_byte if is_called else call.node.end_byte
+        """Where the block of a call ends: behind the calls of what the call gives, too."""
+        end = call.node.end_byte
+        for node in reversed(call.path[:-1] if not functions_of(call.node, self._closures) else ()):
+            if node.start_byte != call.node.start_byte:
+                break
+            end = node.end_byte if node.type in self._calls else end
+        return end
 
     def _read_call(self, call: _NamingCall) -> None:
-        if call.node.start_byte < self._taken or (call.kind is NameKind.EVENT and self._is_in_function):
+        if call.place < self._taken or (call.kind is NameKind.EVENT and self._is_in_function):
             return
         if call.kind is NameKind.ROUTE:
             self._read_route(call)
@@ -261,32 +286,44 @@ class _HeldReader:
         last_owner = call.owner.rpartition(".")[2]
         if call.owner in rules.clients or last_owner in rules.clients:
             return
-        if rules.rooted and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
+        prefix = self._prefixes.get(self._place_of(call.owner), "")
+        if not (call.text or prefix):
+            return
+        if rules.rooted and not prefix and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
             is_owned = call.owner in rules.owners or last_owner in rules.owners
             if not is_owned:
                 return
         if rules.unbracketed and not rules.rooted and call.owner not in rules.owners:
             return
-        method = rules.routes[call.word]
+        method = rules.routes[call.word] or self._method_of(call)
         if match := _METHOD.match(call.text):
             method, path = match[1].upper(), match[2]
         else:
             path = call.text
-        prefix = "".join(block.text.rstrip("/") for block in self._blocks if block.kind is NameKind.PREFIX)
-        path = f"{prefix}/{path.lstrip('/')}" if prefix else path
+        for before in (prefix, *(block.text for block in reversed(self._blocks) if block.kind is NameKind.PREFIX)):
+            path = joined_path(before, path) if before else path
         if not method and (links := [*self._links(call, rules.routes.keys())]):
             for word, link in links:
                 name = f"{rules.routes[word]} {path}".strip()
                 functions = [(link, one) for one in functions_of(link, self._closures)]
                 self._name(call, NameKind.ROUTE, name, functions[-1:], said_in=[link])
             return
-        written = raw(call.node) if call.node.end_byte - call.node.start_byte < 2_000 else ""
+        given = brackets_of(call.node)
+        written = raw(given) if given is not None and given.end_byte - given.start_byte < 2_000 else ""
         if found := [*routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
-            for given, said in found:
-                self._add(NameKind.ROUTE, f"{given or method} {path}".strip(), None, said)
+            for said_method, said in found:
+                self._add(NameKind.ROUTE, f"{said_method or method} {path}".strip(), None, said)
             return
         functions = [(call.node, one) for one in self._functions(call)]
         self._name(call, NameKind.ROUTE, f"{method} {path}".strip(), functions[-1:], said_in=[call.node])
+
+    def _method_of(self, call: _NamingCall) -> str:
+        """The one method that a later link of a chain gives a route: `Handle("/x", show).Methods("GET")`."""
+        for _, link in self._links(call, self._rules.verbs):
+            given = arguments_of(link)
+            text = (text_of(given[0])[0] or raw(given[0]).rpartition(".Method")[2]) if len(given) == 1 else ""
+            return text.upper() if _VERB.fullmatch(text) else ""
+        return ""
 
     def _functions(self, call: _NamingCall) -> list[Node]:
         """The functions of a call; where what it gives is called with a block, that block."""
@@ -338,6 +375,8 @@ class _HeldReader:
         known = self._bodies.get(body.id) if body is not None else None
         known = self._by_start.get(function.start_byte) if known is None else known
         if known is not None:
+            if kind is NameKind.TEST and self._definitions[known].parts[-1] == id_part(name):
+                return
             self._found.names.append(OtherName(kind, name, None, known))
             return
         lines = function.end_point.row - function.start_point.row + 1

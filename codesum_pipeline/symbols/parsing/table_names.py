@@ -23,7 +23,7 @@ class TableEntry(NamedTuple):
 
 # Of more entries in one file the rest have no names.
 _MOST_ENTRIES = 500
-_FUNCTION_ENTRY = re.compile(rb"[\"\w]\s{0,20}:\s{0,20}func\s{0,5}\(")
+_FUNCTION_ENTRY = re.compile(rb"[\"\w]\s{0,20}:\s{0,20}(?:[\w.]{1,60}+\(\s{0,20}){0,2}func\s{0,5}\(")
 _NAMED_ENTRY = re.compile(
     rb"[\"']([\w :./*-]{2,60})[\"']\s{0,5}(?::|=>)\s{0,20}([A-Za-z_$][\w.$]{1,80})\s{0,5}(?=[,}\])\n])"
 )
@@ -34,6 +34,7 @@ _SET_FUNCTION = re.compile(
 _WORDS = frozenset({b"true", b"false", b"null", b"nil", b"None", b"True", b"False", b"undefined", b"this", b"self"})
 _NAMES = ("name", "left")
 _KEYS = ("keyed_element",)
+_WRAPPERS = ("call_expression", "argument_list")
 
 
 def names_in_tables(source: bytes, root: Node, rules: NamingCalls, closures: Collection[str]) -> list[TableEntry]:
@@ -101,6 +102,9 @@ def _names_on(path: list[Node]) -> tuple[str, ...]:
     by its title, and one that a call is given by its type."""
     names: list[str] = []
     is_given = False
+    # A function in a wrapper is what its key holds.
+    while path and path[-1].type in _WRAPPERS:
+        path = path[:-1]
     for node in path:
         if node.type in ("function_declaration", "method_declaration", "func_literal"):
             names, is_given = [], False
