@@ -45,6 +45,11 @@ class NamingCalls(Struct, frozen=True):
         return NameKind.TASK if is_task else None
 
     @property
+    def methods(self) -> frozenset[str]:
+        """The words of routes that say a method."""
+        return frozenset(word for word, method in self.routes.items() if method)
+
+    @property
     def words(self) -> frozenset[str]:
         """All words that a call may be made with."""
         tasks = (task.rpartition(".")[2] for task in self.tasks)

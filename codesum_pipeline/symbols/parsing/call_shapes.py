@@ -13,7 +13,11 @@ _WRAPPERS = frozenset({"argument", "value_argument", "parenthesized_expression",
 _MOST_WRAPPED = 3
 _PAIRS = frozenset({"pair", "keyword_argument"})
 # Nodes of a call in front of what it is given.
-_TITLES = frozenset({"constant", "scope_resolution", "identifier"})
+_TITLES = frozenset({"constant", "scope_resolution"})
+# Arguments beside what is handed over: values, options and what has a name of its own.
+_SETTINGS = ("true", "false", "bool", "null", "nil", "none", "number", "integer", "pair", "object", "hash", "dict", "keyword")
+_VALUES = frozenset({"true", "false", "null", "nil", "none", "undefined", "this", "self"})
+_HANDED_AS = frozenset({"view_func", "handler", "endpoint"})
 _QUOTES = re.compile(r"^[@$rRbBfFuU]{0,2}(\"\"\"|'''|[\"'`])(.*?)\1?$", re.DOTALL)
 _INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
 # What a text holds that is made when it runs, and the mark in its place.
@@ -86,17 +90,22 @@ def text_of(node: Node) -> tuple[str, bool]:
         return "", False
     written = raw(node)
     if match := _QUOTES.match(written):
-        if not _is_one_text(node):
+        if not _is_text(node) or "concat" in node.type:
             return "", False
         is_plain = match[1] != "'" and written[0] != "'"
         return match[2], not (is_plain and _INTERPOLATED.search(match[2]))
     if written.startswith(":") or node.type in ("hash_key_symbol", "keyword", "simple_symbol"):
         return written.strip(":\"'"), True
-    return (written, True) if node.type in _TITLES else ("", False)
+    return "", False
 
 
-def _is_one_text(node: Node) -> bool:
-    return ("string" in node.type or "template" in node.type) and "concat" not in node.type
+def _is_text(node: Node) -> bool:
+    return "string" in node.type or "template" in node.type
+
+
+def named_title(node: Node) -> str:
+    """What a block is about that is called by a class: `describe User do`."""
+    return raw(node) if node.type in _TITLES else title_of(node)
 
 
 def title_of(node: Node) -> str:
@@ -108,7 +117,7 @@ def title_of(node: Node) -> str:
             break
         parts.append(node.named_children[1])
         node = node.named_children[0]
-    said = [text_of(part)[0] if _is_one_text(part) else "" for part in reversed([*parts, node])]
+    said = [text_of(part)[0] if _is_text(part) else "" for part in reversed([*parts, node])]
     texts = [_INTERPOLATION.sub(_MADE, text) or _MADE for text in said]
     said = " ".join("".join(texts).split())
     return said if len(_TITLE_WORD.findall(said)) >= _LEAST_TITLE_WORDS else ""
@@ -143,16 +152,22 @@ def body_of_function(function: Node) -> Node | None:
 
 
 def expressions_in(arguments: list[Node]) -> Iterator[str]:
-    """The names of what may be handed over by some arguments, the last one first, as code with dots."""
-    for argument in reversed(arguments):
+    """The names of what may be handed over by some arguments, the last one first, as code with dots. What stands before
+    something without a name is not what is handed over."""
+    for given in reversed(arguments):
+        argument = given
+        if argument.type in _PAIRS and raw(argument.child_by_field_name("name")) in _HANDED_AS:
+            argument = argument.child_by_field_name("value") or argument
         for _ in range(_MOST_WRAPPED):
             # Texts behind a function are what its wrapper needs; those before it say what is made.
             inner = arguments_of(argument)
-            if "call" not in argument.type or [one for one in inner if "string" not in one.type] != inner[:1]:
+            if "call" not in argument.type or not inner or [one for one in inner if not _is_text(one)] != inner[:1]:
                 break
             argument = inner[0]
         if argument.end_byte - argument.start_byte <= _LONGEST_TEXT and (said := expression_of(raw(argument))):
             yield said
+        elif not _is_text(given) and not any(kind in given.type for kind in _SETTINGS):
+            return
 
 
 def expression_of(written: str) -> str:
@@ -162,7 +177,7 @@ def expression_of(written: str) -> str:
     if match := _PHP_CLASS.fullmatch(written):
         return match[1]
     written = _CLASS_OF_VIEW.sub("", written.strip()).removesuffix("::class")
-    if not _EXPRESSION.fullmatch(written):
+    if not _EXPRESSION.fullmatch(written) or written.lower() in _VALUES:
         return ""
     return written.removeprefix("&").removesuffix("()").replace("->", ".")
 

@@ -28,6 +28,7 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     expressions_in,
     functions_of,
     joined_path,
+    named_title,
     path_to,
     raw,
     text_of,
@@ -53,9 +54,10 @@ _LAST_WORD = re.compile(rb"(?<![\w$])[\w$]+\s?$")
 _LONGEST_WORD = 40
 # Words of a callee before its bracket.
 _CALLEE = re.compile(rb"([$\w]+(?:(?:\.|->|::|:|\?\.)[$\w]+)*)(?:<[^<>\n]{0,80}>)?\s?$")
-# What a call is made on, where no name of it is written: `connect(app).get(…)`.
+# What a call is made on begins with a name, where it is made itself: `connect(app).get(…)`.
 _OWNED = re.compile(rb"(?:\.|->|::)\s{0,20}$")
 _SOME_OWNER = "…"
+_FIRST_WORD = re.compile(rb"[$\w]{1,60}")
 _JOINTS = re.compile(r"\.|->|::|:|\?\.")
 # Between a test's word and its bracket: `it.only(…)`.
 _VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
@@ -217,11 +219,12 @@ class _HeldReader:
                 continue
             first = next((one for one in arguments_of(found[-1]) if one.start_byte == match.end()), None)
             text, is_known = text_of(first) if first is not None else ("", False)
-            if kind is NameKind.ROUTE and is_known and not text:
-                yield _NamingCall(match.end(), kind, parts[-1], owner, "", found)
-            if not is_known:
-                text = title_of(first) if first is not None and kind in (NameKind.TEST, NameKind.GROUP) else ""
-            if text:
+            if not is_known and first is not None:
+                text = named_title(first) if kind is NameKind.GROUP else title_of(first) * (kind is NameKind.TEST)
+            if owner == _SOME_OWNER:
+                first_word = _FIRST_WORD.match(source, found[-1].start_byte)
+                owner = first_word[0].decode("utf-8", "replace") if first_word else owner
+            if text or (kind is NameKind.ROUTE and is_known):
                 yield _NamingCall(match.end(), kind, parts[-1], owner, text, found)
 
     def _may_name(self, end: int) -> bool:
@@ -302,7 +305,7 @@ class _HeldReader:
             path = call.text
         for before in (prefix, *(block.text for block in reversed(self._blocks) if block.kind is NameKind.PREFIX)):
             path = joined_path(before, path) if before else path
-        if not method and (links := [*self._links(call, rules.routes.keys())]):
+        if not method and (links := [*self._links(call, rules.methods)]):
             for word, link in links:
                 name = f"{rules.routes[word]} {path}".strip()
                 functions = [(link, one) for one in functions_of(link, self._closures)]
