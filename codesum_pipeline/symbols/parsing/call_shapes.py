@@ -32,6 +32,7 @@ _LEAST_TITLE_WORDS = 2
 _EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
 _ASSIGNMENTS = frozenset({"short_var_declaration", "assignment_statement", "var_spec", "variable_declarator"})
 _TARGETS = ("left", "name")
+_CALLED_NAMES = ("property", "field", "name", "method")
 _LONGEST_TEXT = 300
 _CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
 _PHP_METHOD = re.compile(
@@ -184,9 +185,11 @@ def expression_of(written: str) -> str:
 
 def begin_of_link(call: Node) -> int:
     """Where a link of a chain begins: at the name that is called."""
-    callee = call.child_by_field_name("function")
-    name = callee.child_by_field_name("property") if callee is not None else None
-    return name.start_byte if name is not None else call.start_byte
+    for node in (call.child_by_field_name("function"), call):
+        for field in _CALLED_NAMES if node is not None else ():
+            if (name := node.child_by_field_name(field)) is not None:
+                return name.start_byte
+    return call.start_byte
 
 
 def word_before_each(source: bytes, end: int) -> str:

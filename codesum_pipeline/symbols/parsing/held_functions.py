@@ -367,7 +367,9 @@ class _HeldReader:
                     return
             return
         node, function = functions[0]
-        begin = node.start_byte if node is call.node else begin_of_link(node)
+        given = brackets_of(node)
+        is_link = node is not call.node or (given is not None and given.start_point.row > node.start_point.row)
+        begin = begin_of_link(node) if is_link else node.start_byte
         groups = [block.text for block in self._blocks if block.kind is NameKind.GROUP] if kind is NameKind.TEST else []
         is_told = kind in (NameKind.COMMAND, NameKind.TASK) or (kind is NameKind.ROUTE and " " not in name)
         own = f"{kind} {name}" if is_told else name
