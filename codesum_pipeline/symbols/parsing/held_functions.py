@@ -201,7 +201,8 @@ class _HeldReader:
             end = match.start() + (len(match[1]) if rules.unbracketed else 0)
             if not self._may_name(end):
                 continue
-            before = _CALLEE.search(source, max(0, end - _LONGEST_CALLEE), end)
+            line = max(end - _LONGEST_CALLEE, source.rfind(b"\n", 0, max(end - 1, 0)) + 1)
+            before = _CALLEE.search(source, line, end)
             callee = before[1].decode("utf-8", "replace") if before else ""
             parts = [part for part in _JOINTS.split(callee) if part]
             while len(parts) > 1 and parts[-1] in _VARIANTS:
