@@ -15,13 +15,29 @@ _PAIRS = frozenset({"pair", "keyword_argument"})
 # Nodes of a call in front of what it is given.
 _TITLES = frozenset({"constant", "scope_resolution"})
 # Arguments beside what is handed over: values, options and what has a name of its own.
-_SETTINGS = ("true", "false", "bool", "null", "nil", "none", "number", "integer", "pair", "object", "hash", "dict", "keyword")
+_SETTINGS = (
+    "true",
+    "false",
+    "bool",
+    "null",
+    "nil",
+    "none",
+    "number",
+    "integer",
+    "pair",
+    "object",
+    "hash",
+    "dict",
+    "keyword",
+)
 _VALUES = frozenset({"true", "false", "null", "nil", "none", "undefined", "this", "self"})
 _HANDED_AS = frozenset({"view_func", "handler", "endpoint"})
 _QUOTES = re.compile(r"^[@$rRbBfFuU]{0,2}(\"\"\"|'''|[\"'`])(.*?)\1?$", re.DOTALL)
 _INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
 # What a text holds that is made when it runs, and the mark in its place.
-_INTERPOLATION = re.compile(r"[$#]\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}|\\\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|\$[A-Za-z_]\w*+")
+_INTERPOLATION = re.compile(
+    r"[$#]\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}|\\\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|\$[A-Za-z_]\w*+"
+)
 _MADE = "…"
 _SUMS = ("binary", "additive")
 _MOST_SUMMANDS = 6
@@ -118,9 +134,8 @@ def title_of(node: Node) -> str:
             break
         parts.append(node.named_children[1])
         node = node.named_children[0]
-    said = [text_of(part)[0] if _is_text(part) else "" for part in reversed([*parts, node])]
-    texts = [_INTERPOLATION.sub(_MADE, text) or _MADE for text in said]
-    said = " ".join("".join(texts).split())
+    texts = [text_of(part)[0] if _is_text(part) else "" for part in reversed([*parts, node])]
+    said = " ".join("".join(_INTERPOLATION.sub(_MADE, text) or _MADE for text in texts).split())
     return said if len(_TITLE_WORD.findall(said)) >= _LEAST_TITLE_WORDS else ""
 
 
@@ -185,8 +200,8 @@ def expression_of(written: str) -> str:
 
 def begin_of_link(call: Node) -> int:
     """Where a link of a chain begins: at the name that is called."""
-    for node in (call.child_by_field_name("function"), call):
-        for field in _CALLED_NAMES if node is not None else ():
+    for node in filter(None, (call.child_by_field_name("function"), call)):
+        for field in _CALLED_NAMES:
             if (name := node.child_by_field_name(field)) is not None:
                 return name.start_byte
     return call.start_byte

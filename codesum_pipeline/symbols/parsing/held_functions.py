@@ -28,14 +28,11 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     expressions_in,
     functions_of,
     joined_path,
-    named_title,
-    path_to,
     raw,
     text_of,
-    title_of,
     variable_of,
-    word_before_each,
 )
+from codesum_pipeline.symbols.parsing.calls_with_names import LONGEST_CALLEE, NamingCall, naming_calls_in
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline, id_part
@@ -47,21 +44,7 @@ NAMES_VERSION = "names/2"
 # A shorter function says no more than the line that holds it; but people look for what they start.
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
-# Of more calls in one file the rest have no names.
-_MOST_CALLS = 20_000
 _MOST_FUNCTIONS = 2_000
-_LAST_WORD = re.compile(rb"(?<![\w$])[\w$]+\s?$")
-_LONGEST_WORD = 40
-# Words of a callee before its bracket.
-_CALLEE = re.compile(rb"([$\w]+(?:(?:\.|->|::|:|\?\.)[$\w]+)*)(?:<[^<>\n]{0,80}>)?\s?$")
-# What a call is made on begins with a name, where it is made itself: `connect(app).get(…)`.
-_OWNED = re.compile(rb"(?:\.|->|::)\s{0,20}$")
-_SOME_OWNER = "…"
-_FIRST_WORD = re.compile(rb"[$\w]{1,60}")
-_JOINTS = re.compile(r"\.|->|::|:|\?\.")
-# Between a test's word and its bracket: `it.only(…)`.
-_VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
-_LONGEST_CALLEE = 120
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
 _VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
@@ -103,21 +86,6 @@ class _Block(Struct, frozen=True):
     text: str
     end: int
     module: str = ""
-
-
-class _NamingCall(Struct, frozen=True):
-    """A call with a text: where that begins, what it is called on, the nodes around the text, the call itself last."""
-
-    place: int
-    kind: NameKind
-    word: str
-    owner: str
-    text: str
-    path: Sequence[Node]
-
-    @property
-    def node(self) -> Node:
-        return self.path[-1]
 
 
 def find_held(
@@ -162,7 +130,7 @@ class _HeldReader:
         self._next = 0
 
     def read(self) -> HeldNames:
-        for call in self._naming_calls():
+        for call in naming_calls_in(self._root, self._source, self._rules, self._calls):
             self._enter(call.place)
             while self._blocks and call.place >= self._blocks[-1].end:
                 self._blocks.pop()
@@ -176,7 +144,7 @@ class _HeldReader:
             self._read_entry(entry)
         return self._found
 
-    def _open(self, call: _NamingCall) -> None:
+    def _open(self, call: NamingCall) -> None:
         """The block of a call, or the variable that is given what the call makes, begins names."""
         if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
             prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
@@ -192,60 +160,6 @@ class _HeldReader:
         depth = sum(block.kind is NameKind.PREFIX for block in self._blocks)
         return self._around[-1] if self._around else -1, depth, variable
 
-    def _naming_calls(self) -> Iterator[_NamingCall]:
-        rules, source = self._rules, self._source
-        words, self._word_bytes = rules.words, {word.encode() for word in rules.words | _VARIANTS}
-        for count, match in enumerate(rules.openings.finditer(source)):
-            if count >= _MOST_CALLS:
-                return
-            end = match.start() + (len(match[1]) if rules.unbracketed else 0)
-            if not self._may_name(end):
-                continue
-            line = max(end - _LONGEST_CALLEE, source.rfind(b"\n", 0, max(end - 1, 0)) + 1)
-            before = _CALLEE.search(source, line, end)
-            callee = before[1].decode("utf-8", "replace") if before else ""
-            parts = [part for part in _JOINTS.split(callee) if part]
-            while len(parts) > 1 and parts[-1] in _VARIANTS:
-                parts.pop()
-            if before is None and source[end - 1 : end] in (b")", b"`"):
-                parts = [word_before_each(source, end)]
-            if not parts or parts[-1] not in words:
-                continue
-            owner = callee[: callee.rfind(parts[-1])].rstrip(".:->?")
-            if before and not owner and _OWNED.search(source, max(0, before.start() - _LONGEST_WORD), before.start()):
-                owner = _SOME_OWNER
-            kind = rules.kind_of(parts[-1], owner)
-            found = self._call_at(match.end(), end) if kind else None
-            if found is None or kind is None:
-                continue
-            first = next((one for one in arguments_of(found[-1]) if one.start_byte == match.end()), None)
-            text, is_known = text_of(first) if first is not None else ("", False)
-            if not is_known and first is not None:
-                text = named_title(first) if kind is NameKind.GROUP else title_of(first) * (kind is NameKind.TEST)
-            if owner == _SOME_OWNER:
-                first_word = _FIRST_WORD.match(source, found[-1].start_byte)
-                owner = first_word[0].decode("utf-8", "replace") if first_word else owner
-            if text or (kind is NameKind.ROUTE and is_known):
-                yield _NamingCall(match.end(), kind, parts[-1], owner, text, found)
-
-    def _may_name(self, end: int) -> bool:
-        """Whether the word before a byte may be one of the language's: most brackets are of other calls."""
-        word = _LAST_WORD.search(self._source, max(0, end - _LONGEST_WORD), end)
-        return word is None or word[0].strip() in self._word_bytes
-
-    def _call_at(self, text: int, name_end: int) -> Sequence[Node] | None:
-        """The nodes around the call whose name ends at a byte and whose first argument begins at another; nothing in a
-        comment or a text, where a word is no call's name."""
-        path = path_to(self._root, text)
-        for place in range(len(path) - 1, -1, -1):
-            node = path[place]
-            if node.type in self._calls and (held := brackets_of(node)) is not None and held.start_byte <= text:
-                gap = self._source[name_end : held.start_byte]
-                return path[: place + 1] if held.start_byte >= name_end and not gap.strip() else None
-            if "comment" in node.type:
-                return None
-        return None
-
     def _enter(self, place: int) -> None:
         """Come to a byte: `around` are the definitions around it, the innermost last."""
         definitions, around = self._definitions, self._around
@@ -259,7 +173,7 @@ class _HeldReader:
     def _is_in_function(self) -> bool:
         return any(self._definitions[one].type is SymbolType.FUNCTION for one in self._around)
 
-    def _end_of(self, call: _NamingCall) -> int:
+    def _end_of(self, call: NamingCall) -> int:
         """Where the block of a call ends: behind the calls of what the call gives, too."""
         end = call.node.end_byte
         for node in reversed(call.path[:-1] if not functions_of(call.node, self._closures) else ()):
@@ -268,7 +182,7 @@ class _HeldReader:
             end = node.end_byte if node.type in self._calls else end
         return end
 
-    def _read_call(self, call: _NamingCall) -> None:
+    def _read_call(self, call: NamingCall) -> None:
         if call.place < self._taken or (call.kind is NameKind.EVENT and self._is_in_function):
             return
         if call.kind is NameKind.ROUTE:
@@ -285,7 +199,7 @@ class _HeldReader:
         functions = linked or [(call.node, one) for one in self._functions(call)]
         self._name(call, call.kind, text, functions[-1:], said_in=[one for _, one in links] or [call.node])
 
-    def _read_route(self, call: _NamingCall) -> None:
+    def _read_route(self, call: NamingCall) -> None:
         rules = self._rules
         last_owner = call.owner.rpartition(".")[2]
         if call.owner in rules.clients or last_owner in rules.clients:
@@ -321,7 +235,7 @@ class _HeldReader:
         functions = [(call.node, one) for one in self._functions(call)]
         self._name(call, NameKind.ROUTE, f"{method} {path}".strip(), functions[-1:], said_in=[call.node])
 
-    def _method_of(self, call: _NamingCall) -> str:
+    def _method_of(self, call: NamingCall) -> str:
         """The one method that a later link of a chain gives a route: `Handle("/x", show).Methods("GET")`."""
         for _, link in self._links(call, self._rules.verbs):
             given = arguments_of(link)
@@ -329,7 +243,7 @@ class _HeldReader:
             return text.upper() if _VERB.fullmatch(text) else ""
         return ""
 
-    def _functions(self, call: _NamingCall) -> list[Node]:
+    def _functions(self, call: NamingCall) -> list[Node]:
         """The functions of a call; where what it gives is called with a block, that block."""
         found = functions_of(call.node, self._closures)
         above = call.path[-2:-1]
@@ -337,20 +251,20 @@ class _HeldReader:
             found = functions_of(above[0], self._closures)
         return found
 
-    def _links(self, call: _NamingCall, words: object) -> Iterator[tuple[str, Node]]:
+    def _links(self, call: NamingCall, words: object) -> Iterator[tuple[str, Node]]:
         """The calls further on in the chain that a call begins, whose word is one of some."""
         start = call.node.start_byte
         for node in reversed(call.path[:-1]):
             if node.start_byte != start or "argument" in node.type:
                 return
             callee = node.child_by_field_name("function") if node.type in self._calls else None
-            match = _MEMBER.search(raw(callee)[-_LONGEST_CALLEE:]) if callee is not None else None
+            match = _MEMBER.search(raw(callee)[-LONGEST_CALLEE:]) if callee is not None else None
             if match and match[1] in words:  # type: ignore[operator]
                 yield match[1], node
 
     def _name(
         self,
-        call: _NamingCall,
+        call: NamingCall,
         kind: NameKind,
         text: str,
         functions: Sequence[tuple[Node, Node]],

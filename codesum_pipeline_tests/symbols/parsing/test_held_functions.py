@@ -117,10 +117,12 @@ HELD = {
         f"test('a ' + b + ' c d', () => {BODY});",
         ["… builds a file", "keeps … and more", "a … c d"],
     ),
-    "a title of Kotlin that is put together": ("kotlin", 'fun f() { test("adds up " + n) {\n a()\n b()\n } }', ["f::adds up …"]),
+    "a title of Kotlin that is put together": ("kotlin", 'fun f() { test("adds up " + n) {\n a()\n b()\n } }',
+        ["f::adds up …"]),
     "a title of Swift with a value": ("swift", 'it("does \\(x) and more") {\n a()\n b()\n}', ["does … and more"]),
     "a group whose title is made": (
-        "javascript", f"describe(`when ${{x}} is on`, () => {{ it('works', () => {BODY}); }});", ["when … is on::works"],
+        "javascript", f"describe(`when ${{x}} is on`, () => {{ it('works', () => {BODY}); }});",
+        ["when … is on::works"],
     ),
     "a variable does not hold what a call is given": (
         "go",
@@ -175,11 +177,13 @@ NOT_HELD = {
         "javascript", f"test('x ' + y, () => {BODY});\nit(`${{x}}`, () => {BODY});\ntest(name, () => {BODY});",
     ),
     "a word in a heredoc": (
-        "ruby", "config.define(:exa) do |config|\n  sh inline: <<-EOF\n    apt-get install x\n    get \"/x\"\n  EOF\n  x\nend",
+        "ruby", "config.define(:exa) do |config|\n  sh inline: <<-EOF\n    apt-get install x\n"
+        "    get \"/x\"\n  EOF\n  x\nend",
     ),
     "a word in a title": ("ruby", "describe 'options are empty' do\n  x\n  y\nend"),
     "words in texts and expressions of Ruby": (
-        "ruby", "# get '/a' do\nx = \"get '/b'\"\ny = /get '\\/x'/\nz = %q(get '/c')\nw = `get '/d'`\nrun do\n  a\n  b\nend",
+        "ruby", "# get '/a' do\nx = \"get '/b'\"\ny = /get '\\/x'/\nz = %q(get '/c')\n"
+        "w = `get '/d'`\nrun do\n  a\n  b\nend",
     ),
     "a call on what another call gives": (
         "ruby", "client.session(1).get '/x' do\n  a\n  b\nend\nApp.new.get('/z') do\n  a\n  b\nend",
@@ -256,11 +260,13 @@ NAMES = {
         ["route", "GET /api/x", "A::show", ""],
     ),
     "a router in a variable": (
-        "go", 'package m\nfunc f(r *R) {\n\tapi := r.Group("/api")\n\tv := api.Group("v1", mw)\n\tv.POST("/y", s.add)\n}',
+        "go", 'package m\nfunc f(r *R) {\n\tapi := r.Group("/api")\n\tv := api.Group("v1", mw)\n'
+        '\tv.POST("/y", s.add)\n}',
         ["route", "POST /api/v1/y", "f", "s.add"],
     ),
     "the root of a router in a variable": (
-        "go", 'package m\nfunc f() {\n\ts := m.PathPrefix("/u").Subrouter()\n\ts.Handle("", wrap(list, "")).Methods("GET")\n}',
+        "go", 'package m\nfunc f() {\n\ts := m.PathPrefix("/u").Subrouter()\n'
+        '\ts.Handle("", wrap(list, "")).Methods("GET")\n}',
         ["route", "GET /u", "f", "list"],
     ),
     "a method that a constant says": (
@@ -271,7 +277,8 @@ NAMES = {
     ),
     "a router that a block is given has the path of the block": (
         "go",
-        'package m\nfunc f() {\n\tr := root.Group("/a")\n\tx.Route("/q", func(r chi.Router) {\n\t\tr.Get("/w", h)\n\t})\n}',
+        'package m\nfunc f() {\n\tr := root.Group("/a")\n\tx.Route("/q", func(r chi.Router) {\n'
+        '\t\tr.Get("/w", h)\n\t})\n}',
         ["route", "GET /q/w", "f", "h"],
     ),
     "a group of ASP.NET": (
@@ -287,11 +294,13 @@ NAMES = {
     ),
     "a scope of Actix ends with its chain": (
         "rust",
-        'fn f() { A::new().service(web::scope("/a").route("/x", web::get().to(show))).route("/y", web::post().to(add)); }',
+        'fn f() { A::new().service(web::scope("/a").route("/x", web::get().to(show)))'
+        '.route("/y", web::post().to(add)); }',
         ["route", "POST /y", "f", "add"],
     ),
     "options behind a handler": (
-        "javascript", "document.addEventListener('drop', clearAll, true);", ["event", "addEventListener drop", "", "clearAll"],
+        "javascript", "document.addEventListener('drop', clearAll, true);",
+        ["event", "addEventListener drop", "", "clearAll"],
     ),
     "a handler of Flask that is named": (
         "python", "app.add_url_rule('/x', view_func=show, methods=['GET'])", ["route", "/x", "", "show"],
@@ -319,7 +328,8 @@ NOT_NAMED = {
         "elixir", 'defmodule T do\n  test "delete session" do\n    x\n  end\nend', "route",
     ),
     "a text of Elixir": (
-        "elixir", 'defmodule T do\n  @doc """\n  get "/x", P, :i\n  """\n  def f, do: ~s(get "/y", P, :i)\nend', "route",
+        "elixir", 'defmodule T do\n  @doc """\n  get "/x", P, :i\n  """\n  def f, do: ~s(get "/y", P, :i)\nend',
+        "route",
     ),
     "a text of PHP": ("php", "<?php $t = <<<EOT\nRoute::get('x', [A::class, 'b']);\nEOT;", "route"),
     "a text of Java": ("java", 'class A { String s = """\n app.get("/x", a::b)\n """; }', "route"),

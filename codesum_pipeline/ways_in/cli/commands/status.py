@@ -131,9 +131,7 @@ def status(
     values: Sequence[Any] = found
     if as_json:
         values = [
-            _as_json(each)
-            | _troubles_json(home, each.entry.key)
-            | (_files_json(home, each.entry.key) if key else {})
+            _as_json(each) | _troubles_json(home, each.entry.key) | (_files_json(home, each.entry.key) if key else {})
             for each in found
         ]
     present_rows(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
