@@ -28,7 +28,7 @@ def route_forms(name: str) -> list[str]:
 def asked_route_forms(text: str) -> list[str]:
     """The forms in which a route that someone asks for may be found."""
     asked = text.strip()
-    if len(asked) <= _LONGEST and (named := _NAMED_ROUTE.search(asked)):
+    if len(asked) <= _LONGEST and not _ROUTE.fullmatch(asked) and (named := _NAMED_ROUTE.search(asked)):
         asked = named[0]
     # Paths of files look like this, too.
     is_relative = not asked.startswith("/") and " " not in asked and "://" not in asked
