@@ -71,7 +71,7 @@ SHORT_TEXTS = {
     "source/files/path_rules.py _TEST_FOLDER": 4000,
     "symbols/parsing/condition_texts.py _CLASS": 80,
     "symbols/parsing/condition_texts.py text": 80,
-    "symbols/parsing/held_functions.py _CALLEE": 120,
+    "symbols/parsing/calls_with_names.py _CALLEE": 120,
     "source/files/path_rules.py _TEST_LIBRARY": 4000,
     "texts/summaries/author_texts/plain_sentences.py _LAST_WORD": 16,
     "texts/summaries/author_texts/plain_sentences.py _OPEN_BRACKET": 600,

@@ -25,6 +25,10 @@ def test_parameters_are_alike_in_all_forms(asked: str) -> None:
     assert route_forms(asked)[:2] == ["get /users/{}", "/users/{}"]
 
 
+def test_a_route_in_a_sentence_is_asked_for() -> None:
+    assert asked_route_forms("where is GET /users/:id handled?") == ["get /users/{}"]
+
+
 def test_a_path_is_found_by_its_end_unless_that_is_a_parameter_alone() -> None:
     assert route_forms("GET,POST /api/users/:id") == [
         "get /api/users/{}", "post /api/users/{}", "/api/users/{}", "get /users/{}", "post /users/{}", "/users/{}",

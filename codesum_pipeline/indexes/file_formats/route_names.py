@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 _METHODS = "get|post|put|patch|delete|head|options|all|any|use|live|websocket|route"
 _ROUTE = re.compile(rf"(?:(?P<methods>(?:{_METHODS})(?:,(?:{_METHODS}))*+)\s++)?(?P<path>[^\s/]*+/\S*+)", re.IGNORECASE)
+# A route in a sentence: `where is POST /users handled?`
+_NAMED_ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) {1,3}/[^\s?!,;\"'`]*+")
 _ADDRESS = re.compile(r"^\w+://[^/]*")
 # A parameter of a path, in brackets, behind a mark, as an expression, or the value that someone has tried.
 _PARAMETER = re.compile(
@@ -26,6 +28,8 @@ def route_forms(name: str) -> list[str]:
 def asked_route_forms(text: str) -> list[str]:
     """The forms in which a route that someone asks for may be found."""
     asked = text.strip()
+    if len(asked) <= _LONGEST and not _ROUTE.fullmatch(asked) and (named := _NAMED_ROUTE.search(asked)):
+        asked = named[0]
     # Paths of files look like this, too.
     is_relative = not asked.startswith("/") and " " not in asked and "://" not in asked
     return [] if is_relative and not _PARAMETER.search(asked) else [*_forms(asked, with_ends=False)]

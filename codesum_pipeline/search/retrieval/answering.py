@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.indexes.file_formats.nearest_vectors import find_highest
+from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.search.retrieval.adjustments import (
     DocumentQuery,
     Levels,
@@ -28,7 +29,7 @@ from codesum_pipeline.search.retrieval.adjustments import (
 from codesum_pipeline.search.retrieval.hits import DIGITS, Hit, explain_ranks, make_hit
 from codesum_pipeline.search.retrieval.lookup import Lookup
 from codesum_pipeline.search.retrieval.published_index import name_of_file
-from codesum_pipeline.search.retrieval.query import EXACT_NAME, pointers_in
+from codesum_pipeline.search.retrieval.query import EXACT_NAME, SPELLED_NAME, pointers_in
 from codesum_pipeline.search.retrieval.shelf import Candidates, Mask, join_arrays
 from codesum_pipeline.search.retrieval.weights import (
     IN_FILES,
@@ -280,9 +281,10 @@ class Answer:
         """The documents that the query names, classes in prose, and of a query that is a name all with this name; and
         first those that it points to."""
         weights = self.question.weights
-        if self.question.query.is_name:
+        query = self.question.query
+        if query.is_name or asked_route_forms(query.text):
             ranking = self.rankings[Signal.SYMBOL, levels]
-            kept = ranking.scores >= EXACT_NAME
+            kept = ranking.scores >= (EXACT_NAME if query.is_name else SPELLED_NAME)
             order = ranking.places[kept].argsort()
             scores = np.where(ranking.scores[kept] > EXACT_NAME, 1.0, weights.other_spelling)
             named = Ranking(ranking.places[kept][order], scores[order])

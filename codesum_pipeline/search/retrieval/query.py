@@ -271,13 +271,16 @@ def scored_by_name(
     in the query's spelling), then at most `limit` names that begin so, shorter ones first. `called` has the rows of
     documents by name, in small letters, for the names of the query."""
     text = query.text.strip()
-    typed = text.replace("::", ".")
+    typed, routes = text.replace("::", "."), asked_route_forms(text)
     rows: list[Array] = []
     scores: list[Scores] = []
     for name in dict.fromkeys((*query.names, text)):
         if found := called.get(name.lower()):
-            is_typed = name in typed
-            spelled = [SPELLED_NAME if is_typed and _is_spelled(index.ids[row], name) else EXACT_NAME for row in found]
+            is_typed, is_route = name in typed, name in routes
+            spelled = [
+                SPELLED_NAME if is_route or (is_typed and _is_spelled(index.ids[row], name)) else EXACT_NAME
+                for row in found
+            ]
             rows.append(np.array(found))
             scores.append(np.array(spelled))
         if len(name) >= _SHORTEST_PREFIX and len(longer := index.names.with_prefix(name, limit=limit)):

@@ -22,6 +22,7 @@ class NamingCalls(Struct, frozen=True):
     owners: frozenset[str] = frozenset()
     clients: frozenset[str] = frozenset()
     prefixes: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
     tests: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
     tasks: frozenset[str] = frozenset()
@@ -44,6 +45,11 @@ class NamingCalls(Struct, frozen=True):
         return NameKind.TASK if is_task else None
 
     @property
+    def methods(self) -> frozenset[str]:
+        """The words of routes that say a method."""
+        return frozenset(word for word, method in self.routes.items() if method)
+
+    @property
     def words(self) -> frozenset[str]:
         """All words that a call may be made with."""
         tasks = (task.rpartition(".")[2] for task in self.tasks)
@@ -60,7 +66,7 @@ class NamingCalls(Struct, frozen=True):
     def openings(self) -> re.Pattern[bytes]:
         """What a call with a text begins with: the text's first quote follows the match."""
         if not self.unbracketed:
-            return re.compile(rb"\(\s{0,200}+(?=[\"'`@$])")
+            return re.compile(rb"\(\s{0,200}+(?=[\"'`@$]|[\w.]{1,60}+ ?\+)")
         words = "|".join(sorted(map(re.escape, self.words)))
         return re.compile(rf"\b({words})(?:\(\s{{0,200}}+|[ \t]++)(?=[\"':\w])".encode())
 

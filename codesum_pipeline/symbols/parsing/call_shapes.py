@@ -1,7 +1,7 @@
 """What is handed to a call, in all grammars alike: texts, functions, and names of what is defined elsewhere."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -13,11 +13,42 @@ _WRAPPERS = frozenset({"argument", "value_argument", "parenthesized_expression",
 _MOST_WRAPPED = 3
 _PAIRS = frozenset({"pair", "keyword_argument"})
 # Nodes of a call in front of what it is given.
-_TITLES = frozenset({"constant", "scope_resolution", "identifier"})
+_TITLES = frozenset({"constant", "scope_resolution"})
+# Arguments beside what is handed over: values, options and what has a name of its own.
+_SETTINGS = (
+    "true",
+    "false",
+    "bool",
+    "null",
+    "nil",
+    "none",
+    "number",
+    "integer",
+    "pair",
+    "object",
+    "hash",
+    "dict",
+    "keyword",
+)
+_VALUES = frozenset({"true", "false", "null", "nil", "none", "undefined", "this", "self"})
+_HANDED_AS = frozenset({"view_func", "handler", "endpoint"})
 _QUOTES = re.compile(r"^[@$rRbBfFuU]{0,2}(\"\"\"|'''|[\"'`])(.*?)\1?$", re.DOTALL)
 _INTERPOLATED = re.compile(r"\$\{|#\{|\\\(|\$[A-Za-z_]")
+# What a text holds that is made when it runs, and the mark in its place.
+_INTERPOLATION = re.compile(
+    r"[$#]\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}|\\\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|\$[A-Za-z_]\w*+"
+)
+_MADE = "…"
+_SUMS = ("binary", "additive")
+_MOST_SUMMANDS = 6
+_TITLE_WORD = re.compile(r"[^\W\d_]+")
+# A title of one word and a value says too little.
+_LEAST_TITLE_WORDS = 2
 # A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
 _EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
+_ASSIGNMENTS = frozenset({"short_var_declaration", "assignment_statement", "var_spec", "variable_declarator"})
+_TARGETS = ("left", "name")
+_CALLED_NAMES = ("property", "field", "name", "method")
 _LONGEST_TEXT = 300
 _CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
 _PHP_METHOD = re.compile(
@@ -42,13 +73,19 @@ def raw(node: Node | None) -> str:
     return node.text.decode("utf-8", "replace") if node is not None and node.text else ""
 
 
-def arguments_of(call: Node) -> list[Node]:
-    """What a call is given in its brackets, or behind its word."""
+def brackets_of(call: Node) -> Node | None:
+    """The node of all that a call is given in its brackets, or behind its word."""
     held = call.child_by_field_name("arguments")
     if held is None:
         held = next((child for child in call.named_children if child.type in _ARGUMENTS), None)
     if held is not None and held.type == "call_suffix":
         held = next((child for child in held.named_children if child.type in _ARGUMENTS), held)
+    return held
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """What a call is given in its brackets, or behind its word."""
+    held = brackets_of(call)
     return [unwrapped(child) for child in held.named_children if not child.is_extra] if held is not None else []
 
 
@@ -70,11 +107,36 @@ def text_of(node: Node) -> tuple[str, bool]:
         return "", False
     written = raw(node)
     if match := _QUOTES.match(written):
+        if not _is_text(node) or "concat" in node.type:
+            return "", False
         is_plain = match[1] != "'" and written[0] != "'"
         return match[2], not (is_plain and _INTERPOLATED.search(match[2]))
     if written.startswith(":") or node.type in ("hash_key_symbol", "keyword", "simple_symbol"):
         return written.strip(":\"'"), True
-    return (written, True) if node.type in _TITLES else ("", False)
+    return "", False
+
+
+def _is_text(node: Node) -> bool:
+    return "string" in node.type or "template" in node.type
+
+
+def named_title(node: Node) -> str:
+    """What a block is about that is called by a class: `describe User do`."""
+    return raw(node) if node.type in _TITLES else title_of(node)
+
+
+def title_of(node: Node) -> str:
+    """What a text says that is partly made when it runs, with a mark for each such part; empty where less than two
+    words are left."""
+    parts: list[Node] = []
+    for _ in range(_MOST_SUMMANDS):
+        if not any(kind in node.type for kind in _SUMS) or node.named_child_count != 2:
+            break
+        parts.append(node.named_children[1])
+        node = node.named_children[0]
+    texts = [text_of(part)[0] if _is_text(part) else "" for part in reversed([*parts, node])]
+    said = " ".join("".join(_INTERPOLATION.sub(_MADE, text) or _MADE for text in texts).split())
+    return said if len(_TITLE_WORD.findall(said)) >= _LEAST_TITLE_WORDS else ""
 
 
 def functions_of(call: Node, closures: Collection[str]) -> list[Node]:
@@ -106,15 +168,22 @@ def body_of_function(function: Node) -> Node | None:
 
 
 def expressions_in(arguments: list[Node]) -> Iterator[str]:
-    """The names of what may be handed over by some arguments, the last one first, as code with dots."""
-    for argument in reversed(arguments):
+    """The names of what may be handed over by some arguments, the last one first, as code with dots. What stands before
+    something without a name is not what is handed over."""
+    for given in reversed(arguments):
+        argument = given
+        if argument.type in _PAIRS and raw(argument.child_by_field_name("name")) in _HANDED_AS:
+            argument = argument.child_by_field_name("value") or argument
         for _ in range(_MOST_WRAPPED):
+            # Texts behind a function are what its wrapper needs; those before it say what is made.
             inner = arguments_of(argument)
-            if "call" not in argument.type or len(inner) != 1 or "string" in inner[0].type:
+            if "call" not in argument.type or not inner or [one for one in inner if not _is_text(one)] != inner[:1]:
                 break
             argument = inner[0]
         if argument.end_byte - argument.start_byte <= _LONGEST_TEXT and (said := expression_of(raw(argument))):
             yield said
+        elif not _is_text(given) and not any(kind in given.type for kind in _SETTINGS):
+            return
 
 
 def expression_of(written: str) -> str:
@@ -124,16 +193,18 @@ def expression_of(written: str) -> str:
     if match := _PHP_CLASS.fullmatch(written):
         return match[1]
     written = _CLASS_OF_VIEW.sub("", written.strip()).removesuffix("::class")
-    if not _EXPRESSION.fullmatch(written):
+    if not _EXPRESSION.fullmatch(written) or written.lower() in _VALUES:
         return ""
     return written.removeprefix("&").removesuffix("()").replace("->", ".")
 
 
 def begin_of_link(call: Node) -> int:
     """Where a link of a chain begins: at the name that is called."""
-    callee = call.child_by_field_name("function")
-    name = callee.child_by_field_name("property") if callee is not None else None
-    return name.start_byte if name is not None else call.start_byte
+    for node in filter(None, (call.child_by_field_name("function"), call)):
+        for field in _CALLED_NAMES:
+            if (name := node.child_by_field_name(field)) is not None:
+                return name.start_byte
+    return call.start_byte
 
 
 def word_before_each(source: bytes, end: int) -> str:
@@ -141,3 +212,22 @@ def word_before_each(source: bytes, end: int) -> str:
     line = source[max(0, source.rfind(b"\n", 0, end - 1)) : end][-2_000:].decode("utf-8", "replace")
     match = re.match(r"\s*(?:await )?(\w+)\.(?:only\.|skip\.|concurrent\.)?each\b", line)
     return match[1] if match else ""
+
+
+def variable_of(path: Sequence[Node]) -> str:
+    """The variable that is given what the innermost of some calls makes, or a call of that; empty for no plain name."""
+    below = path[-1]
+    for node in reversed(path[:-1]):
+        for field in _TARGETS:
+            target = node.child_by_field_name(field)
+            if target is not None and "call" not in node.type and target.end_byte <= below.start_byte:
+                name = raw(target)
+                return name if node.type in _ASSIGNMENTS and name.isidentifier() else ""
+        if node.start_byte != below.start_byte:
+            return ""
+    return ""
+
+
+def joined_path(before: str, path: str) -> str:
+    """A path of a route below another one."""
+    return f"{before.rstrip('/')}/{path.lstrip('/')}" if before and path else before or path

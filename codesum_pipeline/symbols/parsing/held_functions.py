@@ -24,13 +24,15 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     arguments_of,
     begin_of_link,
     body_of_function,
+    brackets_of,
     expressions_in,
     functions_of,
-    path_to,
+    joined_path,
     raw,
     text_of,
-    word_before_each,
+    variable_of,
 )
+from codesum_pipeline.symbols.parsing.calls_with_names import LONGEST_CALLEE, NamingCall, naming_calls_in
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline, id_part
@@ -38,22 +40,13 @@ from codesum_pipeline.symbols.parsing.routed_handlers import routed_elsewhere
 from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
 
 # Part of every parser's version.
-NAMES_VERSION = "names/1"
+NAMES_VERSION = "names/2"
 # A shorter function says no more than the line that holds it; but people look for what they start.
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
-# Of more calls in one file the rest have no names.
-_MOST_CALLS = 20_000
 _MOST_FUNCTIONS = 2_000
-_LAST_WORD = re.compile(rb"(?<![\w$])[\w$]+\s?$")
-_LONGEST_WORD = 40
-# Words of a callee before its bracket.
-_CALLEE = re.compile(rb"([$\w]+(?:(?:\.|->|::|:|\?\.)[$\w]+)*)(?:<[^<>\n]{0,80}>)?\s?$")
-_JOINTS = re.compile(r"\.|->|::|:|\?\.")
-# Between a test's word and its bracket: `it.only(…)`.
-_VARIANTS = frozenset({"only", "skip", "concurrent", "serial", "failing", "todo", "each", "sequential", "parallel"})
-_LONGEST_CALLEE = 120
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
+_VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
@@ -95,20 +88,6 @@ class _Block(Struct, frozen=True):
     module: str = ""
 
 
-class _NamingCall(Struct, frozen=True):
-    """A call with a text: where it begins, what it is called on, the nodes around its text, the call itself last."""
-
-    kind: NameKind
-    word: str
-    owner: str
-    text: str
-    path: Sequence[Node]
-
-    @property
-    def node(self) -> Node:
-        return self.path[-1]
-
-
 def find_held(
     root: Node, source: bytes, declaration: Declaration, outline: FileOutline, tokens: Tokens, comments: Comments
 ) -> HeldNames:
@@ -142,6 +121,8 @@ class _HeldReader:
         }
         self._bodies = {body.id: number for number, one in enumerate(self._definitions) for body in one.bodies if body}
         self._blocks: list[_Block] = []
+        # Beginnings of the paths of routers in variables.
+        self._prefixes: dict[tuple[int, int, str], str] = {}
         self._found = HeldNames([], [])
         # Bytes that a found function takes: what is handed over inside of it is a part of it.
         self._taken = 0
@@ -149,14 +130,12 @@ class _HeldReader:
         self._next = 0
 
     def read(self) -> HeldNames:
-        for call in self._naming_calls():
-            start = call.node.start_byte
-            self._enter(start)
-            while self._blocks and start >= self._blocks[-1].end:
+        for call in naming_calls_in(self._root, self._source, self._rules, self._calls):
+            self._enter(call.place)
+            while self._blocks and call.place >= self._blocks[-1].end:
                 self._blocks.pop()
             if call.kind in (NameKind.GROUP, NameKind.PREFIX):
-                module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
-                self._blocks.append(_Block(call.kind, call.text, self._end_of(call), module))
+                self._open(call)
             else:
                 self._read_call(call)
         self._blocks, self._around, self._next = [], [], 0
@@ -165,49 +144,21 @@ class _HeldReader:
             self._read_entry(entry)
         return self._found
 
-    def _naming_calls(self) -> Iterator[_NamingCall]:
-        rules, source = self._rules, self._source
-        words, self._word_bytes = rules.words, {word.encode() for word in rules.words | _VARIANTS}
-        for count, match in enumerate(rules.openings.finditer(source)):
-            if count >= _MOST_CALLS:
-                return
-            end = match.start() + (len(match[1]) if rules.unbracketed else 0)
-            if not self._may_name(end):
-                continue
-            before = _CALLEE.search(source, max(0, end - _LONGEST_CALLEE), end)
-            callee = before[1].decode("utf-8", "replace") if before else ""
-            parts = [part for part in _JOINTS.split(callee) if part]
-            while len(parts) > 1 and parts[-1] in _VARIANTS:
-                parts.pop()
-            if before is None and source[end - 1 : end] in (b")", b"`"):
-                parts = [word_before_each(source, end)]
-            if not parts or parts[-1] not in words:
-                continue
-            owner = callee[: callee.rfind(parts[-1])].rstrip(".:->?")
-            kind = rules.kind_of(parts[-1], owner)
-            found = self._call_at(match.end(), match.start()) if kind else None
-            if found is None or kind is None:
-                continue
-            arguments = arguments_of(found[-1])
-            text, is_known = text_of(arguments[0]) if arguments else ("", False)
-            if text and (is_known or kind is NameKind.TEST):
-                yield _NamingCall(kind, parts[-1], owner, text, found)
+    def _open(self, call: NamingCall) -> None:
+        """The block of a call, or the variable that is given what the call makes, begins names."""
+        if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
+            prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+            self._prefixes[self._place_of(variable)] = prefix
+            return
+        module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
+        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+        text = text if call.kind is NameKind.PREFIX else call.text
+        self._blocks.append(_Block(call.kind, text, self._end_of(call), module))
 
-    def _may_name(self, end: int) -> bool:
-        """Whether the word before a byte may be one of the language's: most brackets are of other calls."""
-        word = _LAST_WORD.search(self._source, max(0, end - _LONGEST_WORD), end)
-        return word is None or word[0].strip() in self._word_bytes
-
-    def _call_at(self, text: int, callee: int) -> Sequence[Node] | None:
-        """The nodes around a call whose first text begins at a byte; nothing in a comment or another text."""
-        path = path_to(self._root, text)
-        for place in range(len(path) - 1, -1, -1):
-            node = path[place]
-            if node.type in self._calls and node.start_byte <= callee:
-                return path[: place + 1]
-            if "comment" in node.type:
-                return None
-        return None
+    def _place_of(self, variable: str) -> tuple[int, int, str]:
+        """Where a variable of a router counts: in its definition, and not in blocks that have a router of their own."""
+        depth = sum(block.kind is NameKind.PREFIX for block in self._blocks)
+        return self._around[-1] if self._around else -1, depth, variable
 
     def _enter(self, place: int) -> None:
         """Come to a byte: `around` are the definitions around it, the innermost last."""
@@ -222,14 +173,17 @@ class _HeldReader:
     def _is_in_function(self) -> bool:
         return any(self._definitions[one].type is SymbolType.FUNCTION for one in self._around)
 
-    def _end_of(self, call: _NamingCall) -> int:
-        """Where the block of a call ends: behind a call of what the call gives, too."""
-        above = call.path[-2:-1]
-        is_called = above and above[0].type in self._calls and above[0].start_byte == call.node.start_byte
-        return above[0].end_byte if is_called else call.node.end_byte
+    def _end_of(self, call: NamingCall) -> int:
+        """Where the block of a call ends: behind the calls of what the call gives, too."""
+        end = call.node.end_byte
+        for node in reversed(call.path[:-1] if not functions_of(call.node, self._closures) else ()):
+            if node.start_byte != call.node.start_byte:
+                break
+            end = node.end_byte if node.type in self._calls else end
+        return end
 
-    def _read_call(self, call: _NamingCall) -> None:
-        if call.node.start_byte < self._taken or (call.kind is NameKind.EVENT and self._is_in_function):
+    def _read_call(self, call: NamingCall) -> None:
+        if call.place < self._taken or (call.kind is NameKind.EVENT and self._is_in_function):
             return
         if call.kind is NameKind.ROUTE:
             self._read_route(call)
@@ -237,47 +191,59 @@ class _HeldReader:
         links = self._links(call, self._rules.actions) if call.kind is NameKind.COMMAND else ()
         linked = [(one, function) for _, one in links for function in functions_of(one, self._closures)]
         if call.kind is NameKind.TASK and call.word == "namespace":
-            self._blocks.append(_Block(NameKind.GROUP, call.text, self._end_of(call)))
+            self._blocks.append(_Block(NameKind.TASK, call.text, self._end_of(call)))
             return
         text = call.text.split()[0] if call.kind is NameKind.COMMAND else call.text
         if call.kind is NameKind.TASK:
-            text = ":".join([*(block.text for block in self._blocks if block.kind is NameKind.GROUP), text])
+            text = ":".join([*(block.text for block in self._blocks if block.kind is NameKind.TASK), text])
         functions = linked or [(call.node, one) for one in self._functions(call)]
         self._name(call, call.kind, text, functions[-1:], said_in=[one for _, one in links] or [call.node])
 
-    def _read_route(self, call: _NamingCall) -> None:
+    def _read_route(self, call: NamingCall) -> None:
         rules = self._rules
         last_owner = call.owner.rpartition(".")[2]
         if call.owner in rules.clients or last_owner in rules.clients:
             return
-        if rules.rooted and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
+        prefix = self._prefixes.get(self._place_of(call.owner), "")
+        if not (call.text or prefix):
+            return
+        if rules.rooted and not prefix and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
             is_owned = call.owner in rules.owners or last_owner in rules.owners
             if not is_owned:
                 return
         if rules.unbracketed and not rules.rooted and call.owner not in rules.owners:
             return
-        method = rules.routes[call.word]
+        method = rules.routes[call.word] or self._method_of(call)
         if match := _METHOD.match(call.text):
             method, path = match[1].upper(), match[2]
         else:
             path = call.text
-        prefix = "".join(block.text.rstrip("/") for block in self._blocks if block.kind is NameKind.PREFIX)
-        path = f"{prefix}/{path.lstrip('/')}" if prefix else path
-        if not method and (links := [*self._links(call, rules.routes.keys())]):
+        for before in (prefix, *(block.text for block in reversed(self._blocks) if block.kind is NameKind.PREFIX)):
+            path = joined_path(before, path) if before else path
+        if not method and (links := [*self._links(call, rules.methods)]):
             for word, link in links:
                 name = f"{rules.routes[word]} {path}".strip()
                 functions = [(link, one) for one in functions_of(link, self._closures)]
                 self._name(call, NameKind.ROUTE, name, functions[-1:], said_in=[link])
             return
-        written = raw(call.node) if call.node.end_byte - call.node.start_byte < 2_000 else ""
+        given = brackets_of(call.node)
+        written = raw(given) if given is not None and given.end_byte - given.start_byte < 2_000 else ""
         if found := [*routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
-            for given, said in found:
-                self._add(NameKind.ROUTE, f"{given or method} {path}".strip(), None, said)
+            for said_method, said in found:
+                self._add(NameKind.ROUTE, f"{said_method or method} {path}".strip(), None, said)
             return
         functions = [(call.node, one) for one in self._functions(call)]
         self._name(call, NameKind.ROUTE, f"{method} {path}".strip(), functions[-1:], said_in=[call.node])
 
-    def _functions(self, call: _NamingCall) -> list[Node]:
+    def _method_of(self, call: NamingCall) -> str:
+        """The one method that a later link of a chain gives a route: `Handle("/x", show).Methods("GET")`."""
+        for _, link in self._links(call, self._rules.verbs):
+            given = arguments_of(link)
+            text = (text_of(given[0])[0] or raw(given[0]).rpartition(".Method")[2]) if len(given) == 1 else ""
+            return text.upper() if _VERB.fullmatch(text) else ""
+        return ""
+
+    def _functions(self, call: NamingCall) -> list[Node]:
         """The functions of a call; where what it gives is called with a block, that block."""
         found = functions_of(call.node, self._closures)
         above = call.path[-2:-1]
@@ -285,20 +251,20 @@ class _HeldReader:
             found = functions_of(above[0], self._closures)
         return found
 
-    def _links(self, call: _NamingCall, words: object) -> Iterator[tuple[str, Node]]:
+    def _links(self, call: NamingCall, words: object) -> Iterator[tuple[str, Node]]:
         """The calls further on in the chain that a call begins, whose word is one of some."""
         start = call.node.start_byte
         for node in reversed(call.path[:-1]):
             if node.start_byte != start or "argument" in node.type:
                 return
             callee = node.child_by_field_name("function") if node.type in self._calls else None
-            match = _MEMBER.search(raw(callee)[-_LONGEST_CALLEE:]) if callee is not None else None
+            match = _MEMBER.search(raw(callee)[-LONGEST_CALLEE:]) if callee is not None else None
             if match and match[1] in words:  # type: ignore[operator]
                 yield match[1], node
 
     def _name(
         self,
-        call: _NamingCall,
+        call: NamingCall,
         kind: NameKind,
         text: str,
         functions: Sequence[tuple[Node, Node]],
@@ -316,7 +282,9 @@ class _HeldReader:
                     return
             return
         node, function = functions[0]
-        begin = node.start_byte if node is call.node else begin_of_link(node)
+        given = brackets_of(node)
+        is_link = node is not call.node or (given is not None and given.start_point.row > node.start_point.row)
+        begin = begin_of_link(node) if is_link else node.start_byte
         groups = [block.text for block in self._blocks if block.kind is NameKind.GROUP] if kind is NameKind.TEST else []
         is_told = kind in (NameKind.COMMAND, NameKind.TASK) or (kind is NameKind.ROUTE and " " not in name)
         own = f"{kind} {name}" if is_told else name
@@ -327,6 +295,8 @@ class _HeldReader:
         known = self._bodies.get(body.id) if body is not None else None
         known = self._by_start.get(function.start_byte) if known is None else known
         if known is not None:
+            if kind is NameKind.TEST and self._definitions[known].parts[-1] == id_part(name):
+                return
             self._found.names.append(OtherName(kind, name, None, known))
             return
         lines = function.end_point.row - function.start_point.row + 1

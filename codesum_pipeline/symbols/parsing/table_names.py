@@ -23,7 +23,7 @@ class TableEntry(NamedTuple):
 
 # Of more entries in one file the rest have no names.
 _MOST_ENTRIES = 500
-_FUNCTION_ENTRY = re.compile(rb"[\"\w]\s{0,20}:\s{0,20}func\s{0,5}\(")
+_FUNCTION_ENTRY = re.compile(rb"[\"\w]\s{0,20}:\s{0,20}(?:[\w.]{1,60}+\(\s{0,20}){0,2}func\s{0,5}\(")
 _NAMED_ENTRY = re.compile(
     rb"[\"']([\w :./*-]{2,60})[\"']\s{0,5}(?::|=>)\s{0,20}([A-Za-z_$][\w.$]{1,80})\s{0,5}(?=[,}\])\n])"
 )
@@ -34,6 +34,7 @@ _SET_FUNCTION = re.compile(
 _WORDS = frozenset({b"true", b"false", b"null", b"nil", b"None", b"True", b"False", b"undefined", b"this", b"self"})
 _NAMES = ("name", "left")
 _KEYS = ("keyed_element",)
+_WRAPPERS = ("call_expression", "argument_list")
 
 
 def names_in_tables(source: bytes, root: Node, rules: NamingCalls, closures: Collection[str]) -> list[TableEntry]:
@@ -98,11 +99,20 @@ def _entries(record: Node | None) -> list[tuple[str, Node]]:
 
 def _names_on(path: list[Node]) -> tuple[str, ...]:
     """The variable and the keys on the way to a value inside of the innermost definition; a record in a list is called
-    by its title."""
+    by its title, and one that a call is given by its type."""
     names: list[str] = []
+    is_given = False
+    # A function in a wrapper is what its key holds.
+    while path and path[-1].type in _WRAPPERS:
+        path = path[:-1]
     for node in path:
         if node.type in ("function_declaration", "method_declaration", "func_literal"):
-            names = []
+            names, is_given = [], False
+        elif node.type == "call_expression":
+            # What a call gives is no record that the call is given.
+            names, is_given = [], True
+        elif node.type == "composite_literal" and is_given:
+            names, is_given = [_last_name(node.child_by_field_name("type"))], False
         elif node.type in ("var_spec", "const_spec", "short_var_declaration", "assignment_statement"):
             target = next((found for name in _NAMES if (found := node.child_by_field_name(name)) is not None), None)
             names = [raw(target)] if target is not None and raw(target).replace(".", "").isidentifier() else []
@@ -111,4 +121,10 @@ def _names_on(path: list[Node]) -> tuple[str, ...]:
         elif node.type == "literal_value" and names:
             title = next((text_of(value)[0] for key, value in _entries(node) if key == "Name"), "")
             names += title.split()[:1]
-    return tuple(names[-5:])
+    return tuple(filter(None, names[-5:]))
+
+
+def _last_name(type_: Node | None) -> str:
+    """The name of a type without its package; empty for one that is written out."""
+    name = raw(type_).rpartition(".")[2]
+    return name if name.isidentifier() else ""

@@ -111,6 +111,51 @@ HELD = {
     "ScalaTest": ("scala", 'class T {\n  test("a b") {\n    work()\n  }\n}', ["T::a b"]),
     "Busted": ("lua", 'describe("x", function()\n it("y", function()\n  work()\n end)\nend)', ["x::y"]),
     "Quick": ("swift", 'describe("x") {\n it("y") {\n  work()\n }\n}', ["x::y"]),
+    "a title that is made has marks for what is not known": (
+        "javascript",
+        f"test(app.name + ' builds a file', () => {BODY});\nit(`keeps ${{f({{a: 1}})}} and more`, () => {BODY});\n"
+        f"test('a ' + b + ' c d', () => {BODY});",
+        ["… builds a file", "keeps … and more", "a … c d"],
+    ),
+    "a title of Kotlin that is put together": ("kotlin", 'fun f() { test("adds up " + n) {\n a()\n b()\n } }',
+        ["f::adds up …"]),
+    "a title of Swift with a value": ("swift", 'it("does \\(x) and more") {\n a()\n b()\n}', ["does … and more"]),
+    "a group whose title is made": (
+        "javascript", f"describe(`when ${{x}} is on`, () => {{ it('works', () => {BODY}); }});",
+        ["when … is on::works"],
+    ),
+    "a variable does not hold what a call is given": (
+        "go",
+        "package m\nfunc f() {\n\terr := Parse(&cfg, Options{OnSet: func(a string) {\n\t\twork()\n\t}})\n}",
+        ["f::Options::OnSet"],
+    ),
+    "a variable does not hold what a table in a call has": (
+        "go",
+        'package m\nfunc f() {\n\tx := build(map[string]func(){"a": func() {\n\t\twork()\n\t}})\n}', ["f::a"],
+    ),
+    "a variable holds what a method of a record gives": (
+        "go", "package m\nfunc f() {\n\tx := T{Do: func() {\n\t\twork()\n\t}}.Run()\n}", ["f::T::Do"],
+    ),
+    "a record in a record": (
+        "go", "package m\nvar y = &T{In: U{Do: func() {\n\twork()\n}}}", ["y::In::Do"],
+    ),
+    "a function in a wrapper under a key": (
+        "go", 'package m\nvar c = &C{Use: "x", RunE: withStore(func(s S) error {\n\treturn nil\n})}', ["c::RunE"],
+    ),
+    "a record in a wrapper is called by its type": (
+        "go", 'package m\nvar c = wrap(&cobra.Command{Use: "x", RunE: func() {\n\twork()\n}})', ["Command::RunE"],
+    ),
+    "namespaces name tasks, and what is tested does not": (
+        "ruby",
+        "describe Plugin do\n  task :hello do\n    x\n  end\nend\nnamespace :a do\n  task(:b) do\n    x\n  end\nend",
+        ["task hello", "task a:b"],
+    ),
+    "a test whose title has a word of routes": (
+        "ruby", "it 'does get \"/x\" and delete it' do\n  x\n  y\nend", ['does get "/x" and delete it'],
+    ),
+    "a route in a chain is its own": (
+        "rust", 'fn f() { Router::new().route("/", get(|| async { one() })).route("/x", get(list)); }', ["f::route /"],
+    ),
     "colons, suffixes and line ends in a name": (
         "javascript", f"it('a::b\\tc', () => {BODY});\nit('see #abc123', () => {BODY});", ["a:b\\tc", "see #abc123."],
     ),
@@ -128,6 +173,26 @@ NOT_HELD = {
     "a path that is made when it runs": ("javascript", f"app.get(`/x/${{name}}`, () => {BODY});"),
     "a call in a comment": ("javascript", f"/* app.get('/x', () => {BODY}); */"),
     "a call in a text": ("javascript", f"const text = `app.get('/x', () => {BODY})`;"),
+    "a title of one word and a value": (
+        "javascript", f"test('x ' + y, () => {BODY});\nit(`${{x}}`, () => {BODY});\ntest(name, () => {BODY});",
+    ),
+    "a word in a heredoc": (
+        "ruby", "config.define(:exa) do |config|\n  sh inline: <<-EOF\n    apt-get install x\n"
+        "    get \"/x\"\n  EOF\n  x\nend",
+    ),
+    "a word in a title": ("ruby", "describe 'options are empty' do\n  x\n  y\nend"),
+    "words in texts and expressions of Ruby": (
+        "ruby", "# get '/a' do\nx = \"get '/b'\"\ny = /get '\\/x'/\nz = %q(get '/c')\n"
+        "w = `get '/d'`\nrun do\n  a\n  b\nend",
+    ),
+    "a call on what another call gives": (
+        "ruby", "client.session(1).get '/x' do\n  a\n  b\nend\nApp.new.get('/z') do\n  a\n  b\nend",
+    ),
+    "a key that a variable holds": ("ruby", "put key, value do\n  a\n  b\nend"),
+    "a tagged template, and a bracket behind a call": (
+        "javascript", f"const a = tag`app.get('/x', () => {BODY})`;\nfoo(get)('/x', () => {BODY});",
+    ),
+    "a regular expression": ("javascript", f"text.replace(/app.get('x')/, () => {BODY});"),
     "a name of Ruby that is no route": ("ruby", "client.get '/x' do\n  work\n  more\nend"),
 }  # fmt: skip
 
@@ -194,6 +259,52 @@ NAMES = {
         '@RequestMapping("/api") class A {\n  @GetMapping("/x") String show() { return ""; }\n}',
         ["route", "GET /api/x", "A::show", ""],
     ),
+    "a router in a variable": (
+        "go", 'package m\nfunc f(r *R) {\n\tapi := r.Group("/api")\n\tv := api.Group("v1", mw)\n'
+        '\tv.POST("/y", s.add)\n}',
+        ["route", "POST /api/v1/y", "f", "s.add"],
+    ),
+    "the root of a router in a variable": (
+        "go", 'package m\nfunc f() {\n\ts := m.PathPrefix("/u").Subrouter()\n'
+        '\ts.Handle("", wrap(list, "")).Methods("GET")\n}',
+        ["route", "GET /u", "f", "list"],
+    ),
+    "a method that a constant says": (
+        "go", 'package m\nfunc f() {\n\tm.Handle("/u", h).Methods(http.MethodPut)\n}', ["route", "PUT /u", "f", "h"],
+    ),
+    "several methods are not said": (
+        "go", 'package m\nfunc f() {\n\tm.Handle("/u", h).Methods("GET", "PUT")\n}', ["route", "/u", "f", "h"],
+    ),
+    "a router that a block is given has the path of the block": (
+        "go",
+        'package m\nfunc f() {\n\tr := root.Group("/a")\n\tx.Route("/q", func(r chi.Router) {\n'
+        '\t\tr.Get("/w", h)\n\t})\n}',
+        ["route", "GET /q/w", "f", "h"],
+    ),
+    "a group of ASP.NET": (
+        "c-sharp", 'var g = app.MapGroup("/api"); g.MapGet("/x", Show);', ["route", "GET /api/x", "", "Show"],
+    ),
+    "a group of Slim": (
+        "php", "<?php $app->group('/api', function ($g) { $g->get('/x', [A::class, 'b']); });",
+        ["route", "GET /api/x", "", "A::b"],
+    ),
+    "a prefix of Laravel ends with its group": (
+        "php", "<?php Route::prefix('adm')->group(function () { x(); }); Route::get('z', [A::class, 'b']);",
+        ["route", "GET z", "", "A::b"],
+    ),
+    "a scope of Actix ends with its chain": (
+        "rust",
+        'fn f() { A::new().service(web::scope("/a").route("/x", web::get().to(show)))'
+        '.route("/y", web::post().to(add)); }',
+        ["route", "POST /y", "f", "add"],
+    ),
+    "options behind a handler": (
+        "javascript", "document.addEventListener('drop', clearAll, true);",
+        ["event", "addEventListener drop", "", "clearAll"],
+    ),
+    "a handler of Flask that is named": (
+        "python", "app.add_url_rule('/x', view_func=show, methods=['GET'])", ["route", "/x", "", "show"],
+    ),
     "a reference to a method": (
         "java", 'class A { void m() { app.get("/x", Users::all); } }', ["route", "GET /x", "A::m", "Users::all"],
     ),
@@ -203,6 +314,40 @@ NAMES = {
 @pytest.mark.parametrize(("language", "source", "expected"), NAMES.values(), ids=NAMES)
 def test_what_starts_code_is_a_name_of_it(language: str, source: str, expected: list[str]) -> None:
     assert expected in names(parsed(language, source))
+
+
+NOT_NAMED = {
+    "a filter before a handler without a name": (
+        "javascript", "app.get('/:name', session, negotiate({ html: page }));", "route",
+    ),
+    "a request to the application under test": (
+        "php", "<?php class T { function m($info) { $this->asEditor()->post('/x', $info); } }", "route",
+    ),
+    "a request of a test's client": ("javascript", "request(app).get('/x', done);", "route"),
+    "a word in the name of a test": (
+        "elixir", 'defmodule T do\n  test "delete session" do\n    x\n  end\nend', "route",
+    ),
+    "a text of Elixir": (
+        "elixir", 'defmodule T do\n  @doc """\n  get "/x", P, :i\n  """\n  def f, do: ~s(get "/y", P, :i)\nend',
+        "route",
+    ),
+    "a text of PHP": ("php", "<?php $t = <<<EOT\nRoute::get('x', [A::class, 'b']);\nEOT;", "route"),
+    "a text of Java": ("java", 'class A { String s = """\n app.get("/x", a::b)\n """; }', "route"),
+    "a text of C#": ("c-sharp", 'class A { void M() { var s = @"app.MapGet(""/x"", y)"; } }', "route"),
+    "a text of Rust": ("rust", 'fn f() { let s = r#"route("/x", get(a))"#; }', "route"),
+    "a text of Lua": ("lua", 'x = [[ app:get("/x", f) ]]', "route"),
+    "a text of Python": ("python", 'x = """path("a/", v)"""', "route"),
+    "a text of Go": ("go", 'package m\nvar s = `mux.Handle("/x", h)`', "route"),
+    "what a maker is given is no handler": (
+        "go", 'package m\nfunc f() {\n\tui.GET("/x", serve("a.html", replace))\n}', "route",
+    ),
+    "a call without arguments": ("go", 'package m\nfunc f() {\n\tmux.Handle("/x", a()())\n}', "route"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "source", "kind"), NOT_NAMED.values(), ids=NOT_NAMED)
+def test_nothing_else_is_a_name(language: str, source: str, kind: str) -> None:
+    assert [row for row in names(parsed(language, source)) if row[0] == kind] == []
 
 
 def test_what_is_named_keeps_its_id_its_parent_and_its_source() -> None:
