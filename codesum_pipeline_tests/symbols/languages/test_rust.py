@@ -179,3 +179,11 @@ def test_what_a_trait_asks_for_is_as_public_as_the_trait() -> None:
 )
 def test_items_in_the_brackets_of_a_macro_are_found(source: str, names: list[str]) -> None:
     assert [symbol.qualified_name for symbol in parse("rust", source).symbols] == names
+
+
+def test_a_set_of_flags_ends_at_its_own_brace() -> None:
+    source = "flags! {\n    pub struct A: u32 {\n        const B = {\n            #[cfg(unix)] { 1 }\n        };\n    }\n}\n"
+
+    found = symbols_by_name("rust", source)["A"]
+
+    assert (found.start_line, found.end_line, found.signature) == (2, 6, "pub struct A : u32")
