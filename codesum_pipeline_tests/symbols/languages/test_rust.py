@@ -182,7 +182,8 @@ def test_items_in_the_brackets_of_a_macro_are_found(source: str, names: list[str
 
 
 def test_a_set_of_flags_ends_at_its_own_brace() -> None:
-    source = "flags! {\n    pub struct A: u32 {\n        const B = {\n            #[cfg(unix)] { 1 }\n        };\n    }\n}\n"
+    body = "const B = {\n            #[cfg(unix)] { 1 }\n        };"
+    source = f"flags! {{\n    pub struct A: u32 {{\n        {body}\n    }}\n}}\n"
 
     found = symbols_by_name("rust", source)["A"]
 
