@@ -72,6 +72,8 @@ SHORT_TEXTS = {
     "symbols/parsing/condition_texts.py _CLASS": 80,
     "symbols/parsing/condition_texts.py text": 80,
     "symbols/parsing/calls_with_names.py _CALLEE": 120,
+    # Patterns of our own tables.
+    "symbols/languages/plain_lines.py _LETTERS": 1000,
     "source/files/path_rules.py _TEST_LIBRARY": 4000,
     "texts/summaries/author_texts/plain_sentences.py _LAST_WORD": 16,
     "texts/summaries/author_texts/plain_sentences.py _OPEN_BRACKET": 600,

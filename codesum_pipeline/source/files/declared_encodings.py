@@ -210,7 +210,7 @@ def _patterns_of_glob(glob: str) -> list[str]:
         match = _BRACES.search(each)
         if match is None:
             # Two stars stand for folders wherever they are, in `.gitignore` only as a name of their own.
-            done.append(_of_files_alone(re.sub(r"\*\*+(?=[^/*])", "**/*", each)))
+            done.append(_of_files_alone(re.sub(r"(?<!\*)\*\*++(?=[^/])", "**/*", each)))
             continue
         numbers = _NUMBERS.fullmatch(match[1])
         if numbers:

@@ -12,7 +12,7 @@ _BEFORE, _AFTER = 200, 40
 _NAME = re.compile(r"[^\W\d]\w*[!?=]?")
 _OWN_METHOD = re.compile(
     r"(?:^|[^\w.:]|\bself\.)(?:method|instance_method|public_method|send|public_send|__send__|respond_to\?)"
-    r"\s*\(?\s*$"
+    r"\s*+(?:\(\s*+)?$"
 )
 _CALLBACK = re.compile(
     r"^[ \t]*(?:(?:before|after|around|skip|prepend|append)_[a-z_]{1,40}|validate|helper_method|memoize)"

@@ -4,7 +4,9 @@ import re
 
 # Code in prose: lines that begin with `>`, and what is between two lines of LaTeX.
 _LITERATE = re.compile(rb"^(?:>[ \t]|\\begin\{code\})", re.MULTILINE)
-_CODE = re.compile(rb"^\\begin\{code\}[^\n]*\n(?P<block>(?s:.*?))^\\end\{code\}|^>(?P<line>[^\n]*)", re.MULTILINE)
+_CODE = re.compile(
+    rb"^\\begin\{code\}[^\n]*\n(?P<block>(?s:.*?))(?:^\\end\{code\}|\Z)|^>(?P<line>[^\n]*)", re.MULTILINE
+)
 # What the C compiler is asked for: as a value `#{size struct a}` or `#const A`, or a line of its own.
 _ASKED = re.compile(
     rb"#\{[^{}\n]*\}"

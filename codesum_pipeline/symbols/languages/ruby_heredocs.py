@@ -16,7 +16,9 @@ from codesum_pipeline.symbols.languages.spec import Span
 _MARK = rb"""<<[~-](?P<quote>["'`]?)(?P<tag>[A-Za-z_]\w*)(?P=quote)|<<(?P<plain>[A-Z_]\w*)"""
 _MARKS = re.compile(_MARK)
 _CODE = re.compile(
-    _MARK + rb"""|"(?:[^"\\\n#]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|(?P<comment>(?:^|(?<=\s))\#(?!\{))|(?P<brace>\#?[{}])"""
+    _MARK
+    + rb"""|"(?:[^"\\\n#]|\\.){0,400}+"|'(?:[^'\\\n]|\\.){0,400}+'"""
+    + rb"""|(?P<comment>(?:^|(?<=\s))\#(?!\{))|(?P<brace>\#?[{}])"""
 )
 _INTERPOLATION = re.compile(rb"(?:[^\\\n#]|\\.|#(?!\{))*+#\{")
 # Documents in each other: no person writes more.

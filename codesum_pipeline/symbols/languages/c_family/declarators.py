@@ -18,7 +18,7 @@ _PLAIN = split_words("identifier field_identifier type_identifier namespace_iden
 # What a tree that did not parse takes for a function's name.
 _NO_NAMES = split_words("if for while switch return else do catch sizeof defined case __attribute__ __declspec")
 _BLOCKS = ("compound_statement", "try_statement")
-_SUITE = re.compile(rb"[A-Z_]*SUITE[A-Z_]*\s*\(")
+_SUITE = re.compile(rb"(?=[A-Z_]*SUITE)[A-Z_]++\s*+\(")
 _STRUCTURES = split_words("struct_specifier union_specifier enum_specifier class_specifier")
 
 

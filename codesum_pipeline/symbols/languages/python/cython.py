@@ -25,7 +25,7 @@ from codesum_pipeline.symbols.languages.syntax_tables import patterns_beside
 _PATTERNS = patterns_beside(__file__)
 _NOT_BLANK = re.compile(rb"[^\n\\]|\\(?!\n)")
 # `cdef int name "name_in_c"(…)`.
-_NAME_IN_C = re.compile(rb'[ \t]*"0*"[ \t]*\Z')
+_NAME_IN_C = re.compile(rb'(?<![ \t])[ \t]*+"0*+"[ \t]*+\Z')
 _BLANKS = b" \t\n\\"
 # `def` and a blank.
 _LEAST_BEFORE_NAME = 4

@@ -23,7 +23,7 @@ LINES = (
     r"[ \t]*(?:async[ \t]+)?def[ \t]+(?P<name>\w+)[ \t]*[(\[]",
     r"[ \t]*class[ \t]+(?P<name>\w+)[ \t]*(?:\(.*|\[.*|:[ \t]*(?:#.*)?$)",
     # Of Cython: a class, and a function whose head is one line.
-    r"[ \t]*(?:cdef|cpdef)[ \t]+(?:public[ \t]+|api[ \t]+)*class[ \t]+(?:\w+\.)*(?P<name>\w+)[^\n]*:[ \t]*$",
+    r"[ \t]*(?:cdef|cpdef)[ \t]+(?:public[ \t]+|api[ \t]+)*class[ \t]+(?:\w++\.)*+(?P<name>\w++)[^\n]*:[ \t]*$",
     r"[ \t]*(?:cdef|cpdef)\b[^\n=(#\"']*\b(?P<name>[A-Za-z_]\w*)\((?![ \t]*\*)[^\n]*\)[^\n()]*:[ \t]*(?:#.*)?$",
 )
 _FOREIGN = re.compile(

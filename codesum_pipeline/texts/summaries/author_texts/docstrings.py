@@ -86,7 +86,9 @@ def read_docstring(text: str | None, language: str = "python") -> Docstring:
 # The titles of sections in other languages, by their English ones.
 _TITLES = {title: english for english, titles in word_table("section_titles").items() for title in titles.split("|")}
 _TITLED = re.compile(r"(\s*)([^\W\d_][\w \u0300-\u0e4e]{0,24}?)\s?[:\uff1a](.*)$")
-_WIDE_COLON = re.compile(r"(\s*[-*]?\s*[A-Za-z_]\w{0,60}(?:\s?[(\uff08][^()\uff08\uff09]{0,60}[)\uff09])?)\s?\uff1a\s?")
+_WIDE_COLON = re.compile(
+    r"\A(\s*+(?:[-*]\s*+)?[A-Za-z_]\w{0,60}(?:\s?[(\uff08][^()\uff08\uff09]{0,60}[)\uff09])?)\s?\uff1a\s?"
+)
 
 
 def _with_known_titles(text: str) -> str:
