@@ -5,7 +5,7 @@ table where path, blob and rules are the same, so an unchanged file is not read 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -145,6 +145,13 @@ def snapshot_of(
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
     files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
     submodules = ws.tables.write_rows("submodules", ws.key, _submodules(rows, head, rules), Submodule)
+    table_hash = hash_of([written.table_hash, files.table_hash, submodules.table_hash])
+    return _report(snapshot, rows, guard, files_read=read, table_hash=table_hash)
+
+
+def _report(
+    snapshot: Snapshot, rows: Sequence[SourceFile], guard: FailureGuard, *, files_read: int, table_hash: str
+) -> SnapshotReport:
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
     in_doubt = [row for row in rows if row.encoding_problem and row.reason is not SkipReason.BINARY]
     return SnapshotReport(
@@ -154,9 +161,9 @@ def snapshot_of(
         files_indexed=len(indexed),
         files_skipped=len(rows) - len(indexed),
         skipped_by_reason=dict(sorted(Counter(str(row.reason) for row in rows if row.reason).items())),
-        files_read=read,
+        files_read=files_read,
         bytes_indexed=sum(row.size for row in indexed),
-        table_hash=hash_of([written.table_hash, files.table_hash, submodules.table_hash]),
+        table_hash=table_hash,
         failed=len(guard.failed),
         failures=guard.failures,
         encodings=dict(sorted(Counter(row.encoding for row in indexed if row.encoding not in (None, UTF_8)).items())),

@@ -18,8 +18,8 @@ from codesum_pipeline.search.retrieval.published_index import IndexedDocument, P
 from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
+from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
@@ -160,7 +160,7 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: Se
 def _tell_skipped(call: ToolContext, indexes: Sequence[PublishedIndex], path: str) -> bool:
     """Whether a path is that of a skipped file, with a note that says so."""
     try:
-        check_skipped(call.catalogue.layout, [index.repo for index in indexes], path)
+        call.check_skipped(repositories_of(indexes), path)
     except NotIndexedFile as error:
         call.tell(f"filter left out: {error}")
         return True

@@ -56,6 +56,12 @@ def test_reading_a_file_of_one_that_is_not_indexed_says_so(built, name):
         answer(catalogue_of(built, "off"), built, "read", ids=[name])
 
 
+def test_searching_in_one_that_is_not_indexed_says_so(built):
+    found = answer_text(catalogue_of(built, "off"), built, "search", query="weigh", paths=["third/lib/quokka.py"])
+
+    assert "skipped: third/lib/quokka.py is in the submodule third/lib of shop, which is not indexed" in found
+
+
 @pytest.mark.parametrize("name", ["third/library.py", "third/li", "lib/quokka.py"])
 def test_a_name_beside_it_is_no_file_of_it(built, name):
     with pytest.raises(ConfigurationError, match="no document"):

@@ -32,7 +32,6 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader,
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
-from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
@@ -130,7 +129,7 @@ def search(
         check_filters(nameable, filters)
     except ConfigurationError:
         for each in filters.paths:
-            check_skipped(invocation.layout, [index.repo for index in nameable], each)
+            call.check_skipped(repositories_of(nameable), each)
         raise
     asker = _Asker(
         call=call,
