@@ -120,11 +120,9 @@ def index(
         with show_progress() as progress:
             progress("looking for changes", 0, 0)
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
-        for found, last in up_to_date.items():
-            typer.echo(safe_json_of(standing_json(home, found, last)) if as_json else standing_line(found, last))
-            lines = failure_lines(found, read_failures(home.layout.memos(found)))
-            for line in (*lines, *left_out_lines(home, found), *unread_lines(home, found)):
-                write_note(f"{found}: {line}")
+        for each, last in up_to_date.items():
+            typer.echo(safe_json_of(standing_json(home, each, last)) if as_json else standing_line(each, last))
+            _note_what_is_lacking(home, each)
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
@@ -141,6 +139,13 @@ def index(
         raise typer.Exit(exit_code_of_all(errors))
     if failed or unusable or is_one_left_out:
         raise typer.Exit(FAILED)
+
+
+def _note_what_is_lacking(home: Home, key: str) -> None:
+    """Say what an index that needs no build lacks."""
+    failed = failure_lines(key, read_failures(home.layout.memos(key)))
+    for line in (*failed, *left_out_lines(home, key), *unread_lines(home, key)):
+        write_note(f"{key}: {line}")
 
 
 class NewEntries(Struct, eq=False, weakref=True):
