@@ -283,9 +283,9 @@ class _Index:
         if not places:
             is_outside = name is not None and _space_of(symbol) not in self._spaces
             return Truth(TargetStatus.OUTSIDE if is_outside else TargetStatus.UNRESOLVED, text=symbol)
-        if name is not None and name.last.name.startswith("<get>"):
-            return Truth(TargetStatus.PROPERTY, text=symbol)
         found = [self._judge.definitions.at(place.path, place.line, place.name) for place in places]
+        if name is not None and name.last.name.startswith("<get>"):
+            return Truth(TargetStatus.PROPERTY, frozenset(one.id for one in found if one is not None), symbol)
         if is_class_call:
             found += [self._judge.definitions.class_around(place.path, place.line) for place in places]
         symbols = [one for one in found if one is not None]
