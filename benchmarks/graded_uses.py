@@ -51,12 +51,13 @@ class _Truths:
 
 
 class _Users:
-    """The innermost symbol around a line."""
+    """The innermost named symbol around a line: what functions without a name use, those around them use."""
 
     def __init__(self, tree: Tree) -> None:
         self._by_file: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
         for symbol in tree.symbols.values():
-            self._by_file[symbol.file_path].append((symbol.start_line, -symbol.end_line, symbol.id))
+            if not symbol.is_unnamed:
+                self._by_file[symbol.file_path].append((symbol.start_line, -symbol.end_line, symbol.id))
 
     def at(self, path: str, line: int) -> str:
         around = [one for one in self._by_file.get(path, ()) if one[0] <= line <= -one[1]]
