@@ -62,8 +62,8 @@ def naming_calls_in(root: Node, source: bytes, rules: NamingCalls, calls: Collec
         end = match.start() + (len(match[1]) if rules.unbracketed else 0)
         if not _may_name(source, end, word_bytes):
             continue
-        first = max(end - LONGEST_CALLEE, 0)
-        line = max(first, source.rfind(b"\n", first, max(end - 1, 0)) + 1)
+        least = max(end - LONGEST_CALLEE, 0)
+        line = max(least, source.rfind(b"\n", least, max(end - 1, 0)) + 1)
         before = _CALLEE.search(source, line, end)
         callee = before[1].decode("utf-8", "replace") if before else ""
         parts = [part for part in _JOINTS.split(callee) if part]

@@ -25,8 +25,13 @@ _BLANKS = b" \t\r\n"
 # In others, a word for a type is the type of what is declared beside it.
 _DECLARING_TYPES = frozenset({
     "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
-    "typealias_declaration", "optional_type_parameter_declaration",
+    "typealias_declaration", "optional_type_parameter_declaration", "infer_type", "mapped_type_clause",
+    "covariant_type_parameter", "contravariant_type_parameter",
 })  # fmt: skip
+# Of these, those whose names hide others in all of a class, too.
+_TYPE_PARAMETERS = _DECLARING_TYPES - {
+    "alias_declaration", "type_alias", "type_item", "typealias_declaration",
+} | {"type_params"}  # fmt: skip
 # The name of what is thrown away.
 _NOTHING = "_"
 # The marks before which there may be no name.
@@ -60,6 +65,8 @@ class NamedUses:
         for number, head in enumerate(content["heads"]):
             self._variables.update((number, name) for name in head[1])
         self._types = {number for number, row in enumerate(content["symbols"]) if row[1] == "class"}
+        self._type_parameters = set[tuple[int, str]]()
+        self._declared_behind = tuple(f"{word} ".encode() for word in self._syntax.declared_behind)
 
     def read(
         self,
@@ -97,7 +104,7 @@ class NamedUses:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
         members, link_ends, link_starts = syntax.members, self._link_ends, self._link_starts
-        declared_before = syntax.declared_before is not None
+        declared_anywhere = syntax.declared_before is not None or bool(syntax.declared_behind)
         end, path = 0, ""
         for word in words:
             start, text, kind, around = word
@@ -122,9 +129,12 @@ class NamedUses:
             if " " not in path:
                 if text in _OWN_WORDS:
                     continue
-                may_declare = around in declaring or declared_before
+                may_declare = around in declaring or declared_anywhere
                 if may_declare and self._is_declared(start, end, kind, around):
-                    self._variables.add((self._symbol_at(start), text))
+                    declared = (self._symbol_at(start), text)
+                    self._variables.add(declared)
+                    if around in _TYPE_PARAMETERS:
+                        self._type_parameters.add(declared)
                     continue
             if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
                 yield path, start, int(kind in functions and (not handing or around in handing)), -1
@@ -149,8 +159,13 @@ class NamedUses:
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
         syntax, source = self._syntax, self._source
         pattern = syntax.declared_before
-        if pattern is not None and kind in syntax.functions and pattern.match(source, end, end + _NEAR):
-            return True
+        if kind in syntax.functions and not source[start : start + 1].isupper():
+            if around in syntax.patterns or (
+                self._declared_behind and source.endswith(self._declared_behind, 0, start)
+            ):
+                return True
+            if pattern is not None and pattern.match(source, end, end + _NEAR):
+                return True
         if around not in syntax.declaring or (kind in syntax.types and around not in _DECLARING_TYPES):
             return False
         return not source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith((b"=", b"=>"))
@@ -172,13 +187,15 @@ class NamedUses:
         return self._nested.ranges[at][2] if at >= 0 else OUTSIDE
 
     def _is_variable(self, symbol: int, name: str) -> bool:
-        """Whether a name is a variable of a function around."""
+        """Whether a name is a variable of a function around, or a parameter of a type around."""
         around: int | None = symbol if symbol != OUTSIDE else None
         while around is not None:
-            if around not in self._types and (around, name) in self._variables:
+            hiding = self._type_parameters if around in self._types else self._variables
+            if (around, name) in hiding:
                 return True
             around = self._parents[around]
-        return False
+        # `impl<T>` is in no definition.
+        return (OUTSIDE, name) in self._type_parameters
 
 
 def _parts(text: str) -> str:

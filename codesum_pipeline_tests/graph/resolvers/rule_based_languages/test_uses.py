@@ -141,6 +141,54 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
             {("b.exs::Test::PageTest::show::one", "a.ex::App::Store")},
             id="elixir: an alias holds in the tests of a group",
         ),
+        pytest.param(
+            {
+                "a.rs": "fn load() {}\nconst LIMIT: u8 = 1;\nfn a() { xs.map(|load| run(load)) }\n"
+                "fn b() { xs.map(|(x, &load)| run(load)) }\nfn c() { for load in xs { run(load) } }\n"
+                "fn d() { match x { load => run(load), LIMIT => 1 } }\nfn e() { match x { (1, load) => run(load) } }\n"
+                "fn f() { xs.map(load) }\n",
+            },
+            {("a.rs::d", "a.rs::LIMIT"), ("a.rs::f", "a.rs::load")},
+            id="rust: names in patterns are variables, constants are not",
+        ),
+        pytest.param(
+            {
+                "a.scala": "object O {\n  def load(x: Int) = x\n  def a = xs.map(load => run(load))\n"
+                "  def b = x match { case load => run(load) }\n  def c = for ((n, load) <- xs) yield load\n"
+                "  def d = for (load <- xs) yield load\n  def e = xs.map(load)\n}\n",
+            },
+            {("a.scala::O::e", "a.scala::O::load")},
+            id="scala: names in patterns are variables",
+        ),
+        pytest.param(
+            {
+                "a.swift": "func load(x: Int) {}\nfunc a() { if let load = x { run(load) } }\n"
+                "func b() { guard let load = x else { return }; run(load) }\n"
+                "func c() { xs.map { load in run(load) } }\nfunc d() { xs.map(load) }\n"
+                "func e() { if let x = load { run(x) } }\nfunc f() { if let load { run(load) } }\n",
+            },
+            {("a.swift::d", "a.swift::load"), ("a.swift::e", "a.swift::load")},
+            id="swift: what is bound by a condition or a closure is a variable",
+        ),
+        *(
+            pytest.param({path: source}, used, id=f"{path}: a parameter of a type hides a class")
+            for path, source, used in (
+                ("a.java", "class Key {}\nclass A<Key> { Key x; void f(Key y) {} }\nclass B { Key x; }\n", "B"),
+                ("a.kt", "class Key\nclass A<Key>(val x: Key) { fun f(y: Key) = y }\nclass B(val x: Key)\n", "B"),
+                ("a.cs", "class Key {}\nclass A<Key> { Key x; void F(Key y) {} }\nclass B { Key x; }\n", "B"),
+                ("a.go", "package m\ntype Key int\ntype A[Key any] struct { x Key }\ntype B struct { x Key }\n", "B"),
+                ("a.ts", "class Key {}\nclass A<Key> { x: Key }\ntype L<Key> = Key;\nclass B { x: Key }\n", "B"),
+                ("a.swift", "class Key {}\nstruct A<Key> { var x: Key }\nstruct B { var x: Key }\n", "B"),
+                ("a.scala", "class Key\nclass A[+Key] { def f: Key = x }\nclass B { def f: Key = x }\n", "B::f"),
+                ("a.cpp", "struct Key {};\ntemplate <class Key> class A { Key x; };\nclass B { Key x; };\n", "B"),
+                (
+                    "a.rs",
+                    "struct Key;\nimpl<Key> More for A<Key> { fn f(&self, y: Key) {} }\nstruct A<Key> { x: Key }\n",
+                    "",
+                ),
+            )
+            for used in [{(f"{path}::{used}", f"{path}::Key")} if used else set[tuple[str, str]]()]
+        ),
     ],
 )
 def test_names_mean_what_is_nearest(files: dict[str, str], used: set[tuple[str, str]]) -> None:
