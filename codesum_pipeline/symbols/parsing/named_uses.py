@@ -26,7 +26,7 @@ _BLANKS = b" \t\r\n"
 _DECLARING_TYPES = frozenset({
     "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
     "typealias_declaration", "optional_type_parameter_declaration", "infer_type", "mapped_type_clause",
-    "covariant_type_parameter", "contravariant_type_parameter",
+    "covariant_type_parameter", "contravariant_type_parameter", "associatedtype_declaration",
 })  # fmt: skip
 # Of these, those whose names hide others in all of a class, too.
 _TYPE_PARAMETERS = _DECLARING_TYPES - {
@@ -34,8 +34,9 @@ _TYPE_PARAMETERS = _DECLARING_TYPES - {
 } | {"type_params"}  # fmt: skip
 # The name of what is thrown away.
 _NOTHING = "_"
-# The marks before which there may be no name.
+# The marks before which there may be no name; behind one of these bytes, they lead to a member of something.
 _ROOTED = (b"::", b"\\")
+_ENDS_OF_OWNERS = re.compile(rb"[\w)\]]|(?<!=)>")
 _PATH_MARKS = re.compile(r"\\|::|\.")
 _BEFORE_VALUES = (b" ", b"=", b"\t")
 # The names of a path with blanks between them, the first byte of the last one, whether that may be a function, and of
@@ -126,6 +127,8 @@ class NamedUses:
                 continue
             if start in callees or text == _NOTHING:
                 continue
+            if "\\" in text and end - len(text.rpartition("\\")[2].encode()) in callees:
+                continue
             if " " not in path:
                 if text in _OWN_WORDS:
                     continue
@@ -153,7 +156,8 @@ class NamedUses:
             return ""
         before = source[max(start - 2, 0) : start]
         # A range or a spread is no link.
-        is_member = before != b".." and any(before.endswith(link) for link in self._links if link not in _ROOTED)
+        link = next((link for link in self._links if before.endswith(link)), b"") if before != b".." else b""
+        is_member = link and (link not in _ROOTED or _ENDS_OF_OWNERS.match(source, start - len(link) - 1))
         return "" if is_member else _parts(text)
 
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
@@ -199,5 +203,9 @@ class NamedUses:
 
 
 def _parts(text: str) -> str:
-    """The names in a word, with blanks between them; a language may write a path as one."""
-    return text if text.isidentifier() else " ".join(_PATH_MARKS.sub(" ", text).split())
+    """The names in a word, with blanks between them; a language may write a path as one. `\\Exception` of PHP has none:
+    it is not in the namespace of the file."""
+    if text.isidentifier():
+        return text
+    parts = _PATH_MARKS.sub(" ", text).split()
+    return "" if text.startswith("\\") and len(parts) == 1 else " ".join(parts)

@@ -170,6 +170,76 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
             {("a.swift::d", "a.swift::load"), ("a.swift::e", "a.swift::load")},
             id="swift: what is bound by a condition or a closure is a variable",
         ),
+        pytest.param(
+            {
+                "a.go": "package m\nfunc load() {}\nfunc a() { select { case load := <-x: run(load) } }\n"
+                "func b() { select { case x, load := <-y: run(load) } }\n"
+                "func c() { select { case x := <-y: run(load) } }\n",
+            },
+            {("a.go::c", "a.go::load")},
+            id="go: what is received is a variable",
+        ),
+        pytest.param(
+            {
+                "a.lua": "local function load() end\nfunction a() for load = 1, 2 do run(load) end end\n"
+                "function b() for x = 1, load do run(x) end end\n",
+            },
+            {("a.lua::b", "a.lua::load")},
+            id="lua: the variable of a loop that counts",
+        ),
+        pytest.param(
+            {
+                "a.zig": "fn load() void {}\nfn a() void { load: while (true) break :load; }\n"
+                "fn b() u8 { return load: { break :load 1; }; }\nfn c() void { run(load); }\n",
+            },
+            {("a.zig::c", "a.zig::load")},
+            id="zig: a label is no function",
+        ),
+        pytest.param(
+            {
+                "a.scala": "def load(x: Int) = x\nclass Store\nenum Kind { case Store; case Page(x: Int) }\n"
+                "class A(load: Int) { def f() = run(load) }\nclass B { val load = 1; def f() = run(load) }\n"
+                "class C { def f() = x match { case load :: rest => run(load) } }\n"
+                "class D { def load(x: Int) = x; def f() = run(load) }\nclass E { def f() = run(load) }\n",
+            },
+            {("a.scala::D::f", "a.scala::D::load"), ("a.scala::E::f", "a.scala::load")},
+            id="scala: fields, cases and parts of patterns hide functions and classes",
+        ),
+        pytest.param(
+            {
+                "a.swift": "class Store {}\nprotocol P { associatedtype Store; func f(x: Store) }\n"
+                "protocol Q { associatedtype X: Store }\n",
+            },
+            {("a.swift::Q", "a.swift::Store")},
+            id="swift: an associated type hides a class",
+        ),
+        pytest.param(
+            {
+                "a.php": "<?php\nnamespace P;\nconst LIMIT = 1;\nclass B {}\nfunction f() { return LIMIT; }\n"
+                "class A { const LIMIT = 2; function g() { return self::LIMIT + static::LIMIT + $this::LIMIT; } }\n"
+                "function h($x) { return [$x::LIMIT, i()::LIMIT, 'a'=>\\P\\B::class]; }\n",
+            },
+            {("a.php::f", "a.php::LIMIT"), ("a.php::h", "a.php::B")},
+            id="php: a constant of a class is none of the namespace",
+        ),
+        pytest.param(
+            {
+                "a.php": "<?php\nnamespace P;\nuse \\P\\C;\nconst LIMIT = 1;\nclass B { static function go() {} }\n"
+                "class Error extends \\Error {}\nfunction f(?\\P\\B $x) { return \\P\\LIMIT; }\n"
+                "function g() { try { new \\P\\B(); } catch (\\Error $e) { return \\LIMIT; } }\n"
+                "function h() { \\P\\B::go(); }\n",
+            },
+            {("a.php::f", "a.php::B"), ("a.php::f", "a.php::LIMIT"), ("a.php::h", "a.php::B")},
+            id="php: a name from the root",
+        ),
+        pytest.param(
+            {
+                "a.cpp": "int load(int x);\nint load(int x) { return x; }\nint a() { return run(Page<int>::load); }\n"
+                "int b() { return run(::load); }\nint c() { return run(decltype(x)::load); }\n",
+            },
+            {("a.cpp::b", "a.cpp::load")},
+            id="cpp: a member of a class template is no function of its name",
+        ),
         *(
             pytest.param({path: source}, used, id=f"{path}: a parameter of a type hides a class")
             for path, source, used in (
