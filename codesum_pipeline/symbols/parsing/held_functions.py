@@ -87,6 +87,13 @@ class _Block(Struct, frozen=True):
     end: int
     module: str = ""
 
+    @property
+    def prefix(self) -> str:
+        """The beginning of the paths of its routes: `namespace :admin` of Rails names tasks, too."""
+        if self.kind is NameKind.TASK:
+            return f"/{self.text.lstrip('/')}"
+        return self.text if self.kind is NameKind.PREFIX else ""
+
 
 def find_held(
     root: Node, source: bytes, declaration: Declaration, outline: FileOutline, tokens: Tokens, comments: Comments
@@ -116,6 +123,7 @@ class _HeldReader:
         self._calls = {kind for kind in declaration.calls if "decorator" not in kind and "jsx" not in kind}
         self._calls |= {"call"} if declaration.callees else set()
         self._closures = declaration.closures
+        self._is_handler_first = any(module.encode() in source for module in rules.handler_first)
         self._by_start = {
             node.start_byte: number for number, one in enumerate(self._definitions) for node in one.nodes[:1]
         }
@@ -188,10 +196,10 @@ class _HeldReader:
         if call.kind is NameKind.ROUTE:
             self._read_route(call)
             return
-        links = self._links(call, self._rules.actions) if call.kind is NameKind.COMMAND else ()
+        links = [*self._links(call, self._rules.actions)] if call.kind is NameKind.COMMAND else []
         linked = [(one, function) for _, one in links for function in functions_of(one, self._closures)]
         if call.kind is NameKind.TASK and call.word == "namespace":
-            self._blocks.append(_Block(NameKind.TASK, call.text, self._end_of(call)))
+            self._blocks.append(_Block(NameKind.TASK, call.text, self._end_of(call), call.text))
             return
         text = call.text.split()[0] if call.kind is NameKind.COMMAND else call.text
         if call.kind is NameKind.TASK:
@@ -201,8 +209,8 @@ class _HeldReader:
 
     def _read_route(self, call: NamingCall) -> None:
         rules = self._rules
-        last_owner = call.owner.rpartition(".")[2]
-        if call.owner in rules.clients or last_owner in rules.clients:
+        last_owner = re.split(r"\W+", call.owner)[-1]
+        if rules.clients.intersection((call.owner, last_owner)) or last_owner.lower().endswith("client"):
             return
         prefix = self._prefixes.get(self._place_of(call.owner), "")
         if not (call.text or prefix):
@@ -218,7 +226,7 @@ class _HeldReader:
             method, path = match[1].upper(), match[2]
         else:
             path = call.text
-        for before in (prefix, *(block.text for block in reversed(self._blocks) if block.kind is NameKind.PREFIX)):
+        for before in (prefix, *(block.prefix for block in reversed(self._blocks))):
             path = joined_path(before, path) if before else path
         if not method and (links := [*self._links(call, rules.methods)]):
             for word, link in links:
@@ -277,7 +285,8 @@ class _HeldReader:
             return
         if not functions:
             for node in said_in if kind is not NameKind.TEST else ():
-                for said in expressions_in(arguments_of(node)[int(node is call.node) :]):
+                arguments = arguments_of(node)[int(node is call.node) :]
+                for said in expressions_in(arguments[:1] if self._is_handler_first else arguments):
                     self._add(kind, name, None, said)
                     return
             return

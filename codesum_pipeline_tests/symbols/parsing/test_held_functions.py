@@ -305,6 +305,46 @@ NAMES = {
     "a handler of Flask that is named": (
         "python", "app.add_url_rule('/x', view_func=show, methods=['GET'])", ["route", "/x", "", "show"],
     ),
+    "a command's action that is defined elsewhere": (
+        "javascript", "program.command('push <x>').alias('p').action(push);", ["command", "push", "", "push"],
+    ),
+    "a raw text of Python": (
+        "python", "urls = [re_path(r'^x/(?P<id>\\d+)/$', show)]", ["route", "^x/(?P<id>\\d+)/$", "", "show"],
+    ),
+    "a class of Django in a wrapper": (
+        "python", "urls = [path('x/', login_required(views.Show.as_view(template='a')))]",
+        ["route", "x/", "", "views.Show"],
+    ),
+    "a method with its object": (
+        "javascript", "router.get('/x', users.show.bind(users));", ["route", "GET /x", "", "users.show"],
+    ),
+    "a method with its object in a wrapper": (
+        "typescript", "router.get('/x', wrap(this.show.bind(this)));", ["route", "GET /x", "", "this.show"],
+    ),
+    "middleware of Echo is named behind the handler": (
+        "go",
+        'package m\nimport "github.com/labstack/echo/v4"\nfunc f() {\n\te.GET("/x", s.show, auth)\n}',
+        ["route", "GET /x", "f", "s.show"],
+    ),
+    "middleware of Gin is named before the handler": (
+        "go", 'package m\nimport "github.com/gin-gonic/gin"\nfunc f() {\n\te.GET("/x", auth, s.show)\n}',
+        ["route", "GET /x", "f", "s.show"],
+    ),
+    "a namespace of Rails": (
+        "ruby", "namespace :admin do\n  scope '/a' do\n    get 'x', to: 'users#show'\n  end\nend",
+        ["route", "GET /admin/a/x", "", "Admin::UsersController.new.show"],
+    ),
+    "a namespace of Sinatra": (
+        "ruby", "namespace '/api' do\n  get '/x' do\n    a\n  end\nend", ["route", "GET /api/x", "GET /api/x", ""],
+    ),
+    "a live view of Phoenix": (
+        "elixir", 'scope "/a", Web do\n  live "/x", PageLive, :index\nend', ["route", "LIVE /a/x", "", "Web.PageLive"],
+    ),
+    "the names around a method of ASP.NET": (
+        "c-sharp",
+        '[Route("api/[controller]")] class UsersController { [HttpGet("[action]/{id}")] int Show(int id) => 1; }',
+        ["route", "GET api/Users/Show/{id}", "UsersController::Show", ""],
+    ),
     "a reference to a method": (
         "java", 'class A { void m() { app.get("/x", Users::all); } }', ["route", "GET /x", "A::m", "Users::all"],
     ),
@@ -323,6 +363,14 @@ NOT_NAMED = {
     "a request to the application under test": (
         "php", "<?php class T { function m($info) { $this->asEditor()->post('/x', $info); } }", "route",
     ),
+    "a request of a client": ("javascript", "apiClient.get('/x', a); this.http_client.post('/x', b);", "route"),
+    "a request of a client of Kotlin": (
+        "kotlin", 'fun f() {\n client.get("/x") {\n a()\n }\n mockMvc.post("/y") {\n b()\n }.andExpect { c() }\n}', "route",
+    ),
+    "a request of a client of Java": (
+        "java", 'class A { void m() { webClient.get("/x", r -> { a(); }); mockMvc.delete("/y", U::b); } }', "route",
+    ),
+    "a mocked request": ("javascript", "rest.get('/x', (a) => {\n  b();\n});\nfetchMock.post('/x', c);", "route"),
     "a request of a test's client": ("javascript", "request(app).get('/x', done);", "route"),
     "a word in the name of a test": (
         "elixir", 'defmodule T do\n  test "delete session" do\n    x\n  end\nend', "route",
