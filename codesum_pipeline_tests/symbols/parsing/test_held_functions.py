@@ -365,7 +365,8 @@ NOT_NAMED = {
     ),
     "a request of a client": ("javascript", "apiClient.get('/x', a); this.http_client.post('/x', b);", "route"),
     "a request of a client of Kotlin": (
-        "kotlin", 'fun f() {\n client.get("/x") {\n a()\n }\n mockMvc.post("/y") {\n b()\n }.andExpect { c() }\n}', "route",
+        "kotlin", 'fun f() {\n client.get("/x") {\n a()\n }\n mockMvc.post("/y") {\n b()\n }.andExpect { c() }\n}',
+        "route",
     ),
     "a request of a client of Java": (
         "java", 'class A { void m() { webClient.get("/x", r -> { a(); }); mockMvc.delete("/y", U::b); } }', "route",
