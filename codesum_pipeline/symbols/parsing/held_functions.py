@@ -9,7 +9,7 @@ parents and sources: what is found here stands beside them.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import attrgetter, itemgetter
 
 from msgspec import Struct
@@ -45,6 +45,10 @@ NAMES_VERSION = "names/2"
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
 _MOST_FUNCTIONS = 2_000
+# Longer routes are not looked up.
+_LONGEST_PREFIX = 300
+# So many nodes further on in a chain what a call begins is looked for; a link has two.
+_MOST_LINKS = 200
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
 _VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
@@ -156,7 +160,7 @@ class _HeldReader:
         """The block of a call, or the variable that is given what the call makes, begins names."""
         if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
             prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
-            self._prefixes[self._place_of(variable)] = prefix
+            self._prefixes[self._place_of(variable)] = prefix[:_LONGEST_PREFIX]
             return
         module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
         text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
@@ -259,15 +263,20 @@ class _HeldReader:
             found = functions_of(above[0], self._closures)
         return found
 
-    def _links(self, call: NamingCall, words: object) -> Iterator[tuple[str, Node]]:
-        """The calls further on in the chain that a call begins, whose word is one of some."""
+    def _links(self, call: NamingCall, words: Collection[str]) -> Iterator[tuple[str, Node]]:
+        """The calls further on in the chain that a call begins with one of some words, up to one with its own."""
         start = call.node.start_byte
-        for node in reversed(call.path[:-1]):
+        for node in reversed(call.path[-_MOST_LINKS - 1 : -1]):
             if node.start_byte != start or "argument" in node.type:
                 return
             callee = node.child_by_field_name("function") if node.type in self._calls else None
-            match = _MEMBER.search(raw(callee)[-LONGEST_CALLEE:]) if callee is not None else None
-            if match and match[1] in words:  # type: ignore[operator]
+            if callee is None:
+                continue
+            written = self._source[max(callee.start_byte, callee.end_byte - LONGEST_CALLEE) : callee.end_byte]
+            match = _MEMBER.search(written.decode("utf-8", "replace"))
+            if match and match[1] == call.word:
+                return
+            if match and match[1] in words:
                 yield match[1], node
 
     def _name(

@@ -430,3 +430,54 @@ def test_a_file_of_many_tests_is_read_in_a_time_that_grows_with_it() -> None:
 
     assert len(held(file)) == 2_000
     assert sum(len(symbol.canonical_source) for symbol in file.symbols) < 2 * len(file.facts.source)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        pytest.param("app" + "".join(f"\n.get('/x{n}', f{n})" for n in range(6_000)), "route", id="a chain of routes"),
+        pytest.param(
+            "program" + "".join(f".command('c{n}')" for n in range(6_000)), "command", id="a chain of commands"
+        ),
+        pytest.param("get('/x', " * 2_000 + "f" + ")" * 2_000, "route", id="routes in routes"),
+    ],
+)
+def test_only_so_far_calls_in_calls_are_looked_at(source: str, kind: str) -> None:
+    assert len([row for row in names(parsed("javascript", source)) if row[0] == kind]) < 1_000
+
+
+def test_a_chain_of_some_hundred_routes_is_read_whole() -> None:
+    source = "app" + "".join(f"\n.get('/x{number}', f{number})" for number in range(300))
+
+    assert [row[3] for row in names(parsed("javascript", source))] == [f"f{number}" for number in range(300)]
+
+
+@pytest.mark.parametrize(("count", "found"), [(90, ["run"]), (110, [])], ids=["near", "far"])
+def test_the_action_of_a_command_is_one_of_the_next_hundred_links(count: int, found: list[str]) -> None:
+    source = "program.command('go')" + ".option('x')" * count + ".action(run)"
+
+    assert [row[3] for row in names(parsed("javascript", source))] == found
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"), [(100, [["command", "go", "", "run"]]), (101, [])], ids=["record", "table"]
+)
+def test_what_has_more_than_a_hundred_entries_is_no_record_with_a_title(fields: int, found: list[list[str]]) -> None:
+    others = "".join(f"A{number}: {number}, " for number in range(fields - 2))
+
+    assert names(parsed("go", f'package m\nvar c = C{{Use: "go", Run: run, {others}}}')) == found
+
+
+def test_the_path_of_a_router_in_many_routers_is_cut() -> None:
+    groups = "".join(f'r{n + 1} := r{n}.Group("/g")\n' for n in range(500))
+
+    found = names(parsed("go", f'package m\nfunc f() {{\n{groups}r500.GET("/x", h)\nr149.GET("/x", h)\n}}'))
+    assert [len(row[1]) for row in found] == [len("GET ") + 300 + len("/x"), len("GET ") + 298 + len("/x")]
+
+
+def test_each_command_of_a_chain_has_its_own_action() -> None:
+    source = f"program.command('a').action(() => {BODY}).command('b').action(second)"
+
+    assert [row for row in names(parsed("javascript", source)) if row[0] == "command"] == [
+        ["command", "a", "command a", ""], ["command", "b", "", "second"],
+    ]  # fmt: skip
