@@ -91,6 +91,13 @@ def arguments_of(call: Node) -> list[Node]:
     return [unwrapped(child) for child in held.named_children if not child.is_extra] if held is not None else []
 
 
+def options_of(call: Node) -> dict[str, str]:
+    """The texts that a call is given by a name."""
+    pairs = [one for one in arguments_of(call) if one.type in _PAIRS]
+    values = [(text_of(one)[0], one.child_by_field_name("value")) for one in pairs]
+    return {name: text_of(value)[0] for name, value in values if value is not None}
+
+
 def unwrapped(node: Node) -> Node:
     for _ in range(_MOST_WRAPPED):
         inner = [child for child in node.named_children if not child.is_extra]

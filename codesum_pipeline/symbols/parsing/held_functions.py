@@ -28,6 +28,7 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     expressions_in,
     functions_of,
     joined_path,
+    options_of,
     raw,
     text_of,
     variable_of,
@@ -162,8 +163,11 @@ class _HeldReader:
             prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
             self._prefixes[self._place_of(variable)] = prefix[:_LONGEST_PREFIX]
             return
-        module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
-        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+        options = options_of(call.node) if call.kind is NameKind.PREFIX else {}
+        module = options.get("module") or next(iter(expressions_in(arguments_of(call.node)[1:])), "")
+        # `scope module: "admin"` of Rails says no path.
+        path = options.get("path", "") if call.text in options else call.text
+        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), path)
         text = text if call.kind is NameKind.PREFIX else call.text
         self._blocks.append(_Block(call.kind, text, self._end_of(call), module))
 

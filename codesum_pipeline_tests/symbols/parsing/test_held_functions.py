@@ -334,6 +334,14 @@ NAMES = {
         "ruby", "namespace :admin do\n  scope '/a' do\n    get 'x', to: 'users#show'\n  end\nend",
         ["route", "GET /admin/a/x", "", "Admin::UsersController.new.show"],
     ),
+    "a scope of Rails with a module alone": (
+        "ruby", "scope module: 'v1' do\n  get 'x', to: 'users#show'\nend",
+        ["route", "GET x", "", "V1::UsersController.new.show"],
+    ),
+    "a scope of Rails with options": (
+        "ruby", "scope path: '/p', module: :v1 do\n  scope '/q', as: 'r' do\n    get 'x', to: 'u#v'\n  end\nend",
+        ["route", "GET /p/q/x", "", "V1::UController.new.v"],
+    ),
     "a namespace of Sinatra": (
         "ruby", "namespace '/api' do\n  get '/x' do\n    a\n  end\nend", ["route", "GET /api/x", "GET /api/x", ""],
     ),
