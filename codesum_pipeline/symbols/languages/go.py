@@ -136,7 +136,7 @@ DECLARATION = Declaration(
         "type_case": _typed_case,
     },
     bound={
-        "short_var_declaration receive_statement": first_values_reader("left", "right"),
+        "short_var_declaration": first_values_reader("left", "right"),
         "range_clause": _items,
         # The variable of a type switch is no longer of the type that it had.
         "type_switch_statement": lambda node, text: (

@@ -172,15 +172,6 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
         ),
         pytest.param(
             {
-                "a.go": "package m\nfunc load() {}\nfunc a() { select { case load := <-x: run(load) } }\n"
-                "func b() { select { case x, load := <-y: run(load) } }\n"
-                "func c() { select { case x := <-y: run(load) } }\n",
-            },
-            {("a.go::c", "a.go::load")},
-            id="go: what is received is a variable",
-        ),
-        pytest.param(
-            {
                 "a.lua": "local function load() end\nfunction a() for load = 1, 2 do run(load) end end\n"
                 "function b() for x = 1, load do run(x) end end\n",
             },
