@@ -45,7 +45,7 @@ _TITLE_WORD = re.compile(r"[^\W\d_]+")
 # A title of one word and a value says too little.
 _LEAST_TITLE_WORDS = 2
 # A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
-_EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
+_EXPRESSION = re.compile(r"(?:new |&|::)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
 _ASSIGNMENTS = frozenset({"short_var_declaration", "assignment_statement", "var_spec", "variable_declarator"})
 _TARGETS = ("left", "name")
 _CALLED_NAMES = ("property", "field", "name", "method")
@@ -216,7 +216,7 @@ def expression_of(written: str) -> str:
     written = written.strip().removesuffix("::class")
     if not _EXPRESSION.fullmatch(written) or written.lower() in _VALUES:
         return ""
-    return written.removeprefix("&").removesuffix("()").replace("->", ".")
+    return written.removeprefix("&").removeprefix("::").removesuffix("()").replace("->", ".")
 
 
 def begin_of_link(call: Node) -> int:

@@ -20,6 +20,6 @@ def routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterato
     elif match := _RAILS.search(written):
         parts = [*filter(None, modules), *match[1].split("/")]
         path = [part.title().replace("_", "") for part in parts if part.isidentifier()]
-        yield "", f"{_SPACE.join(path)}Controller.new.{match[2]}"
+        yield "", f"{_SPACE.join(path)}Controller.{match[2]}"
     elif match := _ELIXIR.search(written):
         yield "", ".".join([*filter(None, modules), match[1], match[2]])

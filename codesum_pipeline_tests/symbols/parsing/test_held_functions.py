@@ -228,7 +228,7 @@ NAMES = {
     "a handler that a method makes": (
         "go", 'package m\nfunc f() {\n\tmux.HandleFunc("/x", s.handleX())\n}', ["route", "/x", "f", "s.handleX"],
     ),
-    "Rails": ("ruby", "get '/x', to: 'admin/users#show'", ["route", "GET /x", "", "Admin::UsersController.new.show"]),
+    "Rails": ("ruby", "get '/x', to: 'admin/users#show'", ["route", "GET /x", "", "Admin::UsersController.show"]),
     "Phoenix": (
         "elixir", 'scope "/api", Web do\n  get "/x", PageController, :index\nend',
         ["route", "GET /api/x", "", "Web.PageController.index"],
@@ -332,15 +332,15 @@ NAMES = {
     ),
     "a namespace of Rails": (
         "ruby", "namespace :admin do\n  scope '/a' do\n    get 'x', to: 'users#show'\n  end\nend",
-        ["route", "GET /admin/a/x", "", "Admin::UsersController.new.show"],
+        ["route", "GET /admin/a/x", "", "Admin::UsersController.show"],
     ),
     "a scope of Rails with a module alone": (
         "ruby", "scope module: 'v1' do\n  get 'x', to: 'users#show'\nend",
-        ["route", "GET x", "", "V1::UsersController.new.show"],
+        ["route", "GET x", "", "V1::UsersController.show"],
     ),
     "a scope of Rails with options": (
         "ruby", "scope path: '/p', module: :v1 do\n  scope '/q', as: 'r' do\n    get 'x', to: 'u#v'\n  end\nend",
-        ["route", "GET /p/q/x", "", "V1::UController.new.v"],
+        ["route", "GET /p/q/x", "", "V1::UController.v"],
     ),
     "a namespace of Sinatra": (
         "ruby", "namespace '/api' do\n  get '/x' do\n    a\n  end\nend", ["route", "GET /api/x", "GET /api/x", ""],
