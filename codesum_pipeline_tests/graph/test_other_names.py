@@ -26,7 +26,7 @@ FRAMEWORKS = {
     "Phoenix": (
         {
             "a.ex": 'defmodule R do\n scope "/a", Web do\n get "/x", Page, :home\n live "/l", Live, :i\n end\nend\n',
-            "b.ex": "defmodule Web.Page do\n def home(c), do: c\nend\ndefmodule Web.Live do\n def load(a), do: a\nend\n",
+            "b.ex": "defmodule Web.Page do\n def home(c), do: c\nend\ndefmodule Web.Live do\n def x(a), do: a\nend\n",
         },
         {("GET /a/x", "b.ex::Web::Page::home"), ("LIVE /a/l", "b.ex::Web::Live")},
     ),
