@@ -33,6 +33,11 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     members: Names = frozenset()
     # Whether a member of a variable's object is handed over by its name. Go: `http.HandleFunc("/", server.show)`.
     hands_members: bool = False
+    # Whether fields hide functions and constants in the methods of their type. Those of a known type do so wherever
+    # members are seen without a receiver. Swift: `let log = Log.shared`.
+    fields_hide: bool = False
+    # Where a word of `members` that is behind no mark is a field. C++: "field_declaration".
+    fields: Names = frozenset()
     # A word that is directly in one of these is declared there, unless it is behind `=` or `=>`.
     # Go: "parameter_declaration".
     declaring: Names = frozenset()

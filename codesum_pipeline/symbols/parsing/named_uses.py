@@ -79,7 +79,7 @@ class NamedUses:
         """`[scope, path, whether it may be a function, arguments, how often]`; `callees` are the first bytes of their
         last names, and `scope_of` says which scope of a symbol contains a byte."""
         found: dict[tuple[int, str, int, int], int] = {}
-        is_variable: dict[tuple[int, str], bool] = {}
+        is_variable: dict[tuple[int, str, int], bool] = {}
         hands_members = self._syntax.hands_members
         # All names are read before, since one may be declared behind its use.
         uses = [*self._uses(words, callees, sorted(imports))]
@@ -91,7 +91,7 @@ class NamedUses:
             symbol = ranges[place][2] if place >= 0 else OUTSIDE
             name, _, others = path.partition(" ")
             if name in variables and not (others and hands_members):
-                at = (symbol, name)
+                at = (symbol, name, may_be_function)
                 known = is_variable.get(at)
                 if known is None:
                     known = is_variable[at] = self._is_variable(*at)
@@ -104,7 +104,7 @@ class NamedUses:
     def _uses(self, words: Iterable[WordRow], callees: Collection[int], imports: list[Span]) -> Iterator[_UsedName]:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
-        members, link_ends, link_starts = syntax.members, self._link_ends, self._link_starts
+        members, fields, link_ends, link_starts = syntax.members, syntax.fields, self._link_ends, self._link_starts
         declared_anywhere = syntax.declared_before is not None or bool(syntax.declared_behind)
         end, path = 0, ""
         for word in words:
@@ -120,6 +120,8 @@ class NamedUses:
                 path = text if text.isidentifier() else _parts(text)
             end = start + (len(text) if text.isascii() else len(text.encode()))
             if not path:
+                if around in fields:
+                    self._variables.add((self._symbol_at(start), text))
                 continue
             is_lone = path == text and not functions and text[0].islower()
             # No class or constant, but it may lead to one.
@@ -190,11 +192,12 @@ class NamedUses:
         at = self._nested.at(start)
         return self._nested.ranges[at][2] if at >= 0 else OUTSIDE
 
-    def _is_variable(self, symbol: int, name: str) -> bool:
-        """Whether a name is a variable of a function around, or a parameter of a type around."""
+    def _is_variable(self, symbol: int, name: str, may_be_function: int) -> bool:
+        """Whether a name is a variable of a function around, or a parameter or a field of a type around."""
         around: int | None = symbol if symbol != OUTSIDE else None
+        hides_all = self._syntax.fields_hide and may_be_function
         while around is not None:
-            hiding = self._type_parameters if around in self._types else self._variables
+            hiding = self._variables if hides_all or around not in self._types else self._type_parameters
             if (around, name) in hiding:
                 return True
             around = self._parents[around]

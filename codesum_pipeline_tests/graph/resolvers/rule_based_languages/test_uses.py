@@ -206,6 +206,20 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
         ),
         pytest.param(
             {
+                "b.swift": "let log = Log.shared\nfunc load(x: Int) {}\nclass Store {}\n",
+                "a.swift": "class A {\n  let log = Log.make(), Store = 1\n  var load: Int { 1 }\n"
+                "  func f() { log.info(); run(log, load) }\n  func g(x: Store) {}\n}\n"
+                "class B {\n  func f() { log.info(); run(load) }\n}\n",
+            },
+            {
+                ("a.swift::A::g", "b.swift::Store"),
+                ("a.swift::B::f", "b.swift::log"),
+                ("a.swift::B::f", "b.swift::load"),
+            },
+            id="swift: a field hides a constant and a function, and no class",
+        ),
+        pytest.param(
+            {
                 "a.php": "<?php\nnamespace P;\nconst LIMIT = 1;\nclass B {}\nfunction f() { return LIMIT; }\n"
                 "class A { const LIMIT = 2; function g() { return self::LIMIT + static::LIMIT + $this::LIMIT; } }\n"
                 "function h($x) { return [$x::LIMIT, i()::LIMIT, 'a'=>\\P\\B::class]; }\n",
@@ -230,6 +244,20 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
             },
             {("a.cpp::b", "a.cpp::load")},
             id="cpp: a member of a class template is no function of its name",
+        ),
+        pytest.param(
+            {
+                "b.hpp": "static const int limit = 3;\ninline int size(int x) { return x; }\nclass Store {};\n",
+                "a.cpp": '#include "b.hpp"\nclass A {\n  int f() { return run(limit, size); }\n  int limit, *size;\n'
+                "  int Store[3];\n  void g(Store x) {}\n};\nclass B {\n  int f() { return run(limit, size); }\n"
+                "  int h() { return x.limit + y->size; }\n};\n",
+            },
+            {
+                ("a.cpp::A::g", "b.hpp::Store"),
+                ("a.cpp::B::f", "b.hpp::limit"),
+                ("a.cpp::B::f", "b.hpp::size"),
+            },
+            id="cpp: a field hides a constant and a function, and no class",
         ),
         *(
             pytest.param({path: source}, used, id=f"{path}: a parameter of a type hides a class")
