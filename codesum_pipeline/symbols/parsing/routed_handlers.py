@@ -18,7 +18,7 @@ def routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterato
     elif word == "live":
         yield from (("", ".".join([*filter(None, modules), said])) for said in _LIVE.findall(written))
     elif match := _RAILS.search(written):
-        parts = [*filter(None, modules), *match[1].split("/")]
+        parts = [part for place in (*modules, match[1]) for part in place.split("/")]
         path = [part.title().replace("_", "") for part in parts if part.isidentifier()]
         yield "", f"{_SPACE.join(path)}Controller.{match[2]}"
     elif match := _ELIXIR.search(written):

@@ -335,8 +335,8 @@ NAMES = {
         ["route", "GET /admin/a/x", "", "Admin::UsersController.show"],
     ),
     "a scope of Rails with a module alone": (
-        "ruby", "scope module: 'v1' do\n  get 'x', to: 'users#show'\nend",
-        ["route", "GET x", "", "V1::UsersController.show"],
+        "ruby", "scope module: 'my_api/v1' do\n  get 'x', to: 'users#show'\nend",
+        ["route", "GET x", "", "MyApi::V1::UsersController.show"],
     ),
     "a scope of Rails with options": (
         "ruby", "scope path: '/p', module: :v1 do\n  scope '/q', as: 'r' do\n    get 'x', to: 'u#v'\n  end\nend",
