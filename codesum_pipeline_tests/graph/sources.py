@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codesum_pipeline.foundation.data_model.edge import Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -30,6 +30,7 @@ class Graph:
     contexts: tuple[Context, ...]
     coverage: Coverage
     failures: tuple[Failure, ...]
+    aliases: tuple[Alias, ...] = ()
 
 
 def make_graph(
@@ -48,7 +49,9 @@ def make_graph(
         key=lambda edge: (edge.src_id, edge.dst, edge.is_external, edge.kind),
     )
     stats, contexts = rank_and_sample(files, symbols, edges, root=root, settings=settings or ContextSettings())
-    return Graph(tuple(edges), tuple(stats), tuple(contexts), Coverage.of(resolution.files), loaded.guard.failures)
+    aliases = tuple(alias for table in tables.values() for alias in table.aliases)
+    coverage = Coverage.of(resolution.files)
+    return Graph(tuple(edges), tuple(stats), tuple(contexts), coverage, loaded.guard.failures, aliases)
 
 
 def graph_of(sources: Mapping[str, str], *, root: str = ".", settings: ContextSettings | None = None) -> Graph:
@@ -96,3 +99,8 @@ def imports_of(sources: Mapping[str, str]) -> Calls:
 def bases_of(sources: Mapping[str, str]) -> Calls:
     """Inheritance edges."""
     return edges_of(sources, EdgeKind.INHERIT)
+
+
+def other_names_of(sources: Mapping[str, str]) -> set[tuple[str, str]]:
+    """What definitions are called besides their names, each with the definition."""
+    return {(one.name, one.target) for one in graph_of(sources).aliases if one.kind is not AliasKind.EXPORT}

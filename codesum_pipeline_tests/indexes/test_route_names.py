@@ -29,6 +29,21 @@ def test_a_route_in_a_sentence_is_asked_for() -> None:
     assert asked_route_forms("where is GET /users/:id handled?") == ["get /users/{}"]
 
 
+@pytest.mark.parametrize(
+    ("declared", "forms"),
+    [
+        ("GET about", ["get /about", "/about"]),
+        ("about", ["/about"]),
+        ("^about$", ["/about"]),
+        ("GET :id", ["get /{}", "/{}"]),
+        ("ALL *", []),
+        ("^$", []),
+    ],
+)
+def test_a_declared_path_may_have_no_slash(declared: str, forms: list[str]) -> None:
+    assert route_forms(declared) == forms
+
+
 def test_a_path_is_found_by_its_end_unless_that_is_a_parameter_alone() -> None:
     assert route_forms("GET,POST /api/users/:id") == [
         "get /api/users/{}", "post /api/users/{}", "/api/users/{}", "get /users/{}", "post /users/{}", "/users/{}",

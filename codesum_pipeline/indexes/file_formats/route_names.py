@@ -21,7 +21,11 @@ _LONGEST = 300
 
 
 def route_forms(name: str) -> list[str]:
-    """The forms of a route as code declares it, the whole path first; nothing for what is none."""
+    """The forms of a route as code declares it, the whole path first; nothing for what is none. Its path may have no
+    slash: `get "about"` of Rails, `^about$` of Django."""
+    method, _, path = name.rpartition(" ")
+    if "/" not in path and path.strip("^$*"):
+        name = f"{method} /{path.removeprefix('^')}".strip()
     return [*_forms(name, with_ends=True)]
 
 

@@ -23,6 +23,7 @@ class NamingCalls(Struct, frozen=True):
     clients: frozenset[str] = frozenset()
     prefixes: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
+    handler_first: frozenset[str] = frozenset()
     tests: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
     tasks: frozenset[str] = frozenset()
@@ -66,7 +67,7 @@ class NamingCalls(Struct, frozen=True):
     def openings(self) -> re.Pattern[bytes]:
         """What a call with a text begins with: the text's first quote follows the match."""
         if not self.unbracketed:
-            return re.compile(rb"\(\s{0,200}+(?=[\"'`@$]|[\w.]{1,60}+ ?\+)")
+            return re.compile(rb"\(\s{0,200}+(?=[rRuU]?[\"'`@$]|[\w.]{1,60}+ ?\+)")
         words = "|".join(sorted(map(re.escape, self.words)))
         return re.compile(rf"\b({words})(?:\(\s{{0,200}}+|[ \t]++)(?=[\"':\w])".encode())
 

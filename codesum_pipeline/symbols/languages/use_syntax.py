@@ -33,13 +33,22 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     members: Names = frozenset()
     # Whether a member of a variable's object is handed over by its name. Go: `http.HandleFunc("/", server.show)`.
     hands_members: bool = False
+    # Whether fields hide functions and constants in the methods of their type. Those of a known type do so wherever
+    # members are seen without a receiver. Swift: `let log = Log.shared`.
+    fields_hide: bool = False
+    # Where a word of `members` that is behind no mark is a field. C++: "field_declaration".
+    fields: Names = frozenset()
     # A word that is directly in one of these is declared there, unless it is behind `=` or `=>`.
     # Go: "parameter_declaration".
     declaring: Names = frozenset()
     # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
-    # Rust: `impl`; Haskell: `->`, after the pattern of a case.
+    # Rust: `impl`; Haskell: `->`, after the pattern of a case. A word that begins with a capital is not declared so.
     unused_behind: re.Pattern[bytes] | None = None
     declared_before: re.Pattern[bytes] | None = None
+    # A word behind one of these, and a blank, is declared, unless it begins with a capital. Swift: "let var".
+    declared_behind: Names = frozenset()
+    # The same of a word that is directly in one of these: others there are constants. Rust: "match_pattern".
+    patterns: Names = frozenset()
     # Where alone words may mean functions, if not everywhere: types have the same kind. C#: "argument".
     handing: Names = frozenset()
     # A word before `:` in one of these says what comes after it is for. Go: "literal_element".

@@ -45,12 +45,14 @@ _TITLE_WORD = re.compile(r"[^\W\d_]+")
 # A title of one word and a value says too little.
 _LEAST_TITLE_WORDS = 2
 # A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
-_EXPRESSION = re.compile(r"(?:new |&)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
+_EXPRESSION = re.compile(r"(?:new |&|::)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
 _ASSIGNMENTS = frozenset({"short_var_declaration", "assignment_statement", "var_spec", "variable_declarator"})
 _TARGETS = ("left", "name")
 _CALLED_NAMES = ("property", "field", "name", "method")
+_MEMBERS = ("property", "attribute")
 _LONGEST_TEXT = 300
-_CLASS_OF_VIEW = re.compile(r"\.as_view\(.*\)$", re.DOTALL)
+# What these give is handed over in place of what they are called on: `Users.as_view()`, `users.show.bind(users)`.
+_HANDING = frozenset({"as_view", "bind"})
 _PHP_METHOD = re.compile(
     r"\[\s*+\\?([\w\\]++)::class\s*+,\s*+['\"](\w++)['\"]\s*+,?\s*+\]|['\"]\\?([\w\\]+)@(\w+)['\"]"
 )
@@ -87,6 +89,13 @@ def arguments_of(call: Node) -> list[Node]:
     """What a call is given in its brackets, or behind its word."""
     held = brackets_of(call)
     return [unwrapped(child) for child in held.named_children if not child.is_extra] if held is not None else []
+
+
+def options_of(call: Node) -> dict[str, str]:
+    """The texts that a call is given by a name."""
+    pairs = [one for one in arguments_of(call) if one.type in _PAIRS]
+    values = [(text_of(one)[0], one.child_by_field_name("value")) for one in pairs]
+    return {name: text_of(value)[0] for name, value in values if value is not None}
 
 
 def unwrapped(node: Node) -> Node:
@@ -175,6 +184,9 @@ def expressions_in(arguments: list[Node]) -> Iterator[str]:
         if argument.type in _PAIRS and raw(argument.child_by_field_name("name")) in _HANDED_AS:
             argument = argument.child_by_field_name("value") or argument
         for _ in range(_MOST_WRAPPED):
+            if (handed := _handed_by_method(argument)) is not None:
+                argument = handed
+                break
             # Texts behind a function are what its wrapper needs; those before it say what is made.
             inner = arguments_of(argument)
             if "call" not in argument.type or not inner or [one for one in inner if not _is_text(one)] != inner[:1]:
@@ -186,16 +198,25 @@ def expressions_in(arguments: list[Node]) -> Iterator[str]:
             return
 
 
+def _handed_by_method(call: Node) -> Node | None:
+    """What a call hands over that it is made on; None for any other call."""
+    callee = call.child_by_field_name("function")
+    names = (callee.child_by_field_name(field) for field in _MEMBERS) if callee is not None else ()
+    if callee is None or not any(raw(name) in _HANDING for name in names):
+        return None
+    return callee.child_by_field_name("object")
+
+
 def expression_of(written: str) -> str:
     """What names something that is defined elsewhere, with dots between its parts; empty for anything else."""
     if match := _PHP_METHOD.fullmatch(written):
         return f"{match[1] or match[3]}::{match[2] or match[4]}"
     if match := _PHP_CLASS.fullmatch(written):
         return match[1]
-    written = _CLASS_OF_VIEW.sub("", written.strip()).removesuffix("::class")
+    written = written.strip().removesuffix("::class")
     if not _EXPRESSION.fullmatch(written) or written.lower() in _VALUES:
         return ""
-    return written.removeprefix("&").removesuffix("()").replace("->", ".")
+    return written.removeprefix("&").removeprefix("::").removesuffix("()").replace("->", ".")
 
 
 def begin_of_link(call: Node) -> int:

@@ -24,6 +24,8 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
 
 # Of more calls in one file the rest have no names.
 _MOST_CALLS = 20_000
+# Nodes on the ways to these calls from the top: in a file of calls that are nested ever deeper, the rest have no names.
+_MOST_STEPS = 1_000_000
 _LAST_WORD = re.compile(rb"(?<![\w$])[\w$]+\s?$")
 _LONGEST_WORD = 40
 # Words of a callee before its bracket.
@@ -56,14 +58,15 @@ class NamingCall(Struct, frozen=True):
 def naming_calls_in(root: Node, source: bytes, rules: NamingCalls, calls: Collection[str]) -> Iterator[NamingCall]:
     """The calls of a file, in source order, that give something a name; `calls` are the types of nodes of calls."""
     words, word_bytes = rules.words, {word.encode() for word in rules.words | _VARIANTS}
+    steps = 0
     for count, match in enumerate(rules.openings.finditer(source)):
         if count >= _MOST_CALLS:
             return
         end = match.start() + (len(match[1]) if rules.unbracketed else 0)
         if not _may_name(source, end, word_bytes):
             continue
-        first = max(end - LONGEST_CALLEE, 0)
-        line = max(first, source.rfind(b"\n", first, max(end - 1, 0)) + 1)
+        least = max(end - LONGEST_CALLEE, 0)
+        line = max(least, source.rfind(b"\n", least, max(end - 1, 0)) + 1)
         before = _CALLEE.search(source, line, end)
         callee = before[1].decode("utf-8", "replace") if before else ""
         parts = [part for part in _JOINTS.split(callee) if part]
@@ -77,8 +80,14 @@ def naming_calls_in(root: Node, source: bytes, rules: NamingCalls, calls: Collec
         if before and not owner and _OWNED.search(source, max(0, before.start() - _LONGEST_WORD), before.start()):
             owner = _SOME_OWNER
         kind = rules.kind_of(parts[-1], owner)
-        found = _call_at(root, source, calls, text=match.end(), name_end=end) if kind else None
-        if found is None or kind is None:
+        if kind is None:
+            continue
+        path = path_to(root, match.end())
+        steps += len(path)
+        if steps > _MOST_STEPS:
+            return
+        found = _call_on(path, source, calls, text=match.end(), name_end=end)
+        if found is None:
             continue
         first = next((one for one in arguments_of(found[-1]) if one.start_byte == match.end()), None)
         text, is_known = text_of(first) if first is not None else ("", False)
@@ -97,10 +106,11 @@ def _may_name(source: bytes, end: int, words: Collection[bytes]) -> bool:
     return word is None or word[0].strip() in words
 
 
-def _call_at(root: Node, source: bytes, calls: Collection[str], *, text: int, name_end: int) -> Sequence[Node] | None:
-    """The nodes around the call whose name ends at a byte and whose first argument begins at another; nothing in a
-    comment or a text, where a word is no call's name."""
-    path = path_to(root, text)
+def _call_on(
+    path: Sequence[Node], source: bytes, calls: Collection[str], *, text: int, name_end: int
+) -> Sequence[Node] | None:
+    """The part of the way to a byte that ends with the call whose name ends at another one and whose first argument
+    begins there; nothing in a comment or a text, where a word is no call's name."""
     for place in range(len(path) - 1, -1, -1):
         node = path[place]
         if node.type in calls and (held := brackets_of(node)) is not None and held.start_byte <= text:

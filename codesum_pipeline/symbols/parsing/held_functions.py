@@ -9,7 +9,7 @@ parents and sources: what is found here stands beside them.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import attrgetter, itemgetter
 
 from msgspec import Struct
@@ -28,6 +28,7 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     expressions_in,
     functions_of,
     joined_path,
+    options_of,
     raw,
     text_of,
     variable_of,
@@ -45,6 +46,10 @@ NAMES_VERSION = "names/2"
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
 _MOST_FUNCTIONS = 2_000
+# Longer routes are not looked up.
+_LONGEST_PREFIX = 300
+# So many nodes further on in a chain what a call begins is looked for; a link has two.
+_MOST_LINKS = 200
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
 _VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
@@ -87,6 +92,13 @@ class _Block(Struct, frozen=True):
     end: int
     module: str = ""
 
+    @property
+    def prefix(self) -> str:
+        """The beginning of the paths of its routes: `namespace :admin` of Rails names tasks, too."""
+        if self.kind is NameKind.TASK:
+            return f"/{self.text.lstrip('/')}"
+        return self.text if self.kind is NameKind.PREFIX else ""
+
 
 def find_held(
     root: Node, source: bytes, declaration: Declaration, outline: FileOutline, tokens: Tokens, comments: Comments
@@ -116,6 +128,7 @@ class _HeldReader:
         self._calls = {kind for kind in declaration.calls if "decorator" not in kind and "jsx" not in kind}
         self._calls |= {"call"} if declaration.callees else set()
         self._closures = declaration.closures
+        self._is_handler_first = any(module.encode() in source for module in rules.handler_first)
         self._by_start = {
             node.start_byte: number for number, one in enumerate(self._definitions) for node in one.nodes[:1]
         }
@@ -148,10 +161,13 @@ class _HeldReader:
         """The block of a call, or the variable that is given what the call makes, begins names."""
         if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
             prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
-            self._prefixes[self._place_of(variable)] = prefix
+            self._prefixes[self._place_of(variable)] = prefix[:_LONGEST_PREFIX]
             return
-        module = next(iter(expressions_in(arguments_of(call.node)[1:])), "")
-        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+        options = options_of(call.node) if call.kind is NameKind.PREFIX else {}
+        module = options.get("module") or next(iter(expressions_in(arguments_of(call.node)[1:])), "")
+        # `scope module: "admin"` of Rails says no path.
+        path = options.get("path", "") if call.text in options else call.text
+        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), path)
         text = text if call.kind is NameKind.PREFIX else call.text
         self._blocks.append(_Block(call.kind, text, self._end_of(call), module))
 
@@ -188,10 +204,10 @@ class _HeldReader:
         if call.kind is NameKind.ROUTE:
             self._read_route(call)
             return
-        links = self._links(call, self._rules.actions) if call.kind is NameKind.COMMAND else ()
+        links = [*self._links(call, self._rules.actions)] if call.kind is NameKind.COMMAND else []
         linked = [(one, function) for _, one in links for function in functions_of(one, self._closures)]
         if call.kind is NameKind.TASK and call.word == "namespace":
-            self._blocks.append(_Block(NameKind.TASK, call.text, self._end_of(call)))
+            self._blocks.append(_Block(NameKind.TASK, call.text, self._end_of(call), call.text))
             return
         text = call.text.split()[0] if call.kind is NameKind.COMMAND else call.text
         if call.kind is NameKind.TASK:
@@ -201,8 +217,8 @@ class _HeldReader:
 
     def _read_route(self, call: NamingCall) -> None:
         rules = self._rules
-        last_owner = call.owner.rpartition(".")[2]
-        if call.owner in rules.clients or last_owner in rules.clients:
+        last_owner = re.split(r"\W+", call.owner)[-1]
+        if rules.clients.intersection((call.owner, last_owner)) or last_owner.lower().endswith("client"):
             return
         prefix = self._prefixes.get(self._place_of(call.owner), "")
         if not (call.text or prefix):
@@ -218,7 +234,7 @@ class _HeldReader:
             method, path = match[1].upper(), match[2]
         else:
             path = call.text
-        for before in (prefix, *(block.text for block in reversed(self._blocks) if block.kind is NameKind.PREFIX)):
+        for before in (prefix, *(block.prefix for block in reversed(self._blocks))):
             path = joined_path(before, path) if before else path
         if not method and (links := [*self._links(call, rules.methods)]):
             for word, link in links:
@@ -251,15 +267,20 @@ class _HeldReader:
             found = functions_of(above[0], self._closures)
         return found
 
-    def _links(self, call: NamingCall, words: object) -> Iterator[tuple[str, Node]]:
-        """The calls further on in the chain that a call begins, whose word is one of some."""
+    def _links(self, call: NamingCall, words: Collection[str]) -> Iterator[tuple[str, Node]]:
+        """The calls further on in the chain that a call begins with one of some words, up to one with its own."""
         start = call.node.start_byte
-        for node in reversed(call.path[:-1]):
+        for node in reversed(call.path[-_MOST_LINKS - 1 : -1]):
             if node.start_byte != start or "argument" in node.type:
                 return
             callee = node.child_by_field_name("function") if node.type in self._calls else None
-            match = _MEMBER.search(raw(callee)[-LONGEST_CALLEE:]) if callee is not None else None
-            if match and match[1] in words:  # type: ignore[operator]
+            if callee is None:
+                continue
+            written = self._source[max(callee.start_byte, callee.end_byte - LONGEST_CALLEE) : callee.end_byte]
+            match = _MEMBER.search(written.decode("utf-8", "replace"))
+            if match and match[1] == call.word:
+                return
+            if match and match[1] in words:
                 yield match[1], node
 
     def _name(
@@ -277,7 +298,8 @@ class _HeldReader:
             return
         if not functions:
             for node in said_in if kind is not NameKind.TEST else ():
-                for said in expressions_in(arguments_of(node)[int(node is call.node) :]):
+                arguments = arguments_of(node)[int(node is call.node) :]
+                for said in expressions_in(arguments[:1] if self._is_handler_first else arguments):
                     self._add(kind, name, None, said)
                     return
             return

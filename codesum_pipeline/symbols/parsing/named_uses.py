@@ -25,12 +25,18 @@ _BLANKS = b" \t\r\n"
 # In others, a word for a type is the type of what is declared beside it.
 _DECLARING_TYPES = frozenset({
     "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
-    "typealias_declaration", "optional_type_parameter_declaration",
+    "typealias_declaration", "optional_type_parameter_declaration", "infer_type", "mapped_type_clause",
+    "covariant_type_parameter", "contravariant_type_parameter", "associatedtype_declaration",
 })  # fmt: skip
+# Of these, those whose names hide others in all of a class, too.
+_TYPE_PARAMETERS = _DECLARING_TYPES - {
+    "alias_declaration", "type_alias", "type_item", "typealias_declaration",
+} | {"type_params"}  # fmt: skip
 # The name of what is thrown away.
 _NOTHING = "_"
-# The marks before which there may be no name.
+# The marks before which there may be no name; behind one of these bytes, they lead to a member of something.
 _ROOTED = (b"::", b"\\")
+_ENDS_OF_OWNERS = re.compile(rb"[\w)\]]|(?<!=)>")
 _PATH_MARKS = re.compile(r"\\|::|\.")
 _BEFORE_VALUES = (b" ", b"=", b"\t")
 # The names of a path with blanks between them, the first byte of the last one, whether that may be a function, and of
@@ -60,6 +66,8 @@ class NamedUses:
         for number, head in enumerate(content["heads"]):
             self._variables.update((number, name) for name in head[1])
         self._types = {number for number, row in enumerate(content["symbols"]) if row[1] == "class"}
+        self._type_parameters = set[tuple[int, str]]()
+        self._declared_behind = tuple(f"{word} ".encode() for word in self._syntax.declared_behind)
 
     def read(
         self,
@@ -71,7 +79,7 @@ class NamedUses:
         """`[scope, path, whether it may be a function, arguments, how often]`; `callees` are the first bytes of their
         last names, and `scope_of` says which scope of a symbol contains a byte."""
         found: dict[tuple[int, str, int, int], int] = {}
-        is_variable: dict[tuple[int, str], bool] = {}
+        is_variable: dict[tuple[int, str, int], bool] = {}
         hands_members = self._syntax.hands_members
         # All names are read before, since one may be declared behind its use.
         uses = [*self._uses(words, callees, sorted(imports))]
@@ -83,7 +91,7 @@ class NamedUses:
             symbol = ranges[place][2] if place >= 0 else OUTSIDE
             name, _, others = path.partition(" ")
             if name in variables and not (others and hands_members):
-                at = (symbol, name)
+                at = (symbol, name, may_be_function)
                 known = is_variable.get(at)
                 if known is None:
                     known = is_variable[at] = self._is_variable(*at)
@@ -96,8 +104,8 @@ class NamedUses:
     def _uses(self, words: Iterable[WordRow], callees: Collection[int], imports: list[Span]) -> Iterator[_UsedName]:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
-        members, link_ends, link_starts = syntax.members, self._link_ends, self._link_starts
-        declared_before = syntax.declared_before is not None
+        members, fields, link_ends, link_starts = syntax.members, syntax.fields, self._link_ends, self._link_starts
+        declared_anywhere = syntax.declared_before is not None or bool(syntax.declared_behind)
         end, path = 0, ""
         for word in words:
             start, text, kind, around = word
@@ -112,6 +120,8 @@ class NamedUses:
                 path = text if text.isidentifier() else _parts(text)
             end = start + (len(text) if text.isascii() else len(text.encode()))
             if not path:
+                if around in fields:
+                    self._variables.add((self._symbol_at(start), text))
                 continue
             is_lone = path == text and not functions and text[0].islower()
             # No class or constant, but it may lead to one.
@@ -119,12 +129,17 @@ class NamedUses:
                 continue
             if start in callees or text == _NOTHING:
                 continue
+            if "\\" in text and end - len(text.rpartition("\\")[2].encode()) in callees:
+                continue
             if " " not in path:
                 if text in _OWN_WORDS:
                     continue
-                may_declare = around in declaring or declared_before
+                may_declare = around in declaring or declared_anywhere
                 if may_declare and self._is_declared(start, end, kind, around):
-                    self._variables.add((self._symbol_at(start), text))
+                    declared = (self._symbol_at(start), text)
+                    self._variables.add(declared)
+                    if around in _TYPE_PARAMETERS:
+                        self._type_parameters.add(declared)
                     continue
             if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
                 yield path, start, int(kind in functions and (not handing or around in handing)), -1
@@ -143,14 +158,20 @@ class NamedUses:
             return ""
         before = source[max(start - 2, 0) : start]
         # A range or a spread is no link.
-        is_member = before != b".." and any(before.endswith(link) for link in self._links if link not in _ROOTED)
+        link = next((link for link in self._links if before.endswith(link)), b"") if before != b".." else b""
+        is_member = link and (link not in _ROOTED or _ENDS_OF_OWNERS.match(source, start - len(link) - 1))
         return "" if is_member else _parts(text)
 
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
         syntax, source = self._syntax, self._source
         pattern = syntax.declared_before
-        if pattern is not None and kind in syntax.functions and pattern.match(source, end, end + _NEAR):
-            return True
+        if kind in syntax.functions and not source[start : start + 1].isupper():
+            if around in syntax.patterns or (
+                self._declared_behind and source.endswith(self._declared_behind, 0, start)
+            ):
+                return True
+            if pattern is not None and pattern.match(source, end, end + _NEAR):
+                return True
         if around not in syntax.declaring or (kind in syntax.types and around not in _DECLARING_TYPES):
             return False
         return not source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith((b"=", b"=>"))
@@ -171,16 +192,23 @@ class NamedUses:
         at = self._nested.at(start)
         return self._nested.ranges[at][2] if at >= 0 else OUTSIDE
 
-    def _is_variable(self, symbol: int, name: str) -> bool:
-        """Whether a name is a variable of a function around."""
+    def _is_variable(self, symbol: int, name: str, may_be_function: int) -> bool:
+        """Whether a name is a variable of a function around, or a parameter or a field of a type around."""
         around: int | None = symbol if symbol != OUTSIDE else None
+        hides_all = self._syntax.fields_hide and may_be_function
         while around is not None:
-            if around not in self._types and (around, name) in self._variables:
+            hiding = self._variables if hides_all or around not in self._types else self._type_parameters
+            if (around, name) in hiding:
                 return True
             around = self._parents[around]
-        return False
+        # `impl<T>` is in no definition.
+        return (OUTSIDE, name) in self._type_parameters
 
 
 def _parts(text: str) -> str:
-    """The names in a word, with blanks between them; a language may write a path as one."""
-    return text if text.isidentifier() else " ".join(_PATH_MARKS.sub(" ", text).split())
+    """The names in a word, with blanks between them; a language may write a path as one. `\\Exception` of PHP has none:
+    it is not in the namespace of the file."""
+    if text.isidentifier():
+        return text
+    parts = _PATH_MARKS.sub(" ", text).split()
+    return "" if text.startswith("\\") and len(parts) == 1 else " ".join(parts)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 _ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*+\.to)?\(\s*+([A-Za-z_][\w:]*+)\s*+\)")
 _RAILS = re.compile(r"['\"]([a-z][\w/]*)#(\w+)['\"]")
 _ELIXIR = re.compile(r"(?<![\w.])([A-Z][\w.]*+)\s*+,\s*+:(\w++[?!]?)")
+_LIVE = re.compile(r"^[^,]*+,\s*+([A-Z][\w.]*+)")
 _SPACE = "::"
 
 
@@ -14,8 +15,11 @@ def routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterato
     """The methods and handlers that a route names in a way of its own."""
     if word == "route":
         yield from ((method.upper(), said) for method, said in _ROUTER.findall(written))
+    elif word == "live":
+        yield from (("", ".".join([*filter(None, modules), said])) for said in _LIVE.findall(written))
     elif match := _RAILS.search(written):
-        path = [part.title().replace("_", "") for part in match[1].split("/")]
-        yield "", f"{_SPACE.join(path)}Controller.new.{match[2]}"
+        parts = [part for place in (*modules, match[1]) for part in place.split("/")]
+        path = [part.title().replace("_", "") for part in parts if part.isidentifier()]
+        yield "", f"{_SPACE.join(path)}Controller.{match[2]}"
     elif match := _ELIXIR.search(written):
-        yield "", ".".join([*(module for module in modules if module), match[1], match[2]])
+        yield "", ".".join([*filter(None, modules), match[1], match[2]])

@@ -23,6 +23,8 @@ class TableEntry(NamedTuple):
 
 # Of more entries in one file the rest have no names.
 _MOST_ENTRIES = 500
+# What has more entries is a table, and no record with a title.
+_MOST_FIELDS = 100
 _FUNCTION_ENTRY = re.compile(rb"[\"\w]\s{0,20}:\s{0,20}(?:[\w.]{1,60}+\(\s{0,20}){0,2}func\s{0,5}\(")
 _NAMED_ENTRY = re.compile(
     rb"[\"']([\w :./*-]{2,60})[\"']\s{0,5}(?::|=>)\s{0,20}([A-Za-z_$][\w.$]{1,80})\s{0,5}(?=[,}\])\n])"
@@ -92,7 +94,7 @@ def _title_of(record: Node | None, rules: NamingCalls) -> str:
 
 
 def _entries(record: Node | None) -> list[tuple[str, Node]]:
-    elements = record.named_children if record is not None else ()
+    elements = record.named_children if record is not None and record.named_child_count <= _MOST_FIELDS else ()
     pairs = [one.named_children for one in elements if one.type in _KEYS and len(one.named_children) == 2]
     return [(raw(key).strip('"'), unwrapped(value)) for key, value in pairs]
 

@@ -4,6 +4,7 @@ A call of a class is an edge to the class. Whether a subclass inherits the const
 in some languages: where the constructor may be another base's, the subclass does not count.
 """
 
+import re
 from collections.abc import Iterator
 
 from codesum_pipeline.foundation.data_model.document import Level
@@ -17,6 +18,9 @@ from codesum_pipeline.ways_in.agent_tools.joined_uses import qualified_parts
 
 # Subclasses that are looked at.
 _MOST_HEIRS = 500
+# `[K, V]` behind a base, inside of so many others.
+_TYPE_ARGUMENTS = re.compile(r"\[[^\[\]]*+\]")
+_MOST_NESTED = 4
 # Bases that bring no constructor, wherever they are named.
 _WITHOUT_CONSTRUCTOR = frozenset({"ABC", "Generic", "Protocol", "object"})
 
@@ -78,6 +82,8 @@ def _is_first_base(documents: JoinedDocuments, heir: int, base: int) -> bool:
     if language_of_path(documents[heir].path) != "python":
         return True
     signature = str(documents[heir].document()["signature"] or "")
-    listed = (one.partition("[")[0].strip() for one in signature.partition("(")[2].split(","))
+    for _ in range(_MOST_NESTED):
+        signature = _TYPE_ARGUMENTS.sub("", signature)
+    listed = (one.strip() for one in signature.partition("(")[2].split(","))
     telling = (name for name in listed if name.rpartition(".")[2].rstrip("):") not in _WITHOUT_CONSTRUCTOR)
     return next(telling, "").rpartition(".")[2].rstrip("):") == own_name(documents[base].id)

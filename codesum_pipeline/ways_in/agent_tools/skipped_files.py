@@ -25,6 +25,8 @@ from codesum_pipeline.source.git.folder_commits import LeftOut, read_stored
 
 _LINES = re.compile(r":\d{1,9}(?:-\d{1,9})?$")
 _FILES_NAMED = 5
+# No file system has files with longer names, in bytes.
+_LONGEST_NAME = 255
 
 _WHY: Mapping[SkipReason, str] = {
     SkipReason.SYMLINK: "it is a symbolic link: read the file that it leads to",
@@ -101,7 +103,8 @@ def skipped_on_disk(root: Path, entry: RepositoryEntry, settings: ScanSettings, 
     # Nothing outside of the tree is looked at.
     name = path.encode("utf-8", "replace")
     is_inside = b"\0" not in name and readable_path(name)[1]
-    stored = read_stored(root, name) if is_inside else None
+    is_name = is_inside and all(len(part) <= _LONGEST_NAME for part in name.split(b"/"))
+    stored = read_stored(root, name) if is_name else None
     if stored is None:
         return None
     if isinstance(stored, LeftOut):

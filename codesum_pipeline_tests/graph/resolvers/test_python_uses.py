@@ -35,6 +35,7 @@ USED = {
     "one of two types": ("def run(x: int | Store): pass", "Store"),
     "a type written as a text": ("def run(x: 'Store'): pass", "Store"),
     "a type inside of a text": ("def run(x: 'list[Store]'): pass", "Store"),
+    "a type written as a text with a note": ("def run(x: Annotated['Store', 'a']): pass", "Store"),
     "a class that is asked about": ("def run(x):\n    isinstance(x, Store)", "Store"),
     "an exception that is caught": ("def run():\n    try:\n        pass\n    except Trouble:\n        pass", "Trouble"),
     "one of several that are caught": (
@@ -71,6 +72,8 @@ UNUSED = {
     "a keyword's name": "def run():\n    f(helper=1)",
     "a text": "def run():\n    return 'helper'",
     "a called name and a keyword in a text's braces": "def run():\n    return f'{helper()} {g(helper=1)} {x.helper}'",
+    "a text that is a value of a type": "def run(x: Literal['Store', 'helper']) -> list[Literal['Store']]: pass",
+    "a note on a type": "def run(x: Annotated[int, 'the Store to load']): pass",
     "a comment": "def run():\n    pass  # helper",
     "an attribute of another object": "def run(x):\n    return x.helper",
     "an attribute of what a call gives": "def run(x):\n    return f(x).helper",

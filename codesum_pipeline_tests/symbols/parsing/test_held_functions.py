@@ -228,7 +228,7 @@ NAMES = {
     "a handler that a method makes": (
         "go", 'package m\nfunc f() {\n\tmux.HandleFunc("/x", s.handleX())\n}', ["route", "/x", "f", "s.handleX"],
     ),
-    "Rails": ("ruby", "get '/x', to: 'admin/users#show'", ["route", "GET /x", "", "Admin::UsersController.new.show"]),
+    "Rails": ("ruby", "get '/x', to: 'admin/users#show'", ["route", "GET /x", "", "Admin::UsersController.show"]),
     "Phoenix": (
         "elixir", 'scope "/api", Web do\n  get "/x", PageController, :index\nend',
         ["route", "GET /api/x", "", "Web.PageController.index"],
@@ -305,6 +305,54 @@ NAMES = {
     "a handler of Flask that is named": (
         "python", "app.add_url_rule('/x', view_func=show, methods=['GET'])", ["route", "/x", "", "show"],
     ),
+    "a command's action that is defined elsewhere": (
+        "javascript", "program.command('push <x>').alias('p').action(push);", ["command", "push", "", "push"],
+    ),
+    "a raw text of Python": (
+        "python", "urls = [re_path(r'^x/(?P<id>\\d+)/$', show)]", ["route", "^x/(?P<id>\\d+)/$", "", "show"],
+    ),
+    "a class of Django in a wrapper": (
+        "python", "urls = [path('x/', login_required(views.Show.as_view(template='a')))]",
+        ["route", "x/", "", "views.Show"],
+    ),
+    "a method with its object": (
+        "javascript", "router.get('/x', users.show.bind(users));", ["route", "GET /x", "", "users.show"],
+    ),
+    "a method with its object in a wrapper": (
+        "typescript", "router.get('/x', wrap(this.show.bind(this)));", ["route", "GET /x", "", "this.show"],
+    ),
+    "middleware of Echo is named behind the handler": (
+        "go",
+        'package m\nimport "github.com/labstack/echo/v4"\nfunc f() {\n\te.GET("/x", s.show, auth)\n}',
+        ["route", "GET /x", "f", "s.show"],
+    ),
+    "middleware of Gin is named before the handler": (
+        "go", 'package m\nimport "github.com/gin-gonic/gin"\nfunc f() {\n\te.GET("/x", auth, s.show)\n}',
+        ["route", "GET /x", "f", "s.show"],
+    ),
+    "a namespace of Rails": (
+        "ruby", "namespace :admin do\n  scope '/a' do\n    get 'x', to: 'users#show'\n  end\nend",
+        ["route", "GET /admin/a/x", "", "Admin::UsersController.show"],
+    ),
+    "a scope of Rails with a module alone": (
+        "ruby", "scope module: 'my_api/v1' do\n  get 'x', to: 'users#show'\nend",
+        ["route", "GET x", "", "MyApi::V1::UsersController.show"],
+    ),
+    "a scope of Rails with options": (
+        "ruby", "scope path: '/p', module: :v1 do\n  scope '/q', as: 'r' do\n    get 'x', to: 'u#v'\n  end\nend",
+        ["route", "GET /p/q/x", "", "V1::UController.v"],
+    ),
+    "a namespace of Sinatra": (
+        "ruby", "namespace '/api' do\n  get '/x' do\n    a\n  end\nend", ["route", "GET /api/x", "GET /api/x", ""],
+    ),
+    "a live view of Phoenix": (
+        "elixir", 'scope "/a", Web do\n  live "/x", PageLive, :index\nend', ["route", "LIVE /a/x", "", "Web.PageLive"],
+    ),
+    "the names around a method of ASP.NET": (
+        "c-sharp",
+        '[Route("api/[controller]")] class UsersController { [HttpGet("[action]/{id}")] int Show(int id) => 1; }',
+        ["route", "GET api/Users/Show/{id}", "UsersController::Show", ""],
+    ),
     "a reference to a method": (
         "java", 'class A { void m() { app.get("/x", Users::all); } }', ["route", "GET /x", "A::m", "Users::all"],
     ),
@@ -323,6 +371,15 @@ NOT_NAMED = {
     "a request to the application under test": (
         "php", "<?php class T { function m($info) { $this->asEditor()->post('/x', $info); } }", "route",
     ),
+    "a request of a client": ("javascript", "apiClient.get('/x', a); this.http_client.post('/x', b);", "route"),
+    "a request of a client of Kotlin": (
+        "kotlin", 'fun f() {\n client.get("/x") {\n a()\n }\n mockMvc.post("/y") {\n b()\n }.andExpect { c() }\n}',
+        "route",
+    ),
+    "a request of a client of Java": (
+        "java", 'class A { void m() { webClient.get("/x", r -> { a(); }); mockMvc.delete("/y", U::b); } }', "route",
+    ),
+    "a mocked request": ("javascript", "rest.get('/x', (a) => {\n  b();\n});\nfetchMock.post('/x', c);", "route"),
     "a request of a test's client": ("javascript", "request(app).get('/x', done);", "route"),
     "a word in the name of a test": (
         "elixir", 'defmodule T do\n  test "delete session" do\n    x\n  end\nend', "route",
@@ -381,3 +438,54 @@ def test_a_file_of_many_tests_is_read_in_a_time_that_grows_with_it() -> None:
 
     assert len(held(file)) == 2_000
     assert sum(len(symbol.canonical_source) for symbol in file.symbols) < 2 * len(file.facts.source)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        pytest.param("app" + "".join(f"\n.get('/x{n}', f{n})" for n in range(6_000)), "route", id="a chain of routes"),
+        pytest.param(
+            "program" + "".join(f".command('c{n}')" for n in range(6_000)), "command", id="a chain of commands"
+        ),
+        pytest.param("get('/x', " * 2_000 + "f" + ")" * 2_000, "route", id="routes in routes"),
+    ],
+)
+def test_only_so_far_calls_in_calls_are_looked_at(source: str, kind: str) -> None:
+    assert len([row for row in names(parsed("javascript", source)) if row[0] == kind]) < 1_000
+
+
+def test_a_chain_of_some_hundred_routes_is_read_whole() -> None:
+    source = "app" + "".join(f"\n.get('/x{number}', f{number})" for number in range(300))
+
+    assert [row[3] for row in names(parsed("javascript", source))] == [f"f{number}" for number in range(300)]
+
+
+@pytest.mark.parametrize(("count", "found"), [(90, ["run"]), (110, [])], ids=["near", "far"])
+def test_the_action_of_a_command_is_one_of_the_next_hundred_links(count: int, found: list[str]) -> None:
+    source = "program.command('go')" + ".option('x')" * count + ".action(run)"
+
+    assert [row[3] for row in names(parsed("javascript", source))] == found
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"), [(100, [["command", "go", "", "run"]]), (101, [])], ids=["record", "table"]
+)
+def test_what_has_more_than_a_hundred_entries_is_no_record_with_a_title(fields: int, found: list[list[str]]) -> None:
+    others = "".join(f"A{number}: {number}, " for number in range(fields - 2))
+
+    assert names(parsed("go", f'package m\nvar c = C{{Use: "go", Run: run, {others}}}')) == found
+
+
+def test_the_path_of_a_router_in_many_routers_is_cut() -> None:
+    groups = "".join(f'r{n + 1} := r{n}.Group("/g")\n' for n in range(500))
+
+    found = names(parsed("go", f'package m\nfunc f() {{\n{groups}r500.GET("/x", h)\nr149.GET("/x", h)\n}}'))
+    assert [len(row[1]) for row in found] == [len("GET ") + 300 + len("/x"), len("GET ") + 298 + len("/x")]
+
+
+def test_each_command_of_a_chain_has_its_own_action() -> None:
+    source = f"program.command('a').action(() => {BODY}).command('b').action(second)"
+
+    assert [row for row in names(parsed("javascript", source)) if row[0] == "command"] == [
+        ["command", "a", "command a", ""], ["command", "b", "", "second"],
+    ]  # fmt: skip

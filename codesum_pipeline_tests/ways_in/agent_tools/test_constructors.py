@@ -81,7 +81,7 @@ class Outside(dict, Second):
     pass
 
 
-class Typed(ABC, Generic[T], Second, metaclass=type):
+class Typed(ABC, Generic[T, dict[str, list[T]]], Second, metaclass=type):
     pass
 
 

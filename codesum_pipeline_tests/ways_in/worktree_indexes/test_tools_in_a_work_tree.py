@@ -96,6 +96,12 @@ def test_nothing_outside_of_the_tree_is_looked_at(shop, ask, tmp_path):
             ask("read", ids=[path])
 
 
+@pytest.mark.parametrize("name", ["a" * 255, "a" * 256, "\N{WHITE SQUARE}" * 100], ids=["fits", "too long", "bytes"])
+def test_a_name_that_no_file_can_have_is_no_file(shop, ask, name):
+    with pytest.raises(ConfigurationError, match="no document"):
+        ask("read", ids=[name])
+
+
 def test_a_tree_that_cannot_be_settled_stops_nobody(shop, ask, caplog):
     settler = Settler(quiet_s=0.01)
     done = []

@@ -7,6 +7,7 @@ is called what it means.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.expression import Chain, ExpressionStep
 from codesum_pipeline.foundation.data_model.ids import symbol_id
 from codesum_pipeline.foundation.data_model.possible_values import (
@@ -89,10 +90,17 @@ class DeclaredUses:
             # A path of types and packages is read as a type is.
             value = self._members.named(scope, [one.name for one in use.path])
         is_function = isinstance(value, FunctionValue) and use.may_be_function and not value.overloads
+        if is_function and not receiver and self._is_field(scope, step.name):
+            return None
         if not isinstance(value, ClassValue | FunctionValue) or not (is_function or isinstance(value, ClassValue)):
             return None
         # An attribute may hold what has another name; that is used where it is assigned.
         return value if not receiver or value.scope.name == step.name else None
+
+    def _is_field(self, scope: Scope, name: str) -> bool:
+        """Whether a class around has a field of a name, which is meant by it; its functions and classes are none."""
+        around = (one for one in scope.around() if one.is_class) if self._sees_fields else ()
+        return any(name in one.names and not one.bound(name, Bound.DEFINED) for one in around)
 
     def _constant(self, scope: Scope, path: Chain) -> _Found | None:
         *receiver, step = path
@@ -104,12 +112,11 @@ class DeclaredUses:
             return None
         if self._names.variable_scope(scope, name) is not None:
             return None
-        classes = [one for one in scope.around() if one.is_class] if self._sees_fields else []
-        if any(name in one.names for one in classes):
+        if self._is_field(scope, name):
             return None
         if name in file.constants:
             return symbol_id(file.path, [name]), Reason.SAME_FILE
-        if classes and name in self._of_classes:
+        if name in self._of_classes and any(one.is_class for one in scope.around()):
             # It may be one of a class, which hides those of other files.
             return None
         for at, resolved in self._names.imports[file.path].named.get(name, ()):

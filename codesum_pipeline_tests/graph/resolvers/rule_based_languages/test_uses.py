@@ -141,6 +141,143 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
             {("b.exs::Test::PageTest::show::one", "a.ex::App::Store")},
             id="elixir: an alias holds in the tests of a group",
         ),
+        pytest.param(
+            {
+                "a.rs": "fn load() {}\nconst LIMIT: u8 = 1;\nfn a() { xs.map(|load| run(load)) }\n"
+                "fn b() { xs.map(|(x, &load)| run(load)) }\nfn c() { for load in xs { run(load) } }\n"
+                "fn d() { match x { load => run(load), LIMIT => 1 } }\nfn e() { match x { (1, load) => run(load) } }\n"
+                "fn f() { xs.map(load) }\n",
+            },
+            {("a.rs::d", "a.rs::LIMIT"), ("a.rs::f", "a.rs::load")},
+            id="rust: names in patterns are variables, constants are not",
+        ),
+        pytest.param(
+            {
+                "a.scala": "object O {\n  def load(x: Int) = x\n  def a = xs.map(load => run(load))\n"
+                "  def b = x match { case load => run(load) }\n  def c = for ((n, load) <- xs) yield load\n"
+                "  def d = for (load <- xs) yield load\n  def e = xs.map(load)\n}\n",
+            },
+            {("a.scala::O::e", "a.scala::O::load")},
+            id="scala: names in patterns are variables",
+        ),
+        pytest.param(
+            {
+                "a.swift": "func load(x: Int) {}\nfunc a() { if let load = x { run(load) } }\n"
+                "func b() { guard let load = x else { return }; run(load) }\n"
+                "func c() { xs.map { load in run(load) } }\nfunc d() { xs.map(load) }\n"
+                "func e() { if let x = load { run(x) } }\nfunc f() { if let load { run(load) } }\n",
+            },
+            {("a.swift::d", "a.swift::load"), ("a.swift::e", "a.swift::load")},
+            id="swift: what is bound by a condition or a closure is a variable",
+        ),
+        pytest.param(
+            {
+                "a.lua": "local function load() end\nfunction a() for load = 1, 2 do run(load) end end\n"
+                "function b() for x = 1, load do run(x) end end\n",
+            },
+            {("a.lua::b", "a.lua::load")},
+            id="lua: the variable of a loop that counts",
+        ),
+        pytest.param(
+            {
+                "a.zig": "fn load() void {}\nfn a() void { load: while (true) break :load; }\n"
+                "fn b() u8 { return load: { break :load 1; }; }\nfn c() void { run(load); }\n",
+            },
+            {("a.zig::c", "a.zig::load")},
+            id="zig: a label is no function",
+        ),
+        pytest.param(
+            {
+                "a.scala": "def load(x: Int) = x\nclass Store\nenum Kind { case Store; case Page(x: Int) }\n"
+                "class A(load: Int) { def f() = run(load) }\nclass B { val load = 1; def f() = run(load) }\n"
+                "class C { def f() = x match { case load :: rest => run(load) } }\n"
+                "class D { def load(x: Int) = x; def f() = run(load) }\nclass E { def f() = run(load) }\n",
+            },
+            {("a.scala::D::f", "a.scala::D::load"), ("a.scala::E::f", "a.scala::load")},
+            id="scala: fields, cases and parts of patterns hide functions and classes",
+        ),
+        pytest.param(
+            {
+                "a.swift": "class Store {}\nprotocol P { associatedtype Store; func f(x: Store) }\n"
+                "protocol Q { associatedtype X: Store }\n",
+            },
+            {("a.swift::Q", "a.swift::Store")},
+            id="swift: an associated type hides a class",
+        ),
+        pytest.param(
+            {
+                "b.swift": "let log = Log.shared\nfunc load(x: Int) {}\nclass Store {}\n",
+                "a.swift": "class A {\n  let log = Log.make(), Store = 1\n  var load: Int { 1 }\n"
+                "  func f() { log.info(); run(log, load) }\n  func g(x: Store) {}\n}\n"
+                "class B {\n  func f() { log.info(); run(load) }\n}\n",
+            },
+            {
+                ("a.swift::A::g", "b.swift::Store"),
+                ("a.swift::B::f", "b.swift::log"),
+                ("a.swift::B::f", "b.swift::load"),
+            },
+            id="swift: a field hides a constant and a function, and no class",
+        ),
+        pytest.param(
+            {
+                "a.php": "<?php\nnamespace P;\nconst LIMIT = 1;\nclass B {}\nfunction f() { return LIMIT; }\n"
+                "class A { const LIMIT = 2; function g() { return self::LIMIT + static::LIMIT + $this::LIMIT; } }\n"
+                "function h($x) { return [$x::LIMIT, i()::LIMIT, 'a'=>\\P\\B::class]; }\n",
+            },
+            {("a.php::f", "a.php::LIMIT"), ("a.php::h", "a.php::B")},
+            id="php: a constant of a class is none of the namespace",
+        ),
+        pytest.param(
+            {
+                "a.php": "<?php\nnamespace P;\nuse \\P\\C;\nconst LIMIT = 1;\nclass B { static function go() {} }\n"
+                "class Error extends \\Error {}\nfunction f(?\\P\\B $x) { return \\P\\LIMIT; }\n"
+                "function g() { try { new \\P\\B(); } catch (\\Error $e) { return \\LIMIT; } }\n"
+                "function h() { \\P\\B::go(); }\n",
+            },
+            {("a.php::f", "a.php::B"), ("a.php::f", "a.php::LIMIT"), ("a.php::h", "a.php::B")},
+            id="php: a name from the root",
+        ),
+        pytest.param(
+            {
+                "a.cpp": "int load(int x);\nint load(int x) { return x; }\nint a() { return run(Page<int>::load); }\n"
+                "int b() { return run(::load); }\nint c() { return run(decltype(x)::load); }\n",
+            },
+            {("a.cpp::b", "a.cpp::load")},
+            id="cpp: a member of a class template is no function of its name",
+        ),
+        pytest.param(
+            {
+                "b.hpp": "static const int limit = 3;\ninline int size(int x) { return x; }\nclass Store {};\n",
+                "a.cpp": '#include "b.hpp"\nclass A {\n  int f() { return run(limit, size); }\n  int limit, *size;\n'
+                "  int Store[3];\n  void g(Store x) {}\n};\nclass B {\n  int f() { return run(limit, size); }\n"
+                "  int h() { return x.limit + y->size; }\n};\n",
+            },
+            {
+                ("a.cpp::A::g", "b.hpp::Store"),
+                ("a.cpp::B::f", "b.hpp::limit"),
+                ("a.cpp::B::f", "b.hpp::size"),
+            },
+            id="cpp: a field hides a constant and a function, and no class",
+        ),
+        *(
+            pytest.param({path: source}, used, id=f"{path}: a parameter of a type hides a class")
+            for path, source, used in (
+                ("a.java", "class Key {}\nclass A<Key> { Key x; void f(Key y) {} }\nclass B { Key x; }\n", "B"),
+                ("a.kt", "class Key\nclass A<Key>(val x: Key) { fun f(y: Key) = y }\nclass B(val x: Key)\n", "B"),
+                ("a.cs", "class Key {}\nclass A<Key> { Key x; void F(Key y) {} }\nclass B { Key x; }\n", "B"),
+                ("a.go", "package m\ntype Key int\ntype A[Key any] struct { x Key }\ntype B struct { x Key }\n", "B"),
+                ("a.ts", "class Key {}\nclass A<Key> { x: Key }\ntype L<Key> = Key;\nclass B { x: Key }\n", "B"),
+                ("a.swift", "class Key {}\nstruct A<Key> { var x: Key }\nstruct B { var x: Key }\n", "B"),
+                ("a.scala", "class Key\nclass A[+Key] { def f: Key = x }\nclass B { def f: Key = x }\n", "B::f"),
+                ("a.cpp", "struct Key {};\ntemplate <class Key> class A { Key x; };\nclass B { Key x; };\n", "B"),
+                (
+                    "a.rs",
+                    "struct Key;\nimpl<Key> More for A<Key> { fn f(&self, y: Key) {} }\nstruct A<Key> { x: Key }\n",
+                    "",
+                ),
+            )
+            for used in [{(f"{path}::{used}", f"{path}::Key")} if used else set[tuple[str, str]]()]
+        ),
     ],
 )
 def test_names_mean_what_is_nearest(files: dict[str, str], used: set[tuple[str, str]]) -> None:

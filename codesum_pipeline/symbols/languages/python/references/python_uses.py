@@ -121,9 +121,19 @@ class UseReader:
                     for count in range(1, min(len(names), MAX_LINKS) + 1):
                         yield ".".join(names[:count]), node.start_byte
         for node in self._captures.get("quoted", ()):
-            if node.end_byte - node.start_byte <= MAX_ANNOTATION_BYTES:
+            if node.end_byte - node.start_byte <= MAX_ANNOTATION_BYTES and not self._is_value(node):
                 for match in _QUOTED.finditer(self._table.text(node).strip("rbuRBU").strip("\"'")):
                     yield match[0], node.start_byte
+
+    def _is_value(self, text: Node) -> bool:
+        """Whether a text in a type is a value: `Literal["a"]`, `Annotated[int, "a"]`."""
+        type_ = text.parent
+        arguments = type_.parent if type_ is not None else None
+        generic = arguments.parent if arguments is not None and arguments.type == "type_parameter" else None
+        if type_ is None or arguments is None or generic is None or not generic.named_children:
+            return False
+        name = self._table.text(generic.named_children[0])
+        return name == "Literal" or (name == "Annotated" and type_ != arguments.named_children[0])
 
     def _may_mean_something(self, scope: int, names: tuple[str, ...]) -> bool:
         root = names[0]
