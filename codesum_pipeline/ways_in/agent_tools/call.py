@@ -329,8 +329,9 @@ class ToolContext:
     def check_skipped(self, keys: Sequence[str], text: str) -> None:
         """Raise `NotIndexedFile` for a skipped file or a submodule's of some repositories, and for one of the caller's
         work tree that no index of it would have."""
-        check_submodule(self.catalogue.layout, keys, text)
-        check_skipped(self.catalogue.layout, keys, text)
+        hidden_in = self.catalogue.hidden_folders
+        check_submodule(self.catalogue.layout, keys, text, hidden_in=hidden_in)
+        check_skipped(self.catalogue.layout, keys, text, hidden_in=hidden_in)
         for key in keys:
             root = self.trees.tree(self.index(key)).root
             entry = self.catalogue.registry.get(key) if root else None

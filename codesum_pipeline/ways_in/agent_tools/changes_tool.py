@@ -248,7 +248,7 @@ def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
 
     rows = tables_of(call.catalogue.layout).read_or_empty("document_history", index.repo, columns=_COLUMNS)
     table = without_compactions(rows)
-    if hidden := call.catalogue.hidden_folders(index.repo):
+    if hidden := call.catalogue.hidden_folders(index.repo, with_left_out=True):
         ids = table.column("id").to_pylist()
         table = table.filter([not any(f"{id_}/".startswith(f"{folder}/") for folder in hidden) for id_ in ids])
     lists = {name: table.column(name).to_pylist() for name in ("sequence", "id", "run_id", "event", "commit")}
