@@ -225,6 +225,13 @@ def test_a_list_that_cannot_be_read_is_named_and_the_rest_goes_on(repo, make_sou
     assert "third/lib" in {failure.item for failure in report.failures}
 
 
+def test_nobody_has_no_ticket_of_kerberos():
+    place = submodule_address("https://example.org/x/y", base=None, named={}).location
+
+    assert take_apart(place).environment["KRB5CCNAME"] == "FILE:/dev/null"
+    assert "KRB5CCNAME" not in take_apart("https://me:token@example.org/x/y").environment
+
+
 BASE = take_apart("https://me:secret@example.org/team/app.git")
 
 
@@ -251,6 +258,16 @@ def test_nobody_asks_but_where_the_user_names_the_address(url, location):
 
     assert submodule_address(url, base=BASE, named=named).location == location
     assert "secret" not in submodule_address(url, base=BASE, named=named).shown
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["a b", "a\tb", "a\nb", "a\\b", "me@b/c", "a?b=c", "a#b", "a;b", "a%3fb", "a%00b", "a" + "/" * 2_000 + "b"],
+    ids=lambda rest: ascii(rest[:9]),
+)
+def test_a_relative_address_that_no_server_has_is_not_asked(rest):
+    with pytest.raises(RefusedAddress, match="cannot be read as one of a server"):
+        submodule_address(f"../{rest}", base=BASE, named={})
 
 
 def test_an_address_does_not_lead_out_of_the_server():
