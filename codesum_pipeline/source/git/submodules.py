@@ -22,7 +22,7 @@ from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.source.git.git import find_object_id, run_git, try_git
+from codesum_pipeline.source.git.git import run_git, try_git
 from codesum_pipeline.source.git.git_addresses import GitAddress, shown_location, take_apart
 from codesum_pipeline.source.git.incomplete import copy_objects
 from codesum_pipeline.source.git.locations import is_url
@@ -217,9 +217,15 @@ def _at_hand(around: Surroundings, link: _Link, *, timeout_s: float) -> Path | N
         # Nothing that a name or a link leads out of the clone to.
         inner = folder.relative_to(root) if folder.is_relative_to(root) else Path("..")
         is_own = ".." not in inner.parts and folder.resolve() == root.resolve() / inner and (folder / "HEAD").is_file()
-        if is_own and find_object_id(link.pin, git_dir=folder, timeout_s=timeout_s):
+        if is_own and _has_commit(link.pin, folder, timeout_s=timeout_s):
             return folder
     return None
+
+
+def _has_commit(commit: str, git_dir: Path, *, timeout_s: float) -> bool:
+    # Its own work tree may be gone, into which git would go first.
+    asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
+    return try_git(asked, git_dir=git_dir, timeout_s=timeout_s, environment={"GIT_WORK_TREE": "/"}).status == 0
 
 
 def _replaced(mirror: Mirror, treeish: str, trees: Mapping[tuple[bytes, ...], str]) -> str:
@@ -240,7 +246,8 @@ def _replaced(mirror: Mirror, treeish: str, trees: Mapping[tuple[bytes, ...], st
             tree = inner[()] if () in inner else _replaced(mirror, old, inner)
             record = b"040000 tree " + tree.encode() + b"\t" + name
         lines.append(record + b"\0")
-    return mirror.run_git("mktree", "-z", data=b"".join(lines)).decode("ascii").strip()
+    # Of an incomplete clone, files may be missing.
+    return mirror.run_git("mktree", "-z", "--missing", data=b"".join(lines)).decode("ascii").strip()
 
 
 def _records(listed: bytes) -> Iterator[bytes]:
