@@ -7,6 +7,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.files.snapshot import take_snapshot
+from codesum_pipeline.source.git import submodules as joins
 from codesum_pipeline.source.git.git_addresses import take_apart
 from codesum_pipeline.source.git.submodule_addresses import RefusedAddress, submodule_address
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -146,6 +147,89 @@ def test_two_folders_of_one_submodule_are_both_indexed(repo, lib, make_source_wo
     take_snapshot(ws)
 
     assert {"again/l.py", "third/lib/l.py"} <= indexed(ws)
+
+
+def test_the_address_of_one_at_hand_is_where_it_came_from_and_not_what_is_committed_since(repo, make_source_workspace):
+    kept = GitRepo(repo.path / "third/lib")
+    kept.git("remote", "set-url", "origin", "https://me:secret@example.org/bush/private.git")
+    repo.git("config", "--file", ".gitmodules", "submodule.third/lib.url", "https://example.org/zoo/public.git")
+    repo.commit({})
+    ws = make_source_workspace(repo.path, submodules=True)
+    take_snapshot(ws)
+
+    address = "https://example.org/bush/private.git"
+    assert submodules(ws) == [Submodule("third/lib", pinned(repo), address, is_indexed=True)]
+
+
+def test_of_two_that_pin_one_commit_each_is_asked_for_at_its_own_address(repo, make_source_workspace):
+    repo.git("config", "--file", ".gitmodules", "submodule.other.path", "other")
+    repo.git("config", "--file", ".gitmodules", "submodule.other.url", "https://127.0.0.1:1/public/lib.git")
+    repo.git("add", ".gitmodules")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{pinned(repo)},other")
+    repo.git("commit", "-q", "-m", "the same commit under another name")
+    for _ in ("a first build", "and one that has the commit"):
+        ws = make_source_workspace(repo.path, submodules=True)
+        report = take_snapshot(ws)
+
+        assert [failure.item for failure in report.failures] == ["other"]
+        assert indexed(ws) == {"a.py", ".gitmodules", "third/lib/l.py", "third/lib/inner/m.py"}
+
+
+def with_three(repo, lib):
+    for name in ("fourth", "fifth"):
+        repo.git(*ALLOW, "submodule", "add", "-q", str(lib.path), name)
+    repo.commit({})
+
+
+@pytest.mark.parametrize(("most", "left_out"), [(3, []), (2, ["third/lib"])], ids=["as many", "more"])
+def test_of_more_submodules_than_are_read_the_first_are(repo, lib, make_source_workspace, monkeypatch, most, left_out):
+    monkeypatch.setattr(joins, "MOST_SUBMODULES", most)
+    with_three(repo, lib)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "fifth/l.py", "fourth/l.py"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == left_out
+    assert [each.path for each in submodules(ws) if not each.is_indexed] == left_out
+
+
+@pytest.mark.parametrize(("deepest", "left_out"), [(1, []), (0, ["third/lib"])], ids=["as deep", "deeper"])
+def test_submodules_in_each_other_are_read_so_deep(repo, make_source_workspace, monkeypatch, deepest, left_out):
+    monkeypatch.setattr(joins, "DEEPEST", deepest)
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert [failure.item for failure in take_snapshot(ws).failures] == left_out
+
+
+# Three names of the repository, and three of the submodule, of which one is the submodule inside with two files.
+@pytest.mark.parametrize(
+    ("most", "left_out"), [(8, []), (7, ["third/lib/deep"]), (5, ["third/lib"])], ids=["all", "but that inside", "none"]
+)
+def test_one_that_makes_the_repository_too_large_is_named_and_the_rest_stays(
+    repo, make_source_workspace, tmp_path, monkeypatch, most, left_out
+):
+    deep = GitRepo.create(tmp_path / "strangers/deep", {"d.py": "d = 1\n", "e.py": "e = 1\n"})
+    inner = GitRepo(repo.path / "third/lib")
+    inner.git("rm", "-q", "-r", "inner")
+    inner.git(*ALLOW, "submodule", "add", "-q", str(deep.path), "deep")
+    inner.commit({})
+    repo.commit({})
+    monkeypatch.setattr(joins, "MOST_ENTRIES", most)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", ".gitmodules"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == left_out
+    assert [each.path for each in submodules(ws) if not each.is_indexed] == left_out
+
+
+def test_where_fetching_takes_too_long_the_next_build_goes_on(repo, lib, make_source_workspace, monkeypatch):
+    monkeypatch.setattr(joins, "_MOST_TIMEOUTS", 0)
+    with_three(repo, lib)
+    ws = make_source_workspace(repo.path, submodules=True)
+    left_out = [{failure.item for failure in take_snapshot(ws).failures} for _ in range(3)]
+
+    assert left_out == [{"fourth", "third/lib"}, {"third/lib"}, set()]
 
 
 def test_a_committed_clone_without_an_address_is_read_where_it_lies(git_repo, make_source_workspace):
