@@ -10,6 +10,7 @@ from codesum_pipeline.source.files.snapshot import take_snapshot
 from codesum_pipeline.source.git import submodules as joins
 from codesum_pipeline.source.git.git_addresses import take_apart
 from codesum_pipeline.source.git.submodule_addresses import RefusedAddress, submodule_address
+from codesum_pipeline_tests.builds.hostile.building import store_commit, store_tree
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 ALLOW = ("-c", "protocol.file.allow=always")
@@ -181,16 +182,22 @@ def with_three(repo, lib):
     repo.commit({})
 
 
-@pytest.mark.parametrize(("most", "left_out"), [(3, []), (2, ["third/lib"])], ids=["as many", "more"])
+@pytest.mark.parametrize(
+    ("most", "left_out"),
+    [(3, []), (2, ["third/lib"]), (1, ["fourth", "third/lib"])],
+    ids=["as many", "one more", "two more"],
+)
 def test_of_more_submodules_than_are_read_the_first_are(repo, lib, make_source_workspace, monkeypatch, most, left_out):
     monkeypatch.setattr(joins, "MOST_SUBMODULES", most)
     with_three(repo, lib)
     ws = make_source_workspace(repo.path, submodules=True)
     report = take_snapshot(ws)
 
-    assert {"a.py", "fifth/l.py", "fourth/l.py"} <= indexed(ws)
-    assert [failure.item for failure in report.failures] == left_out
-    assert [each.path for each in submodules(ws) if not each.is_indexed] == left_out
+    assert {"a.py", "fifth/l.py"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == left_out[:1]
+    not_indexed = [each for each in submodules(ws) if not each.is_indexed]
+    assert [each.path for each in not_indexed] == left_out
+    assert all(each.problem == f"more than {most} are not read" for each in not_indexed)
 
 
 @pytest.mark.parametrize(("deepest", "left_out"), [(1, []), (0, ["third/lib"])], ids=["as deep", "deeper"])
@@ -325,6 +332,49 @@ def test_a_list_that_cannot_be_read_is_named_and_the_rest_goes_on(repo, make_sou
 
     assert {"a.py", "b.py"} <= indexed(ws)
     assert "third/lib" in {failure.item for failure in report.failures}
+
+
+def test_a_list_that_cannot_be_read_is_named_itself(repo, make_source_workspace):
+    repo.commit({".gitmodules": (repo.path / ".gitmodules").read_text().encode("utf-16")})
+    report = take_snapshot(make_source_workspace(repo.path, submodules=True))
+
+    assert ".gitmodules" in {failure.item for failure in report.failures}
+
+
+def test_a_list_with_a_byte_order_mark_is_read_as_git_reads_it(repo, make_source_workspace):
+    repo.commit({".gitmodules": b"\xef\xbb\xbf" + (repo.path / ".gitmodules").read_bytes()})
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert not take_snapshot(ws).failures
+    assert "third/lib/l.py" in indexed(ws)
+
+
+def with_entry(repo, mode, name, id_):
+    """Commit the tree of the last commit with one more entry, which git itself would not write."""
+    entries = [line.split(None, 3) for line in repo.git("ls-tree", "HEAD").splitlines()]
+    added = [(mode, name, id_), *((mode, name, id_) for mode, _, id_, name in entries)]
+    added.sort(key=lambda entry: entry[1] + ("/" if entry[0] == "040000" else ""))
+    store_commit(repo, store_tree(repo, [(mode.encode(), name.encode(), id_.encode()) for mode, name, id_ in added]))
+
+
+def test_a_name_that_nothing_is_joined_to_leaves_the_rest(repo, make_source_workspace):
+    with_entry(repo, "100644", "b/c.py", repo.git("rev-parse", "HEAD:a.py").strip())
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "b/c.py"} <= indexed(ws)
+    (failure,) = report.failures
+    assert failure.item == ".gitmodules" and "no submodule is joined" in failure.reason
+    assert [each.path for each in submodules(ws) if not each.is_indexed] == ["third/lib"]
+
+
+def test_a_folder_and_a_submodule_of_one_name_are_both_read(repo, make_source_workspace):
+    with_entry(repo, "160000", "third", pinned(repo))
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "third/lib/l.py"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == ["third"]
 
 
 def test_nobody_has_no_ticket_of_kerberos():

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import (
     CannotWrite,
@@ -47,8 +48,8 @@ _MOST_FOLDERS = 100
 _MOST_TIMEOUTS = 3
 
 
-class TooManyFiles(Exception):
-    """A tree that has more files than are indexed as one repository."""
+class UnfitTree(Exception):
+    """A tree with more files than are indexed as one repository, or with names that nothing can be joined to."""
 
 
 class Surroundings(Struct, frozen=True):
@@ -109,8 +110,10 @@ class SubmoduleJoin(Struct):
     def _joined_tree(self, commit: str) -> str:
         try:
             return self._with_submodules(commit, "", self._surroundings(), depth=DEEPEST)
-        except TooManyFiles:
-            # The repository itself: whoever lists its files refuses it.
+        except UnfitTree as error:
+            # The repository itself. Whoever lists its files may refuse it, too.
+            self._found = [replace(each, is_indexed=False, problem=str(error)) for each in self._found]
+            self._problems.append(Failure(_LIST, f"no submodule is joined: {error}", is_settled=True))
             return self.mirror.resolve(commit, kind="tree") or commit
 
     def _surroundings(self) -> Surroundings:
@@ -141,16 +144,23 @@ class SubmoduleJoin(Struct):
             if not self.is_wanted(shown):
                 continue
             if len(self._found) >= MOST_SUBMODULES:
-                why = f"submodule: more than {MOST_SUBMODULES} are not read: neither this one nor those that follow"
-                self._problems.append(Failure(shown, why, is_settled=True))
-                break
+                self._leave_out(shown, pin)
+                continue
             link = _Link(path, pin, shown, *declared.get(path, ("", "")))
             tree = self._tree_of(link, around, depth=depth)
             trees |= {tuple(path.split(b"/")): tree} if tree else {}
         return _replaced(self.mirror, treeish, trees)
 
+    def _leave_out(self, shown: str, pin: str) -> None:
+        """Note one that is too many; only the first of them is a problem."""
+        why = f"more than {MOST_SUBMODULES} are not read"
+        if len(self._found) == MOST_SUBMODULES:
+            told = f"submodule: {why}: neither this one nor those that follow"
+            self._problems.append(Failure(shown, told, is_settled=True))
+        self._found.append(Submodule(shown, pin, "", problem=why))
+
     def _links(self, treeish: str) -> Mapping[bytes, str]:
-        """The pinned commits of a tree by path. Raises `TooManyFiles` for a tree that has, with those around it, more
+        """The pinned commits of a tree by path. Raises `UnfitTree` for a tree that has, with those around it, more
         than `MOST_ENTRIES`."""
         found = {}
         before = self._entries
@@ -159,7 +169,7 @@ class SubmoduleJoin(Struct):
                 self._entries += 1
                 if self._entries > MOST_ENTRIES:
                     self._entries = before
-                    raise TooManyFiles(f"with it, the repository would hold more than {MOST_ENTRIES:,} files")
+                    raise UnfitTree(f"with it, the repository would hold more than {MOST_ENTRIES:,} files")
                 if file.mode == SUBMODULE_MODE:
                     found[file.path] = file.blob
         return found
@@ -184,7 +194,7 @@ class SubmoduleJoin(Struct):
             return self._with_submodules(tree, f"{link.shown}/", inner, depth=depth - 1)
         except CannotWrite:
             raise
-        except (RefusedAddress, TooManyFiles, CodesumError) as error:
+        except (RefusedAddress, UnfitTree, CodesumError) as error:
             problem = str(error).removeprefix(f"repos.yaml: {self.entry.key!r}: ")
             # Those inside go with it.
             self._found[before:] = [Submodule(link.shown, link.pin, address, problem=problem)]
@@ -200,10 +210,13 @@ class SubmoduleJoin(Struct):
             return {}
         why = "is larger than any list of submodules"
         if int(size.output) <= _LARGEST_LIST:
+            content = try_git(["cat-file", "blob", blob], git_dir=git_dir, timeout_s=timeout_s)
             pattern = r"^submodule\..*\.(path|url)$"
-            arguments = ["config", "--no-includes", "--blob", blob, "-z", "--get-regexp", pattern]
-            listed = try_git(arguments, git_dir=git_dir, timeout_s=timeout_s)
-            if listed.status in (0, 1):
+            # Of a blob, git itself reads no byte order mark, and of a file it does.
+            arguments = ["config", "--no-includes", "--file", "-", "-z", "--get-regexp", pattern]
+            listed = try_git(arguments, git_dir=git_dir, timeout_s=timeout_s, data=content.output)
+            # Without a complaint, a status tells only that nothing was found.
+            if content.status == 0 and (listed.status == 0 or not listed.complaints):
                 return _by_path(listed.output)
             why = "is no list of submodules as git writes it"
         self._problems.append(Failure(f"{above}{_LIST}", f"{why}: it is not used", is_settled=True))
@@ -300,14 +313,17 @@ def _replaced(mirror: Mirror, treeish: str, trees: Mapping[tuple[bytes, ...], st
     lines = []
     for record in _records(listed):
         facts, _, name = record.partition(b"\t")
-        if name in below:
-            inner = below[name]
-            old = facts.split()[2].decode("ascii")
-            tree = inner[()] if () in inner else _replaced(mirror, old, inner)
-            record = b"040000 tree " + tree.encode() + b"\t" + name
-        lines.append(record + b"\0")
+        inner, (_, kind, old) = below.get(name, {}), facts.split()
+        tree = inner.get(()) if kind == b"commit" else None
+        if kind == b"tree" and (deeper := {parts: each for parts, each in inner.items() if parts}):
+            tree = _replaced(mirror, old.decode("ascii"), deeper)
+        lines.append((b"040000 tree " + tree.encode() + b"\t" + name if tree else record) + b"\0")
     # Of an incomplete clone, files may be missing.
-    return mirror.run_git("mktree", "-z", "--missing", data=b"".join(lines)).decode("ascii").strip()
+    arguments = ["mktree", "-z", "--missing"]
+    written = try_git(arguments, git_dir=mirror.git_dir, timeout_s=timeout_s, data=b"".join(lines))
+    if written.status != 0:
+        raise UnfitTree(f"git cannot write such a tree: {written.complaint}")
+    return written.output.decode("ascii").strip()
 
 
 def _records(listed: bytes) -> Iterator[bytes]:
