@@ -26,6 +26,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import language_o
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import find_innermost
+from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.agent_tools.caller_trees import CallerTrees
@@ -205,10 +206,12 @@ class ToolContext:
 
     def tell_gone(self, documents: JoinedDocuments, number: int) -> None:
         """Note what a document used at the commit and the work tree no longer has."""
-        gone = documents.lost(number)
+        document = documents[number]
+        hidden = self.catalogue.hidden_folders(document.index.repo)
+        gone = [id_ for id_ in documents.lost(number) if not is_below(f"{id_}/", hidden)]
         if gone:
             self.tell(
-                f"{documents[number].id} used {some_of(gone, _GONE_NAMED)} at the indexed commit, which the work tree "
+                f"{document.id} used {some_of(gone, _GONE_NAMED)} at the indexed commit, which the work tree "
                 "does not have any more"
             )
 

@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings
+from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.git.folder_commits import LeftOut, read_stored
 
@@ -131,7 +132,7 @@ def read_skipped(layout: HomeLayout, key: str, *, hidden: Collection[str] = ()) 
     except CodesumError:
         rows = []
     if hidden:
-        rows = [row for row in rows if not any(row["path"].startswith(f"{folder}/") for folder in hidden)]
+        rows = [row for row in rows if not is_below(row["path"], hidden)]
     return SkippedFiles(
         repo=key,
         reasons={

@@ -11,6 +11,7 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.git.locations import address_of, key_base, slug_of
 
 _NAMED = 5
@@ -28,7 +29,7 @@ def read_submodules(layout: HomeLayout, key: str, *, hidden: Collection[str] = (
         found = tables_of(layout).read_rows_or_empty("submodules", key, Submodule)
     except CodesumError:
         return []
-    return [each for each in found if not any(each.path.startswith(f"{folder}/") for folder in hidden)]
+    return [each for each in found if not is_below(each.path, hidden)]
 
 
 def told_left_out(key: str, submodules: Sequence[Submodule]) -> str | None:

@@ -18,6 +18,7 @@ from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "app.py": 'import third\n\n\ndef open_shop():\n    """Open the shop."""\n    return third.wombat()\n',
+    "till.py": "from third.lib.quokka import wombat\n\n\ndef count_till():\n    return wombat()\n",
     "main.c": '#include "third/lib/quokka.h"\n#include "lib/core.h"\n#include "other.h"\nint main(void) {}\n',
 }
 SECRET = 'def wombat():\n    """Weigh the quokka."""\n    return weigh_all(7)\n'
@@ -143,6 +144,8 @@ CALLS = (
     ("read", {"ids": ["emu.bin"]}),
     ("search", {"query": "shop", "paths": ["emu.bin"]}),
     ("graph", {"id": "app.py::open_shop"}),
+    ("graph", {"id": "till.py::count_till"}),
+    ("graph", {"id": "till.py"}),
     ("graph", {"id": "."}),
     ("get_codebase_overview", {}),
     ("get_framework_analysis", {}),
