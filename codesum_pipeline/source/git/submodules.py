@@ -307,8 +307,8 @@ def _replaced(mirror: Mirror, treeish: str, trees: Mapping[tuple[bytes, ...], st
     if not trees:
         return mirror.resolve(treeish, kind="tree") or treeish
     below: dict[bytes, dict[tuple[bytes, ...], str]] = defaultdict(dict)
-    for parts, tree in trees.items():
-        below[parts[0]][parts[1:]] = tree
+    for parts, joined in trees.items():
+        below[parts[0]][parts[1:]] = joined
     listed = run_git(["ls-tree", "-z", treeish], git_dir=mirror.git_dir, timeout_s=timeout_s)
     lines = []
     for record in _records(listed):
