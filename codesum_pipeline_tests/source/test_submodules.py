@@ -7,8 +7,10 @@ import pytest
 from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.files.snapshot import take_snapshot
+from codesum_pipeline.source.git import submodules as joins
 from codesum_pipeline.source.git.git_addresses import take_apart
 from codesum_pipeline.source.git.submodule_addresses import RefusedAddress, submodule_address
+from codesum_pipeline_tests.builds.hostile.building import store_commit, store_tree
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 ALLOW = ("-c", "protocol.file.allow=always")
@@ -88,6 +90,24 @@ def test_a_series_of_changes_ends_as_a_clean_build(repo, lib, make_source_worksp
     assert submodules(ws) == []
 
 
+def test_one_whose_folder_is_gone_is_read_from_what_the_clone_keeps_of_it(repo, make_source_workspace):
+    shutil.rmtree(repo.path / "third")
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert not take_snapshot(ws).failures
+    assert "third/lib/l.py" in indexed(ws)
+
+
+def test_a_clone_that_lacks_a_file_has_its_submodules_all_the_same(repo, make_source_workspace):
+    repo.commit({"b.py": "b = 1\n"})
+    blob = repo.git("rev-parse", "HEAD:b.py").strip()
+    (repo.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert [failure.item for failure in take_snapshot(ws).failures] == ["b.py"]
+    assert {"a.py", "third/lib/l.py"} <= indexed(ws)
+
+
 def test_switching_it_off_again_leaves_out_what_was_indexed(repo, make_source_workspace):
     take_snapshot(make_source_workspace(repo.path, submodules=True))
     ws = make_source_workspace(repo.path)
@@ -128,6 +148,95 @@ def test_two_folders_of_one_submodule_are_both_indexed(repo, lib, make_source_wo
     take_snapshot(ws)
 
     assert {"again/l.py", "third/lib/l.py"} <= indexed(ws)
+
+
+def test_the_address_of_one_at_hand_is_where_it_came_from_and_not_what_is_committed_since(repo, make_source_workspace):
+    kept = GitRepo(repo.path / "third/lib")
+    kept.git("remote", "set-url", "origin", "https://me:secret@example.org/bush/private.git")
+    repo.git("config", "--file", ".gitmodules", "submodule.third/lib.url", "https://example.org/zoo/public.git")
+    repo.commit({})
+    ws = make_source_workspace(repo.path, submodules=True)
+    take_snapshot(ws)
+
+    address = "https://example.org/bush/private.git"
+    assert submodules(ws) == [Submodule("third/lib", pinned(repo), address, is_indexed=True)]
+
+
+def test_of_two_that_pin_one_commit_each_is_asked_for_at_its_own_address(repo, make_source_workspace):
+    repo.git("config", "--file", ".gitmodules", "submodule.other.path", "other")
+    repo.git("config", "--file", ".gitmodules", "submodule.other.url", "https://127.0.0.1:1/public/lib.git")
+    repo.git("add", ".gitmodules")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{pinned(repo)},other")
+    repo.git("commit", "-q", "-m", "the same commit under another name")
+    for _ in ("a first build", "and one that has the commit"):
+        ws = make_source_workspace(repo.path, submodules=True)
+        report = take_snapshot(ws)
+
+        assert [failure.item for failure in report.failures] == ["other"]
+        assert indexed(ws) == {"a.py", ".gitmodules", "third/lib/l.py", "third/lib/inner/m.py"}
+
+
+def with_three(repo, lib):
+    for name in ("fourth", "fifth"):
+        repo.git(*ALLOW, "submodule", "add", "-q", str(lib.path), name)
+    repo.commit({})
+
+
+@pytest.mark.parametrize(
+    ("most", "left_out"),
+    [(3, []), (2, ["third/lib"]), (1, ["fourth", "third/lib"])],
+    ids=["as many", "one more", "two more"],
+)
+def test_of_more_submodules_than_are_read_the_first_are(repo, lib, make_source_workspace, monkeypatch, most, left_out):
+    monkeypatch.setattr(joins, "MOST_SUBMODULES", most)
+    with_three(repo, lib)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "fifth/l.py"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == left_out[:1]
+    not_indexed = [each for each in submodules(ws) if not each.is_indexed]
+    assert [each.path for each in not_indexed] == left_out
+    assert all(each.problem == f"more than {most} are not read" for each in not_indexed)
+
+
+@pytest.mark.parametrize(("deepest", "left_out"), [(1, []), (0, ["third/lib"])], ids=["as deep", "deeper"])
+def test_submodules_in_each_other_are_read_so_deep(repo, make_source_workspace, monkeypatch, deepest, left_out):
+    monkeypatch.setattr(joins, "DEEPEST", deepest)
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert [failure.item for failure in take_snapshot(ws).failures] == left_out
+
+
+# Three names of the repository, and three of the submodule, of which one is the submodule inside with two files.
+@pytest.mark.parametrize(
+    ("most", "left_out"), [(8, []), (7, ["third/lib/deep"]), (5, ["third/lib"])], ids=["all", "but that inside", "none"]
+)
+def test_one_that_makes_the_repository_too_large_is_named_and_the_rest_stays(
+    repo, make_source_workspace, tmp_path, monkeypatch, most, left_out
+):
+    deep = GitRepo.create(tmp_path / "strangers/deep", {"d.py": "d = 1\n", "e.py": "e = 1\n"})
+    inner = GitRepo(repo.path / "third/lib")
+    inner.git("rm", "-q", "-r", "inner")
+    inner.git(*ALLOW, "submodule", "add", "-q", str(deep.path), "deep")
+    inner.commit({})
+    repo.commit({})
+    monkeypatch.setattr(joins, "MOST_ENTRIES", most)
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", ".gitmodules"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == left_out
+    assert [each.path for each in submodules(ws) if not each.is_indexed] == left_out
+
+
+def test_where_fetching_takes_too_long_the_next_build_goes_on(repo, lib, make_source_workspace, monkeypatch):
+    monkeypatch.setattr(joins, "_MOST_TIMEOUTS", 0)
+    with_three(repo, lib)
+    ws = make_source_workspace(repo.path, submodules=True)
+    left_out = [{failure.item for failure in take_snapshot(ws).failures} for _ in range(3)]
+
+    assert left_out == [{"fourth", "third/lib"}, {"third/lib"}, set()]
 
 
 def test_a_committed_clone_without_an_address_is_read_where_it_lies(git_repo, make_source_workspace):
@@ -225,6 +334,56 @@ def test_a_list_that_cannot_be_read_is_named_and_the_rest_goes_on(repo, make_sou
     assert "third/lib" in {failure.item for failure in report.failures}
 
 
+def test_a_list_that_cannot_be_read_is_named_itself(repo, make_source_workspace):
+    repo.commit({".gitmodules": (repo.path / ".gitmodules").read_text().encode("utf-16")})
+    report = take_snapshot(make_source_workspace(repo.path, submodules=True))
+
+    assert ".gitmodules" in {failure.item for failure in report.failures}
+
+
+def test_a_list_with_a_byte_order_mark_is_read_as_git_reads_it(repo, make_source_workspace):
+    repo.commit({".gitmodules": b"\xef\xbb\xbf" + (repo.path / ".gitmodules").read_bytes()})
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert not take_snapshot(ws).failures
+    assert "third/lib/l.py" in indexed(ws)
+
+
+def with_entry(repo, mode, name, id_):
+    """Commit the tree of the last commit with one more entry, which git itself would not write."""
+    entries = [line.split(None, 3) for line in repo.git("ls-tree", "HEAD").splitlines()]
+    added = [(mode, name, id_), *((mode, name, id_) for mode, _, id_, name in entries)]
+    added.sort(key=lambda entry: entry[1] + ("/" if entry[0] == "040000" else ""))
+    store_commit(repo, store_tree(repo, [(mode.encode(), name.encode(), id_.encode()) for mode, name, id_ in added]))
+
+
+def test_a_name_that_nothing_is_joined_to_leaves_the_rest(repo, make_source_workspace):
+    with_entry(repo, "100644", "b/c.py", repo.git("rev-parse", "HEAD:a.py").strip())
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "b/c.py"} <= indexed(ws)
+    (failure,) = report.failures
+    assert failure.item == ".gitmodules" and "no submodule is joined" in failure.reason
+    assert [each.path for each in submodules(ws) if not each.is_indexed] == ["third/lib"]
+
+
+def test_a_folder_and_a_submodule_of_one_name_are_both_read(repo, make_source_workspace):
+    with_entry(repo, "160000", "third", pinned(repo))
+    ws = make_source_workspace(repo.path, submodules=True)
+    report = take_snapshot(ws)
+
+    assert {"a.py", "third/lib/l.py"} <= indexed(ws)
+    assert [failure.item for failure in report.failures] == ["third"]
+
+
+def test_nobody_has_no_ticket_of_kerberos():
+    place = submodule_address("https://example.org/x/y", base=None, named={}).location
+
+    assert take_apart(place).environment["KRB5CCNAME"] == "FILE:/dev/null"
+    assert "KRB5CCNAME" not in take_apart("https://me:token@example.org/x/y").environment
+
+
 BASE = take_apart("https://me:secret@example.org/team/app.git")
 
 
@@ -251,6 +410,16 @@ def test_nobody_asks_but_where_the_user_names_the_address(url, location):
 
     assert submodule_address(url, base=BASE, named=named).location == location
     assert "secret" not in submodule_address(url, base=BASE, named=named).shown
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["a b", "a\tb", "a\nb", "a\\b", "me@b/c", "a?b=c", "a#b", "a;b", "a%3fb", "a%00b", "a" + "/" * 2_000 + "b"],
+    ids=lambda rest: ascii(rest[:9]),
+)
+def test_a_relative_address_that_no_server_has_is_not_asked(rest):
+    with pytest.raises(RefusedAddress, match="cannot be read as one of a server"):
+        submodule_address(f"../{rest}", base=BASE, named={})
 
 
 def test_an_address_does_not_lead_out_of_the_server():

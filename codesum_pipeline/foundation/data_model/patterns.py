@@ -141,7 +141,8 @@ class OrderedPatterns(Struct, frozen=True):
             try:
                 expression, includes = (None, None)
                 if len(line) <= LONGEST_PATTERN or line.startswith("#"):
-                    expression, includes = GitIgnoreSpecPattern.pattern_to_regex(_FOLDERS_BELOW.sub("/**/*/", line))
+                    written = _WITH_CLASS.sub(_with_letters, _FOLDERS_BELOW.sub("/**/*/", line))
+                    expression, includes = GitIgnoreSpecPattern.pattern_to_regex(written)
                 else:
                     unread.append(number)
                 if expression is not None:
@@ -163,11 +164,29 @@ class OrderedPatterns(Struct, frozen=True):
 
 # Folders at any depth below another; `pathspec` takes it for the other one.
 _FOLDERS_BELOW = re.compile(r"(?<=[^/])/\*\*/\s*$")
+# A set of characters with classes, which `pathspec` takes for letters.
+_WITH_CLASS = re.compile(r"(?<!\\)\[[!^]?\]?(?:\[:[a-z]+:\]|[^]\[])+\]")
+_CLASS_NAME = re.compile(r"\[:([a-z]+):\]")
+_LETTERS = {
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \t", "cntrl": "\0-\x1f\x7f", "digit": "0-9", "lower": "a-z",
+    "space": " \t-\r", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+# How `pathspec` writes `**/*/**`.
+_ALL_IN_FOLDERS = "/"
 _FILE_OR_FOLDER, _FOLDER = r"(?:(?P<ps_d>/)|\Z)", "(?P<ps_d>/)"
+
+
+def _with_letters(found: re.Match[str]) -> str:
+    unknown = {*_CLASS_NAME.findall(found[0])}.difference(_LETTERS)
+    if unknown:
+        raise ValueError(f"no class of characters that is read: {sorted(unknown)}")
+    return _CLASS_NAME.sub(lambda name: _LETTERS[name[1]], found[0])
 
 
 def _itself(expression: str) -> str:
     """An expression that fits only the path itself, and not what is below it."""
+    if expression == _ALL_IN_FOLDERS:
+        return r".*/.+\Z"
     if expression.endswith(_FILE_OR_FOLDER):
         return f"{expression.removesuffix(_FILE_OR_FOLDER)}/?\\Z"
     if expression == _FOLDER:

@@ -94,6 +94,12 @@ class Version(Struct, frozen=True):
         found: Mapping[str, str] = self.manifest.get("encodings", {})
         return found
 
+    @property
+    def submodules(self) -> Mapping[str, str]:
+        """The addresses of the submodules in it, by folder."""
+        found: Mapping[str, str] = self.manifest.get("submodules", {})
+        return found
+
     def damaged_files(self, *, read_content: bool) -> list[str]:
         """The files that are missing or differ from the manifest; only their sizes are compared unless
         `read_content`."""

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
-from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.file import Snapshot, Submodule
 from codesum_pipeline.foundation.data_model.hashing import (
     HashPolicy,
     canonical_json,
@@ -116,6 +116,8 @@ def build_manifest(
     }
     if encodings := other_encodings(ws):
         manifest["encodings"] = encodings
+    if submodules := indexed_submodules(ws):
+        manifest["submodules"] = submodules
     manifest["content_digest"] = content_digest(manifest)
     return manifest
 
@@ -125,6 +127,12 @@ def other_encodings(ws: Workspace) -> dict[str, str]:
     facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "encoding"])
     others = facts.filter(pc.is_valid(facts["encoding"]))
     return dict(zip(*(column.to_pylist() for column in others.columns), strict=True))
+
+
+def indexed_submodules(ws: Workspace) -> dict[str, str]:
+    """The submodules in the index, by folder, with the address of each: not every token opens them."""
+    rows = ws.tables.read_rows_or_empty("submodules", ws.key, Submodule)
+    return {each.path: each.address for each in rows if each.is_indexed}
 
 
 def describe_files(

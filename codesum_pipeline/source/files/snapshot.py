@@ -37,7 +37,7 @@ from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, r
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror
 from codesum_pipeline.source.git.remote import way_out
-from codesum_pipeline.source.git.trees import FOLDER_MODE, read_tree, tree_of_commit
+from codesum_pipeline.source.git.trees import FOLDER_MODE, MOST_ENTRIES, read_tree, tree_of_commit
 from codesum_pipeline.source.masking.secrets import mask_secrets
 
 _PROGRESS_EVERY = 200
@@ -48,9 +48,6 @@ _HELD = frozenset({
 })  # fmt: skip
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
-# The largest known repositories have half of it. A few hundred bytes of trees that contain each other ten
-# times over can expand to billions of files.
-MOST_ENTRIES = 1_000_000
 
 
 class SnapshotReport(Struct, frozen=True):

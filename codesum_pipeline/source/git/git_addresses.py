@@ -40,6 +40,13 @@ _LIKE_AN_ADDRESS = re.compile(r"[?#;&=]|://|^//|^[^/]+@|^[A-Za-z0-9+.-]+::")
 # For a text that cannot be a location.
 _LONGEST_SHOWN = 100
 
+# A server that asks for Kerberos would get a ticket of whoever runs git, also from the user who is nobody.
+_WITHOUT_TICKETS = {
+    "KRB5CCNAME": f"FILE:{os.devnull}",
+    "KRB5_CLIENT_KTNAME": f"FILE:{os.devnull}",
+    "GSS_USE_PROXY": "no",
+}
+
 
 class GitAddress(Struct, frozen=True):
     """The parts of an address; `scheme` is empty for the form of scp. `host` is as it was written.
@@ -73,7 +80,8 @@ class GitAddress(Struct, frozen=True):
         if self.scheme != "https" or self.user is None:
             return {}
         place = f"{self.host}:{self.port}" if self.port else self.host
-        return {GIT_HOST: place, GIT_USER: self.user, GIT_PASSWORD: self.password or "", "HOME": os.devnull}
+        nobody = {} if self.user else _WITHOUT_TICKETS
+        return {GIT_HOST: place, GIT_USER: self.user, GIT_PASSWORD: self.password or "", "HOME": os.devnull, **nobody}
 
     def _built(self, user: str | None) -> str:
         who = f"{user}@" if user else ""

@@ -50,8 +50,11 @@ def submodule_address(text: str, *, base: GitAddress | None, named: Mapping[str,
         raise RefusedAddress("its address is none of a git repository on a server")
     path = f"/{address.path.lstrip('/')}"
     port = address.port if address.scheme == "https" else ""
-    # The empty user is the one that nobody is: git then asks neither a file nor a person.
     anonymous = GitAddress(scheme="https", user=None, password=None, host=address.host, port=port, path=path)
+    if take_apart(anonymous.for_git) != anonymous:
+        # What is relative was not taken apart, and git would be given all of it without saying who asks.
+        raise RefusedAddress("its address cannot be read as one of a server")
+    # The empty user is the one that nobody is: git then asks neither a file nor a person.
     own = named.get(address_of(anonymous.for_git) or "")
     location = own or anonymous.for_git.replace("https://", "https://@", 1)
     return SubmoduleAddress(location, anonymous.for_git, anonymous)

@@ -15,6 +15,9 @@ SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
 # So many sizes are asked for at a time.
 _AT_A_TIME = 1_000
+# The largest known repositories have half of it. A few hundred bytes of trees that contain each other ten
+# times over can expand to billions of files.
+MOST_ENTRIES = 1_000_000
 # A folder that is deeper is listed like one that cannot be read; paths are limited far below.
 _DEEPEST = 2_000
 

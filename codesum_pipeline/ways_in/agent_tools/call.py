@@ -26,6 +26,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import language_o
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import find_innermost
+from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.agent_tools.caller_trees import CallerTrees
@@ -205,10 +206,12 @@ class ToolContext:
 
     def tell_gone(self, documents: JoinedDocuments, number: int) -> None:
         """Note what a document used at the commit and the work tree no longer has."""
-        gone = documents.lost(number)
+        document = documents[number]
+        hidden = self.catalogue.hidden_folders(document.index.repo)
+        gone = [id_ for id_ in documents.lost(number) if not is_below(f"{id_}/", hidden)]
         if gone:
             self.tell(
-                f"{documents[number].id} used {some_of(gone, _GONE_NAMED)} at the indexed commit, which the work tree "
+                f"{document.id} used {some_of(gone, _GONE_NAMED)} at the indexed commit, which the work tree "
                 "does not have any more"
             )
 
@@ -329,8 +332,9 @@ class ToolContext:
     def check_skipped(self, keys: Sequence[str], text: str) -> None:
         """Raise `NotIndexedFile` for a skipped file or a submodule's of some repositories, and for one of the caller's
         work tree that no index of it would have."""
-        check_submodule(self.catalogue.layout, keys, text)
-        check_skipped(self.catalogue.layout, keys, text)
+        hidden_in = self.catalogue.hidden_folders
+        check_submodule(self.catalogue.layout, keys, text, hidden_in=hidden_in)
+        check_skipped(self.catalogue.layout, keys, text, hidden_in=hidden_in)
         for key in keys:
             root = self.trees.tree(self.index(key)).root
             entry = self.catalogue.registry.get(key) if root else None

@@ -40,7 +40,7 @@ from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.source.repositories.surveys import Survey
 from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTrees, OpenedIndexes, SoughtCommits
-from codesum_pipeline.ways_in.agent_tools.submodule_answers import hidden_folders
+from codesum_pipeline.ways_in.agent_tools.submodule_answers import closed_folders, read_submodules
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
 from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
@@ -154,13 +154,25 @@ class IndexCatalogue(Struct, frozen=True):
         `BrokenIndex` for a damaged one."""
         stop_if_cancelled()
         opened = self._open(key)
-        hidden = self.hidden_folders(key)
+        hidden = self._hidden_folders(opened)
         return opened.without(hidden) if hidden else opened
 
-    def hidden_folders(self, key: str) -> tuple[str, ...]:
-        """The submodules of a repository that the caller may not read."""
-        entry = self._survey().by_key.get(key) if self.token_scope else None
-        return hidden_folders(self.layout, entry, self.token_scope) if entry else ()
+    def hidden_folders(self, key: str, *, with_left_out: bool = False) -> tuple[str, ...]:
+        """The submodules of a repository that the caller may not read; `with_left_out` those, too, that are not in the
+        index now, of which there may have been documents."""
+        return self._hidden_folders(self._open(key), with_left_out=with_left_out) if self.token_scope else ()
+
+    def _hidden_folders(self, opened: PublishedIndex, *, with_left_out: bool = False) -> tuple[str, ...]:
+        """Of those of the published version, whatever the registry says since, and of those of the last build."""
+        if self.token_scope is None:
+            return ()
+        registered = self._survey().by_key
+        found = [*opened.version.submodules.items()]
+        entry = registered.get(opened.repo)
+        if with_left_out or (entry and entry.submodules):
+            built = read_submodules(self.layout, opened.repo)
+            found += [(each.path, each.address) for each in built if each.is_indexed or with_left_out]
+        return closed_folders(found, self.token_scope, registered)
 
     def _open(self, key: str) -> PublishedIndex:
         path = self.layout.published(key)

@@ -29,6 +29,7 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
@@ -248,9 +249,9 @@ def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
 
     rows = tables_of(call.catalogue.layout).read_or_empty("document_history", index.repo, columns=_COLUMNS)
     table = without_compactions(rows)
-    if hidden := call.catalogue.hidden_folders(index.repo):
+    if hidden := call.catalogue.hidden_folders(index.repo, with_left_out=True):
         ids = table.column("id").to_pylist()
-        table = table.filter([not any(f"{id_}/".startswith(f"{folder}/") for folder in hidden) for id_ in ids])
+        table = table.filter([not is_below(f"{id_}/", hidden) for id_ in ids])
     lists = {name: table.column(name).to_pylist() for name in ("sequence", "id", "run_id", "event", "commit")}
     return ChangeHistory(index, table, *lists.values())
 

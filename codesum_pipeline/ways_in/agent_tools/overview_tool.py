@@ -298,7 +298,8 @@ class OverviewPage(AnswerPage):
 def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
     """Answer with four parts, an even share of the room each."""
     index = call.one_index(arguments.repo)
-    if left_out := told_left_out(index.repo, read_submodules(call.catalogue.layout, index.repo)):
+    layout, hidden = call.catalogue.layout, call.catalogue.hidden_folders(index.repo)
+    if left_out := told_left_out(index.repo, read_submodules(layout, index.repo, hidden=hidden)):
         call.tell(left_out)
     documents, facts = call.documents(index.repo), read_facts(call, index)
     bounds = {"limit": arguments.limit, "tokens": arguments.tokens // _PARTS}
@@ -314,7 +315,7 @@ def overview(call: ToolContext, arguments: OverviewArguments) -> OverviewPage:
         summary=shorten_text(one_line(opening.get("text") or summary), most=_LONGEST_OPENING),
         summary_place=place_of(opening["path"], opening["line"]) if opening.get("path") else "",
         languages=[LanguageShare(name=name, files=count) for name, count in found.most_common(_LANGUAGES_SHOWN)],
-        skipped=read_skipped(call.catalogue.layout, index.repo).counts(),
+        skipped=read_skipped(layout, index.repo, hidden=hidden).counts(),
         parts=take_fitting(_parts(documents, root) if root is not None else (), PartRow.line, **bounds),
         frameworks=take_fitting(findings_of(facts), FrameworkEntry.line, **bounds),
         files=take_fitting(_most_important(documents, Level.FILE), DocumentRow.line, **bounds),

@@ -144,8 +144,10 @@ def _read_one(
         # A caller who knows the lines knows the summary, too.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
     item = ReadItem(**row.model_dump(), facts=facts)
-    if row.kind == Level.MODULE and (skipped := read_skipped(call.catalogue.layout, found.repo).named(found.id)):
-        item.facts["skipped"] = skipped
+    if row.kind == Level.MODULE:
+        hidden = call.catalogue.hidden_folders(found.repo)
+        skipped = read_skipped(call.catalogue.layout, found.repo, hidden=hidden).named(found.id)
+        item.facts |= {"skipped": skipped} if skipped else {}
     if arguments.parts == "summary" or row.kind == Level.MODULE:
         return item
     path = found.id.partition(SEPARATOR)[0]

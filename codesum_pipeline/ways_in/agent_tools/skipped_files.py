@@ -5,7 +5,7 @@ An index has no document of them, so the table of the build is asked.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.files.content import judge_content
 from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings
+from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.git.folder_commits import LeftOut, read_stored
 
@@ -122,8 +123,9 @@ def told_skipped(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in counts.items())
 
 
-def read_skipped(layout: HomeLayout, key: str) -> SkippedFiles:
-    """The skipped files of a repository's last build; none where its table cannot be read."""
+def read_skipped(layout: HomeLayout, key: str, *, hidden: Collection[str] = ()) -> SkippedFiles:
+    """The skipped files of a repository's last build, without those below some folders; none where its table cannot be
+    read."""
     # Importing takes a third of a second, for which answers that find what they seek do not wait.
     from codesum_pipeline.foundation.store.tables import tables_of
 
@@ -132,6 +134,8 @@ def read_skipped(layout: HomeLayout, key: str) -> SkippedFiles:
         rows: list[dict[str, Any]] = tables_of(layout).read_or_empty("files", key, columns=columns).to_pylist()
     except CodesumError:
         rows = []
+    if hidden:
+        rows = [row for row in rows if not is_below(row["path"], hidden)]
     return SkippedFiles(
         repo=key,
         reasons={
@@ -153,8 +157,11 @@ def _encodings_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield "ASCII alone, the rest is unknown" if is_unknown else f"{name} by {evidence}"
 
 
-def check_skipped(layout: HomeLayout, keys: Sequence[str], text: str) -> None:
-    """Raise `NotIndexedFile` for a text that names a skipped file of one of some repositories."""
+def check_skipped(
+    layout: HomeLayout, keys: Sequence[str], text: str, *, hidden_in: Callable[[str], Collection[str]] = lambda _: ()
+) -> None:
+    """Raise `NotIndexedFile` for a text that names a skipped file of one of some repositories; `hidden_in` are the
+    folders of one that the caller may not read."""
     for key in dict.fromkeys(keys):
-        if why := read_skipped(layout, key).meant_by(text):
+        if why := read_skipped(layout, key, hidden=hidden_in(key)).meant_by(text):
             raise NotIndexedFile(why)

@@ -88,7 +88,8 @@ def status(call: ToolContext, arguments: StatusArguments) -> StatusPage:
     indexes = [found for found in opened.values() if isinstance(found, PublishedIndex)]
     as_of = {each.repo: each for each in call.as_of(index.repo for index in indexes)}
     for key in as_of:
-        if left_out := told_left_out(key, read_submodules(call.catalogue.layout, key)):
+        hidden = call.catalogue.hidden_folders(key)
+        if left_out := told_left_out(key, read_submodules(call.catalogue.layout, key, hidden=hidden)):
             call.tell(f"{key}: {left_out}")
     changes: list[ChangedDocument] = []
     more = 0
@@ -138,7 +139,7 @@ def _status(call: ToolContext, key: str, found: PublishedIndex | str, as_of: AsO
     building = "being built, " if holder and not holder.is_gone() else ""
     if isinstance(found, str) or as_of is None:
         return RepositoryStatus(repo=key, state=f"{building}{found}")
-    files = read_skipped(layout, key)
+    files = read_skipped(layout, key, hidden=call.catalogue.hidden_folders(key))
     manifest, published_at = found.version.manifest, layout.published(key).lstat().st_mtime
     return RepositoryStatus(
         repo=key,

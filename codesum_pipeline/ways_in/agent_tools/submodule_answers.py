@@ -2,7 +2,8 @@
 not be read by the holder of a token."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.file import Submodule
@@ -10,22 +11,25 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.source.git.locations import key_base, slug_of
+from codesum_pipeline.source.files.origins import is_below
+from codesum_pipeline.source.git.locations import address_of, key_base, slug_of
 
 _NAMED = 5
 _PARTS = re.compile(r"[/.:\\]+")
 _OF_C = (".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hh", ".hpp", ".hxx", ".inl", ".m", ".mm")
 
 
-def read_submodules(layout: HomeLayout, key: str) -> list[Submodule]:
-    """The submodules of a repository's last build; none where its table cannot be read."""
+def read_submodules(layout: HomeLayout, key: str, *, hidden: Collection[str] = ()) -> list[Submodule]:
+    """The submodules of a repository's last build, without those below some folders; none where its table cannot be
+    read."""
     # Importing takes a third of a second, for which answers about others do not wait.
     from codesum_pipeline.foundation.store.tables import tables_of
 
     try:
-        return tables_of(layout).read_rows_or_empty("submodules", key, Submodule)
+        found = tables_of(layout).read_rows_or_empty("submodules", key, Submodule)
     except CodesumError:
         return []
+    return [each for each in found if not is_below(each.path, hidden)]
 
 
 def told_left_out(key: str, submodules: Sequence[Submodule]) -> str | None:
@@ -38,11 +42,14 @@ def told_left_out(key: str, submodules: Sequence[Submodule]) -> str | None:
     return f"{count_noun(len(names), 'submodule')} {are} not indexed: {some_of(names, _NAMED)} ({way})"
 
 
-def check_submodule(layout: HomeLayout, keys: Sequence[str], text: str) -> None:
-    """Raise `NotIndexedFile` for a text that names a file or folder of a submodule that is not in the index."""
+def check_submodule(
+    layout: HomeLayout, keys: Sequence[str], text: str, *, hidden_in: Callable[[str], Collection[str]]
+) -> None:
+    """Raise `NotIndexedFile` for a text that names a file or folder of a submodule that is not in the index;
+    `hidden_in` are the folders of a repository that the caller may not read."""
     path = text.partition(SEPARATOR)[0].partition(":")[0].removeprefix("./").rstrip("/")
     for key in dict.fromkeys(keys):
-        for each in read_submodules(layout, key) if path else ():
+        for each in read_submodules(layout, key, hidden=hidden_in(key)) if path else ():
             if not each.is_indexed and f"{path}/".startswith(f"{each.path}/"):
                 why = each.problem or f"`codesum index {key} --submodules` sets submodules = true"
                 raise NotIndexedFile(
@@ -75,12 +82,23 @@ def _leads_into(name: str, path: str, importer: str, has_folder: Callable[[str],
     return len(parts) == 1 and parts == wanted[:1] and not has_folder(parts[0])
 
 
-def hidden_folders(layout: HomeLayout, entry: RepositoryEntry, scope: RepositoryScope | None) -> tuple[str, ...]:
-    """The submodules in an index that a token does not name: its holder reads the repository without them."""
-    if scope is None or scope.is_everything or not entry.submodules:
-        return ()
-    return tuple(
-        each.path
-        for each in read_submodules(layout, entry.key)
-        if each.is_indexed and not scope.opens(key_base(each.address or each.path), slug_of(each.address or "/"))
-    )
+def closed_folders(
+    submodules: Collection[tuple[str, str]], scope: RepositoryScope, registered: Mapping[str, RepositoryEntry]
+) -> tuple[str, ...]:
+    """The submodules, by folder and address, that a token does not name: its holder reads the repository without them.
+
+    One that is registered as a whole is named as that is, however its address is written here; a registered key names
+    no other repository.
+    """
+    whole: dict[str, list[RepositoryEntry]] = defaultdict(list)
+    for entry in registered.values() if submodules else ():
+        if not entry.subdir and (place := address_of(entry.location)):
+            whole[place].append(entry)
+
+    def opens(path: str, address: str) -> bool:
+        key = key_base(address or path)
+        unknown = RepositoryEntry("" if key in registered else key, address or "/")
+        same = whole.get(address_of(unknown.location) or "", [unknown])
+        return any(scope.opens(entry.key, slug_of(entry.location)) for entry in same)
+
+    return tuple(dict.fromkeys(path for path, address in submodules if not opens(path, address)))

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
 from codesum_pipeline.foundation.data_model.errors import CallFailure, CodesumError, SummaryCallFailed
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -231,7 +231,7 @@ def failure_lines(key: str, found: Mapping[str, Sequence[Failure]]) -> Iterator[
     """What the steps of a build failed on while the rest was published: one line a step, with the first items."""
     for step, failures in found.items():
         noun, what = _FAILURES.get(step, _FAILED_TEXT)
-        named = ", ".join(f"{failure.item} ({failure.reason})" for failure in failures[:_NAMED])
+        named = ", ".join(one_line(f"{failure.item} ({failure.reason})") for failure in failures[:_NAMED])
         more = f", and {len(failures) - _NAMED:,} more: `codesum status {key} --json`" if failures[_NAMED:] else ""
         yield f"{count_noun(len(failures), noun)} {what}: {named}{more}"
 

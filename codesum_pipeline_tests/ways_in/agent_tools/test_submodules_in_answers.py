@@ -1,5 +1,7 @@
 """What leads into a submodule says so where it is not indexed; a token reads one that is only if it names it."""
 
+import shutil
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,13 +11,14 @@ from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, read_scope
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.submodule_answers import with_submodule
+from codesum_pipeline.ways_in.agent_tools.submodule_answers import closed_folders, with_submodule
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {
     "app.py": 'import third\n\n\ndef open_shop():\n    """Open the shop."""\n    return third.wombat()\n',
+    "till.py": "from third.lib.quokka import wombat\n\n\ndef count_till():\n    return wombat()\n",
     "main.c": '#include "third/lib/quokka.h"\n#include "lib/core.h"\n#include "other.h"\nint main(void) {}\n',
 }
 SECRET = 'def wombat():\n    """Weigh the quokka."""\n    return weigh_all(7)\n'
@@ -25,7 +28,7 @@ SECRET = 'def wombat():\n    """Weigh the quokka."""\n    return weigh_all(7)\n'
 def built(tmp_path_factory):
     """Homes without and with the setting, of one repository and its submodule."""
     folder = tmp_path_factory.mktemp("submodules")
-    lib = GitRepo.create(folder / "lib", {"quokka.py": SECRET})
+    lib = GitRepo.create(folder / "lib", {"quokka.py": SECRET, "emu.bin": b"\0\1\2"})
     repo = GitRepo.create(folder / "shop", FILES)
     repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib.path), "third/lib")
     repo.git("config", "--file", ".gitmodules", "submodule.third/lib.url", "https://example.org/bush/quokka.git")
@@ -136,7 +139,13 @@ CALLS = (
     ("status", {"changes": 50}),
     ("read", {"ids": ["third/lib/quokka.py"]}),
     ("read", {"ids": ["wombat"]}),
+    ("read", {"ids": ["third/lib"]}),
+    ("read", {"ids": ["third"]}),
+    ("read", {"ids": ["emu.bin"]}),
+    ("search", {"query": "shop", "paths": ["emu.bin"]}),
     ("graph", {"id": "app.py::open_shop"}),
+    ("graph", {"id": "till.py::count_till"}),
+    ("graph", {"id": "till.py"}),
     ("graph", {"id": "."}),
     ("get_codebase_overview", {}),
     ("get_framework_analysis", {}),
@@ -152,7 +161,7 @@ def test_a_token_that_does_not_name_the_submodule_learns_nothing_of_it(built, to
     except CodesumError as error:
         text = str(error)
 
-    for word in ("weigh_all", "Weigh the quokka", "quokka.py:"):
+    for word in ("weigh_all", "Weigh the quokka", "quokka.py:", "third/lib/emu.bin", "binary"):
         assert word not in text
 
 
@@ -173,6 +182,66 @@ def test_a_token_that_names_it_reads_it(built, patterns):
     catalogue = catalogue_of(built, "on").held_by("agent", read_scope(patterns))
 
     assert "return weigh_all(7)" in answer_text(catalogue, built, "read", ids=["third/lib/quokka.py"])
+
+
+def switched_off(built, folder):
+    shutil.copytree(built / "on", folder / "off", symlinks=True)
+    registry = catalogue_of(folder, "off").registry
+    return registry.add(replace(registry.get("shop"), submodules=False))
+
+
+@pytest.mark.parametrize(("patterns", "is_told"), [(["shop"], False), (["*"], True)], ids=["a token", "all"])
+def test_a_token_does_not_learn_that_its_files_left_the_index(built, tmp_path, patterns, is_told):
+    build(workspace_of(open_home(tmp_path / "off"), switched_off(built, tmp_path), run_id="later"))
+    catalogue = catalogue_of(tmp_path, "off").held_by("agent", read_scope(patterns))
+
+    told = answer_text(catalogue, built, "status", changes=50)
+    assert "removed @" in told
+    assert ("third/lib/quokka.py" in told) is is_told
+
+
+def test_a_token_does_not_read_it_between_a_change_of_the_setting_and_the_next_build(built, tmp_path):
+    switched_off(built, tmp_path)
+    catalogue = catalogue_of(tmp_path, "off").held_by("agent", read_scope(["shop"]))
+
+    assert "def open_shop" in answer_text(catalogue, built, "read", ids=["app.py"])
+    with pytest.raises(ConfigurationError, match="no document"):
+        answer(catalogue, built, "read", ids=["third/lib/quokka.py"])
+
+
+@pytest.mark.parametrize(
+    ("location", "is_open"),
+    [("https://example.org/bush/quokka", True), ("https://example.org/zoo/quokka", False), ("/srv/quokka", False)],
+    ids=["of the submodule", "of another address", "of a folder"],
+)
+def test_a_registered_key_names_its_own_repository(location, is_open):
+    entries = {"quokka": RepositoryEntry("quokka", location)}
+    submodules = [("third/lib", "https://example.org/bush/quokka.git")]
+
+    assert (closed_folders(submodules, read_scope(["shop", "quokka"]), entries) == ()) is is_open
+    assert closed_folders(submodules, read_scope(["shop", "bush/quokka"]), entries) == ()
+    assert closed_folders([("third/quokka", "")], read_scope(["quokka"]), entries) == ("third/quokka",)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "is_open"),
+    [
+        (["vault"], True),
+        (["bush/quokka"], True),
+        (["quokka"], False),
+        (["docs"], False),
+        (["*", "!vault"], False),
+        (["*", "!bush/*"], False),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_one_that_is_registered_under_another_key_is_named_by_that(patterns, is_open):
+    entries = {
+        "vault": RepositoryEntry("vault", "https://me:secret@Example.org/bush/quokka"),
+        "docs": RepositoryEntry("docs", "git@example.org:bush/quokka.git", subdir="docs"),
+    }
+    for address in ("https://example.org/bush/quokka.git", "https://example.org/%62ush/QUOKKA"):
+        assert (closed_folders([("third/lib", address)], read_scope(patterns), entries) == ()) is is_open
 
 
 def test_an_index_without_some_folders_has_the_others(built):

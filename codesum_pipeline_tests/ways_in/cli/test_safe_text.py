@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
+from codesum_pipeline.ways_in.cli.build_report import failure_lines
 from codesum_pipeline.ways_in.cli.render import safe_json_of
 
 ESC = "\x1b"
@@ -32,6 +34,14 @@ ESC = "\x1b"
 )
 def test_text_keeps_what_can_be_read_and_loses_what_acts(written, shown):
     assert clean_text(written) == shown
+
+
+def test_what_failed_is_told_in_one_line():
+    failures = [Failure("a\nshop: up to date", "no\nreason")]
+
+    assert [*failure_lines("shop", {"repo_snapshot": failures})] == [
+        "1 path could not be used: a shop: up to date (no reason)"
+    ]
 
 
 def test_one_line_is_one_line():
