@@ -56,7 +56,8 @@ class NestedRanges:
 
     def at(self, byte: int) -> int:
         """The position of the innermost range around a byte; -1 where there is none."""
-        return self.at_each((byte,))[0]
+        found = bisect_right(self._bounds, byte) - 1
+        return self._innermost[found] if found >= 0 else -1
 
     def at_each(self, places: Iterable[int]) -> list[int]:
         """The same of several bytes."""

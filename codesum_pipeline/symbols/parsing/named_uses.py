@@ -105,17 +105,18 @@ class NamedUses:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
         members, fields, link_ends, link_starts = syntax.members, syntax.fields, self._link_ends, self._link_starts
+        keyed, types, unused_behind = syntax.keyed, syntax.types, syntax.unused_behind
         declared_anywhere = syntax.declared_before is not None or bool(syntax.declared_behind)
+        last_import = max((last for _, last in imports), default=0)
         end, path = 0, ""
-        for word in words:
-            start, text, kind, around = word
+        for start, text, kind, around in words:
             if kind in handed:
-                found = syntax.find_handed(source, NamedWord(*word))
+                found = syntax.find_handed(source, NamedWord(start, text, kind, around))
                 if found is not None and start not in callees:
                     yield " ".join(found.names), start, 1, found.arguments
                 continue
             if (start and source[start - 1] in link_ends) or kind in members:
-                path = self._path(path, end, word)
+                path = self._path(path, end, start, text, kind)
             else:
                 path = text if text.isidentifier() else _parts(text)
             end = start + (len(text) if text.isascii() else len(text.encode()))
@@ -141,16 +142,18 @@ class NamedUses:
                     if around in _TYPE_PARAMETERS:
                         self._type_parameters.add(declared)
                     continue
-            if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
+            may_be_assigned = kind not in types and source[end : end + 1] in _BEFORE_VALUES
+            if (may_be_assigned or around in keyed or unused_behind) and self._is_assigned(start, end, kind, around):
+                continue
+            if start >= last_import or not is_inside(imports, start):
                 yield path, start, int(kind in functions and (not handing or around in handing)), -1
 
     def _is_linked(self, end: int) -> bool:
         """Whether a mark comes behind a word that leads to a member."""
         return self._source[end : end + 2].startswith(self._links)
 
-    def _path(self, path: str, end: int, word: WordRow) -> str:
+    def _path(self, path: str, end: int, start: int, text: str, kind: str) -> str:
         """The names of a path up to a word, the last of which is the word; none where it begins with something else."""
-        start, text, kind, _ = word
         source = self._source
         if 0 < start - end <= _NEAR and source[end:start].strip(_BLANKS) in self._links:
             return f"{path} {_parts(text)}".rstrip() if path and path.count(" ") < _MOST_NAMES - 1 else ""
