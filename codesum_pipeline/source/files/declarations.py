@@ -11,6 +11,8 @@ _EDGE_LINES = 5
 
 # PEP 263: in the first line, or in the second after a comment or an empty line.
 _CODING_COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
+# In one of the first two lines, as its preprocessor reads it.
+_ERLANG = re.compile(rb"\A(?:[^\r\n]*\r?\n)?[ \t]*%[^\r\n]*?coding[ \t]*[:=][ \t]*([-\w.]+)")
 _EMACS = re.compile(rb"-\*-[^\r\n]{0,400}?\bcoding:[ \t]*([-\w.]+)")
 _EMACS_BLOCK = re.compile(rb"Local Variables:[^\f]{0,2000}?\bcoding:[ \t]*([-\w.]+)")
 _VIM = re.compile(rb"(?:^|[ \t])(?:vim?|ex):[^\r\n]{0,400}?\b(?:fileencoding|fenc)[ \t]*=[ \t]*([-\w.]+)")
@@ -25,7 +27,10 @@ _TEX = re.compile(
 _GETTEXT = re.compile(rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=([-\w.:]+)\\n\"", re.MULTILINE)
 # Languages whose files may hold pages.
 _MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
-_IN_LANGUAGE = {"css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _GETTEXT}
+_IN_LANGUAGE = {
+    "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _GETTEXT,
+    "erlang": _ERLANG,
+}  # fmt: skip
 
 
 def own_declarations(data: bytes, language: str) -> Iterator[str]:
