@@ -23,7 +23,7 @@ from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.git.folder_commits import LeftOut, read_stored
 
-_LINES = re.compile(r":\d{1,9}(?:-\d{1,9})?$")
+_LINES = re.compile(r":\d{1,9}(?:-\d{0,9})?$")
 _FILES_NAMED = 5
 
 _WHY: Mapping[SkipReason, str] = {
@@ -78,6 +78,8 @@ class SkippedFiles(Struct, frozen=True):
         """Why the file that a text names is not in the index; None if it names none of these."""
         path = _path_in(text)
         ends = [path] if path in self.reasons else [each for each in self.reasons if each.endswith(f"/{path}")]
+        # As those of documents are, it is known without its capitals.
+        ends = ends or [each for each in self.reasons if f"/{each}".lower().endswith(f"/{path}".lower())]
         if len(ends) != 1 or not path:
             folder = path.rstrip("/")
             files = self.named(folder) if folder else ""
@@ -87,7 +89,7 @@ class SkippedFiles(Struct, frozen=True):
 
 def _path_in(text: str) -> str:
     """The path in an id or a place: without names and lines."""
-    return _LINES.sub("", text.partition(SEPARATOR)[0]).removeprefix("./")
+    return _LINES.sub("", text.strip().partition(SEPARATOR)[0]).removeprefix("./")
 
 
 def _told(repo: str, path: str, reason: SkipReason, problem: str) -> str:
