@@ -243,14 +243,18 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
     raise SkippedFile(SkipReason.NOT_TEXT, "; ".join([*problems, "of an unknown encoding"]))
 
 
-# Letters of Greek, Cyrillic, Hebrew and Arabic, and those that stand beside a Latin one, as behind `\n` in a string.
-_NOT_LATIN = re.compile("[\u0370-\u06ff]")
-_BESIDE_LATIN = re.compile(f"(?<=[A-Za-z]){_NOT_LATIN.pattern}|{_NOT_LATIN.pattern}(?=[A-Za-z])")
+# Letters of Greek, Cyrillic, Hebrew and Arabic, and those that stand alone, or beside a Latin one as behind `\n` in a
+# string.
+_NOT_LATIN = "[\u0370-\u06ff]"
+_OTHER_LETTER = re.compile(_NOT_LATIN)
+_STRAY_LETTER = re.compile(
+    f"(?<=[A-Za-z]){_NOT_LATIN}|{_NOT_LATIN}(?=[A-Za-z])|(?<!{_NOT_LATIN}){_NOT_LATIN}(?!{_NOT_LATIN})"
+)
 
 
 def _mixes_alphabets(text: str) -> bool:
-    """Whether most of these letters are in words with Latin ones: they are Latin letters of another encoding."""
-    return 2 * len(_BESIDE_LATIN.findall(text)) > len(_NOT_LATIN.findall(text))
+    """Whether most of these letters are alone or in Latin words: they are Latin letters of another encoding."""
+    return 2 * len(_STRAY_LETTER.findall(text)) > len(_OTHER_LETTER.findall(text))
 
 
 # Bytes that are meant as UTF-8 but for a few: a name that somebody else typed, a text that was cut. In other encodings,
@@ -293,7 +297,18 @@ _LATIN = re.compile(
     rb"(?<=[A-Za-z])[%(letters)b]{1,2}(?![\x80-\xff])|(?<![\x80-\xff])[%(letters)b]{1,2}(?=[A-Za-z])"
     rb"|(?<![\x80-\xff])[%(signs)b](?![\x80-\xff])" % {b"letters": _LATIN_LETTERS, b"signs": _LATIN_SIGNS}
 )
+# So are quotation marks, apostrophes, dashes, dots, bullets, the euro and the trade mark in those of Windows. DOS has
+# letters in their place, which stand otherwise.
+_TYPOGRAPHY = re.compile(
+    rb"(?<![\x80-\xff\w])(?:\x93[ -~]{1,300}\x94|\x91[ -~]{1,300}\x92)(?![\x80-\xff\w])"
+    rb"|(?<=[A-Za-z])\x92(?=[a-z]{1,2}\b)|(?<=[\w)] )[\x96\x97](?= )|(?<=\d)\x96(?=\d)|(?<=[A-Za-z]{2})\x85(?=[\s\"')*]|\Z)|(?<=\s)\x95(?=[ \t])"
+    rb"|(?<=\d)\x80(?![\x80-\xff\w])|(?<=\d )\x80(?![\x80-\xff\w])|(?<=[A-Za-z])\x99(?![\x80-\xff\w])"
+)
 _LATIN_PAGE = "cp1252"
+# Lines and shades of windows on a text screen, at the same place in all pages of DOS.
+_FRAME = re.compile(rb"([\xb0-\xb2\xc4\xcd\xdb\xdc\xdf])\1{3}")
+_SIGNS_OF_FRAMES = bytes(range(0xB0, 0xE0))
+_FRAMED_PAGE = "cp437"
 
 # Of 3,300 made files in 24 languages and 22 encodings with 1 to 8 lines of comments, 96 % reach it, and 1 % of those
 # are read wrongly: `docs/decisions/0125-encodings.md`.
@@ -311,8 +326,11 @@ _OF_SOURCES = frozenset({
 
 def _guesses(data: bytes) -> Iterator[str]:
     """Encodings that may be meant, most likely first."""
-    if _LATIN.sub(b"", data).isascii():
+    if _LATIN.sub(b"", _TYPOGRAPHY.sub(b"", data)).isascii():
         yield _LATIN_PAGE
+        return
+    if _FRAME.search(data) and data.translate(None, _SIGNS_OF_FRAMES).isascii():
+        yield _FRAMED_PAGE
         return
     # Loading the detector takes fifty milliseconds, for which repositories in UTF-8 do not wait.
     import chardet
