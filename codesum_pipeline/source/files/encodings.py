@@ -301,7 +301,8 @@ _LATIN = re.compile(
 # letters in their place, which stand otherwise.
 _TYPOGRAPHY = re.compile(
     rb"(?<![\x80-\xff\w])(?:\x93[ -~]{1,300}\x94|\x91[ -~]{1,300}\x92)(?![\x80-\xff\w])"
-    rb"|(?<=[A-Za-z])\x92(?=[a-z]{1,2}\b)|(?<=[\w)] )[\x96\x97](?= )|(?<=\d)\x96(?=\d)|(?<=[A-Za-z]{2})\x85(?=[\s\"')*]|\Z)|(?<=\s)\x95(?=[ \t])"
+    rb"|(?<=[A-Za-z])\x92(?=[a-z]{1,2}\b)"
+    rb"|(?<=[\w)] )[\x96\x97](?= )|(?<=\d)\x96(?=\d)|(?<=[A-Za-z]{2})\x85(?=[\s\"')*]|\Z)|(?<=\s)\x95(?=[ \t])"
     rb"|(?<=\d)\x80(?![\x80-\xff\w])|(?<=\d )\x80(?![\x80-\xff\w])|(?<=[A-Za-z])\x99(?![\x80-\xff\w])"
 )
 _LATIN_PAGE = "cp1252"
