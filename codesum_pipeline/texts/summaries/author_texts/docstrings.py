@@ -92,10 +92,12 @@ _WIDE_COLON = re.compile(
 
 
 def _with_known_titles(text: str) -> str:
-    """The text with titles of sections in English; a first line is what the function is for."""
+    """The text with titles of sections in English; a first line that is no title alone is what the function is for."""
     if text.isascii():
         return text
     first, *others = text.split("\n")
+    if others and first.rstrip().endswith((":", "\uff1a")):
+        first = _titled_in_english(first)
     return "\n".join([first, *map(_titled_in_english, others)])
 
 
