@@ -63,6 +63,39 @@ def test_sections_have_titles_in_other_languages(titles: tuple[str, str]) -> Non
     assert (read.sentences, dict(read.parameters), read.returns) == (("退款给客户。",), {"price": "价格"}, "总价")
 
 
+@pytest.mark.parametrize(
+    ("comment", "sentences", "parameters", "returns"),
+    [
+        pytest.param("打开设备。\n返回：0 成功", ("打开设备。",), {}, "0 成功", id="what is returned"),
+        pytest.param(
+            "打开设备。\n参数：dev：设备号\n返回值：成功返回0",
+            ("打开设备。",),
+            {"dev": "设备号"},
+            "成功返回0",
+            id="a parameter",
+        ),
+        pytest.param(
+            "打开设备。\n参数：dev 设备\n返回：0",
+            ("打开设备。", "参数：dev 设备"),
+            {},
+            "0",
+            id="a parameter without a colon stays as it is written",
+        ),
+        pytest.param(
+            "打开设备。\n注意：不要重复调用。", ("打开设备。", "注意：不要重复调用。"), {}, None, id="a note stays"
+        ),
+        pytest.param("取得する。\n戻り値：名前", ("取得する。",), {}, "名前", id="Japanese"),
+        pytest.param("Öffnet es.\nRückgabe: Größe", ("Öffnet es.",), {}, "Größe", id="German"),
+    ],
+)
+def test_a_title_may_have_its_text_behind_it(
+    comment: str, sentences: tuple[str, ...], parameters: dict[str, str], returns: str | None
+) -> None:
+    read = read_doc_comment(comment, "c", ("dev",))
+
+    assert (read.sentences, dict(read.parameters), read.returns) == (sentences, parameters, returns)
+
+
 def test_a_title_may_be_the_first_line() -> None:
     read = read_docstring("引数:\n    id (int): 番号\n\n戻り値:\n    str: 名前\n")
 
