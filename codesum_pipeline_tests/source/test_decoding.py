@@ -104,6 +104,20 @@ int open_device(struct device *dev, int flags)
             id="Emacs' list at the end",
         ),
         pytest.param(
+            b"#!/usr/bin/ruby\n# frozen_string_literal: true\n# encoding: windows-1252\nx = '\xfc'\n",
+            "ruby",
+            "#!/usr/bin/ruby\n# frozen_string_literal: true\n# encoding: windows-1252\nx = 'ü'\n",
+            ("cp1252", DECLARATION),
+            id="Ruby's comment behind another one",
+        ),
+        pytest.param(
+            ";; -*- Coding: koi8-r -*-\n; жук\n".encode("koi8-r"),
+            "scheme",
+            ";; -*- Coding: koi8-r -*-\n; жук\n",
+            ("koi8-r", DECLARATION),
+            id="Emacs' line in other letters",
+        ),
+        pytest.param(
             "-module(a).\n%% coding: latin-1\n%% år är ö\n".encode("latin-1"),
             "erlang",
             "-module(a).\n%% coding: latin-1\n%% år är ö\n",

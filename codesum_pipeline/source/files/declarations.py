@@ -11,10 +11,12 @@ _EDGE_LINES = 5
 
 # PEP 263: in the first line, or in the second after a comment or an empty line.
 _CODING_COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
+# Alone in a line of the first comment, behind other directives.
+_RUBY = re.compile(rb"\A(?:#[^\r\n]*\r?\n)*?#[ \t]*(?:en)?coding[ \t]*[:=][ \t]*([-\w.]+)[ \t]*\r?$", re.MULTILINE)
 # In one of the first two lines, as its preprocessor reads it.
 _ERLANG = re.compile(rb"\A(?:[^\r\n]*\r?\n)?[ \t]*%[^\r\n]*?coding[ \t]*[:=][ \t]*([-\w.]+)")
-_EMACS = re.compile(rb"-\*-[^\r\n]{0,400}?\bcoding:[ \t]*([-\w.]+)")
-_EMACS_BLOCK = re.compile(rb"Local Variables:[^\f]{0,2000}?\bcoding:[ \t]*([-\w.]+)")
+_EMACS = re.compile(rb"-\*-[^\r\n]{0,400}?\b(?i:coding):[ \t]*([-\w.]+)")
+_EMACS_BLOCK = re.compile(rb"Local Variables:[^\f]{0,2000}?\b(?i:coding):[ \t]*([-\w.]+)")
 _VIM = re.compile(rb"(?:^|[ \t])(?:vim?|ex):[^\r\n]{0,400}?\b(?:fileencoding|fenc)[ \t]*=[ \t]*([-\w.]+)")
 _XML = re.compile(rb"\A\s*<\?xml\s[^>]{0,400}?\bencoding\s{0,9}=\s{0,9}[\"']([-\w.:]+)[\"']")
 _HTML = re.compile(rb"<meta\s[^>]{0,400}?\bcharset\s{0,9}=\s{0,9}[\"']?([-\w.:]+)", re.IGNORECASE)
@@ -29,7 +31,7 @@ _GETTEXT = re.compile(rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=
 _MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
 _IN_LANGUAGE = {
     "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _GETTEXT,
-    "erlang": _ERLANG,
+    "erlang": _ERLANG, "ruby": _RUBY,
 }  # fmt: skip
 
 
