@@ -146,6 +146,20 @@ int open_device(struct device *dev, int flags)
             id="the charset of a page",
         ),
         pytest.param(
+            '<%@ page language="java" pageEncoding="GBK"%>\n<b>表</b>\n'.encode("gbk"),
+            "text",
+            '<%@ page language="java" pageEncoding="GBK"%>\n<b>表</b>\n',
+            ("gbk", DECLARATION),
+            id="the encoding of a page of Java",
+        ),
+        pytest.param(
+            '<%@ page contentType="text/html; charset=big5" %>\n<b>表</b>\n'.encode("big5"),
+            "text",
+            '<%@ page contentType="text/html; charset=big5" %>\n<b>表</b>\n',
+            ("big5", DECLARATION),
+            id="the charset of a page of Java",
+        ),
+        pytest.param(
             '@charset "windows-1252";\na{content:"“"}\n'.encode("cp1252"),
             "css",
             '@charset "windows-1252";\na{content:"“"}\n',

@@ -26,11 +26,16 @@ _DECLARE = re.compile(rb"\bdeclare\s?\(\s?encoding\s?=\s?[\"']([-\w.:]+)[\"']", 
 _TEX = re.compile(
     rb"\\usepackage\[([-\w.]+)\]\{inputenc\}|^%[ \t]*!TEX[ \t]+encoding[ \t]*=[ \t]*([-\w.]+)", re.M | re.I
 )
-_GETTEXT = re.compile(rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=([-\w.:]+)\\n\"", re.MULTILINE)
+# Gettext's head, and the directive of a page of Java.
+_TEXT = re.compile(
+    rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=([-\w.:]+)\\n\""
+    rb"|<%@\s{0,9}page\s[^>]{0,400}?\b(?:pageEncoding\s{0,9}=\s{0,9}[\"']|charset=)([-\w.:]+)",
+    re.MULTILINE,
+)
 # Languages whose files may hold pages.
 _MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
 _IN_LANGUAGE = {
-    "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _GETTEXT,
+    "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _TEXT,
     "erlang": _ERLANG, "ruby": _RUBY,
 }  # fmt: skip
 
