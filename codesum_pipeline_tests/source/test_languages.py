@@ -141,6 +141,10 @@ def test_content_says_the_language_where_several_share_an_ending(path: str, data
     assert language_of_file(path, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")) == (
         language if path != "run" else "text"
     )
+    if path != "run":
+        text = data.decode("latin-1")
+        marked = (text.encode("utf-16"), text.encode("utf-32"), b"\xfe\xff" + text.encode("utf-16-be"))
+        assert [language_of_file(path, each) for each in marked] == [language] * 3
 
 
 def test_a_name_with_a_shared_ending_says_no_language() -> None:
