@@ -115,6 +115,20 @@ def test_functions_and_structures_of_c_are_found_under_their_names(source: str, 
         pytest.param("class EXPORT_A EXPORT_B A : B { };\n", ["A"], id="two macros"),
         pytest.param("class [[nodiscard]] EXPORT_IT A { };\n", ["A"], id="an attribute before the macro"),
         pytest.param("enum class EXPORT_IT A : int { X };\n", ["A"], id="an enumeration"),
+        pytest.param(
+            "class Ab IT_FINAL : public B {\n  void f() {}\n};\n", ["Ab", "Ab::f"], id="a macro behind the name"
+        ),
+        pytest.param(
+            "class API Ab FINAL {\n  void f() {}\n};\n", ["Ab", "Ab::f"], id="macros on both sides of the name"
+        ),
+        pytest.param("class API IT_FINAL {};\n", ["IT_FINAL"], id="a name like a macro"),
+        pytest.param("enum class [[nodiscard]] A : int { X };\nenum [[x]] B { Y };\n", ["A", "B"], id="an attribute"),
+        pytest.param(
+            "class A {\n  int f() const REQUIRES_IT(mu) ALSO_IT;\n  B<int> size_ GUARDED_BY(mu);\n"
+            "  int* most_ GUARDED_BY(mu) = 1;\n  void SET_IT(int);\n  NO_COPY(A);\n  int B_C(int a);\n};\n",
+            ["A", "A::f", "A::SET_IT", "A::NO_COPY", "A::B_C"],
+            id="macros behind members",
+        ),
         pytest.param("module;\n#include <v>\nexport module a.b:part;\nimport std;\nint f() {}\n", ["f"], id="a module"),
         pytest.param("export module a;\nexport int f() {}\nexport auto g() -> int {}\n", ["f", "g"], id="functions"),
         pytest.param("export module a;\nexport class A { };\nexport enum class E { X };\n", ["A", "E"], id="classes"),
