@@ -41,6 +41,14 @@ def test_definitions_nest_and_blocks_with_a_name_are_functions() -> None:
         pytest.param("B = Class.new(A) do\n  def x; end\nend\n", ["B", "B::x"], id="Class.new"),
         pytest.param("S = Struct.new(:a)\n", ["S"], id="Struct.new without a block"),
         pytest.param("F = lambda { |x| x }\ng = proc do |x| x end\n", ["F", "g"], id="lambda and proc"),
+        *[
+            pytest.param(
+                f"class A\n  def f(a, b)\n    {shift}\n    b\n  end\n  def g; end\nend\n",
+                ["A", "A::f", "A::g"],
+                id=shift,
+            )
+            for shift in ("a<<b", "a <<B", "@a <<-1", "a<<'b c'", 'a <<"b #{c}"', "a <<b; puts <<~C\n  def x\n    C")
+        ],
         pytest.param("RSpec.describe A do\n  it('x') { a }\nend\n", [], id="blocks of tests have no name"),
     ],
 )

@@ -181,8 +181,17 @@ def test_items_in_the_brackets_of_a_macro_are_found(source: str, names: list[str
     assert [symbol.qualified_name for symbol in parse("rust", source).symbols] == names
 
 
-def test_a_set_of_flags_ends_at_its_own_brace() -> None:
-    body = "const B = {\n            #[cfg(unix)] { 1 }\n        };"
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("const B = {\n            #[cfg(unix)] { 1 }\n        };", id="braces in braces"),
+        pytest.param("// It's a }.\n        const B = 1;\n", id="a comment"),
+        pytest.param("/* { */ const B = 1;\n\n", id="a block comment"),
+        pytest.param("const B = '}' as u32;\n\n", id="a character"),
+        pytest.param('#[doc = "} /*"]\n        const B = 1;\n', id="a text"),
+    ],
+)
+def test_a_set_of_flags_ends_at_its_own_brace(body: str) -> None:
     source = f"flags! {{\n    pub struct A: u32 {{\n        {body}\n    }}\n}}\n"
 
     found = symbols_by_name("rust", source)["A"]
