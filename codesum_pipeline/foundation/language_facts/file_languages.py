@@ -1,6 +1,7 @@
 """What a file's name says, and its first line: its language, and what it is written for."""
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from enum import StrEnum
 from pathlib import PurePosixPath
 
@@ -26,8 +27,11 @@ _SHEBANG = re.compile(rb"#![ \t]*(\S+)([^\r\n]*)")
 
 def language_of_file(path: str, data: bytes) -> str:
     """The language of a file: what its content shows where its ending is that of several, else what its name says, else
-    its first line."""
-    return _language_of_content(path, data) or language_of_path(path) or language_of_first_line(data) or TEXT
+    its first line. The line comes first where a name has no ending: a script may be called `build`."""
+    found = _language_of_content(path, data)
+    if "." in PurePosixPath(path).name:
+        return found or language_of_path(path) or language_of_first_line(data) or TEXT
+    return found or language_of_first_line(data) or language_of_path(path) or TEXT
 
 
 def has_shared_ending(path: str) -> bool:
@@ -46,7 +50,8 @@ def _language_of_content(path: str, data: bytes) -> str | None:
     if is_of_no_language and (inner := language_of_path(stem)):
         # `help.rst.inc`, but not `style.css.ts` or `build.rs`.
         return inner
-    text = data[:_LONGEST_SIGN].decode("latin-1").replace("\r\n", "\n").removeprefix("\xef\xbb\xbf")
+    encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "latin-1"
+    text = data[:_LONGEST_SIGN].decode(encoding, "replace").replace("\r\n", "\n").removeprefix("\xef\xbb\xbf")
     return next((name for name, sign in signs.items() if re.search(sign, text, re.MULTILINE)), None)
 
 
