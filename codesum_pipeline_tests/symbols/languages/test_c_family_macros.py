@@ -160,6 +160,16 @@ def test_parameters_in_the_old_style_that_the_grammar_misreads_have_their_types(
     ]
 
 
+@pytest.mark.parametrize(("count", "names"), [(61, ["f", "g"]), (62, ["g"])])
+def test_a_function_with_more_declarations_of_parameters_costs_itself_alone(count: int, names: list[str]) -> None:
+    listed = ", ".join(f"a{number}" for number in range(count))
+    declared = "".join(f"char *a{number};\n" for number in range(count))
+    symbols = parse("c", f"char *f({listed})\n{declared}{{\n}}\nint g(void)\n{{\n}}\n").symbols
+
+    assert [symbol.name for symbol in symbols] == names
+    assert all({one.type for one in symbol.facts.parameters} == {"char *"} for symbol in symbols[:-1])
+
+
 def test_a_line_in_a_macros_body_is_no_lost_definition() -> None:
     parsed = parse("cpp", "#define M(x) \\\n  class Helper { \\\n  };\nint f( { }\n")
 
