@@ -197,3 +197,11 @@ def test_a_set_of_flags_ends_at_its_own_brace(body: str) -> None:
     found = symbols_by_name("rust", source)["A"]
 
     assert (found.start_line, found.end_line, found.signature) == (2, 6, "pub struct A : u32")
+
+
+@pytest.mark.parametrize(("length", "end"), [(400, 5), (401, 3)])
+def test_a_brace_at_the_end_of_a_longer_comment_ends_a_set_of_flags(length: int, end: int) -> None:
+    comment = f"//{'}'.rjust(length)}"
+    source = f"flags! {{\n    pub struct A: u32 {{\n        {comment}\n        const B = 1;\n    }}\n}}\n"
+
+    assert symbols_by_name("rust", source)["A"].end_line == end
