@@ -28,8 +28,11 @@ _SHEBANG = re.compile(rb"#![ \t]*(\S+)([^\r\n]*)")
 
 def language_of_file(path: str, data: bytes) -> str:
     """The language of a file: what its content shows where its ending is that of several, else what its name says, else
-    its first line."""
-    return _language_of_content(path, data) or language_of_path(path) or language_of_first_line(data) or TEXT
+    its first line. The line comes first where a name has no ending: a script may be called `build`."""
+    found = _language_of_content(path, data)
+    if "." in PurePosixPath(path).name:
+        return found or language_of_path(path) or language_of_first_line(data) or TEXT
+    return found or language_of_first_line(data) or language_of_path(path) or TEXT
 
 
 def has_shared_ending(path: str) -> bool:
