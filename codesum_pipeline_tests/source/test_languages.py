@@ -133,6 +133,34 @@ OBJECTIVE_C = b"// A store.\n#import <Foundation/Foundation.h>\n@implementation 
         pytest.param("a.r", b"f <- function(x) x\n", "r", id="R"),
         pytest.param("a.cl", b"__kernel void f() {}\n", "c", id="OpenCL"),
         pytest.param("a.gs", b"function f() {\n}\n", "javascript", id="a script of Google"),
+        pytest.param("a.m", b"# define a value\n# if wanted\nfunction f()\nend\n", "matlab", id="comments of Octave"),
+        pytest.param("a.m", b"# include <a.h>\nint f;\n", "objective-c", id="a directive with a blank"),
+        pytest.param("a.pl", b"parent(a, b).\nold(X, Y) :- parent(X, Y).\n", "prolog", id="rules of one line"),
+        pytest.param("a.pl", b"print <<A;\n:-D\nA\n", "perl", id="a smile"),
+        pytest.param("a.plt", b":- begin_tests(a).\n", "prolog", id="tests of Prolog"),
+        pytest.param("a.plt", b"set terminal png\nplot 'a.dat'\n", "text", id="a plot"),
+        pytest.param("a.v", b"/*\n Definition of the ports.\n*/\nmodule a;\n", "verilog", id="a comment of Verilog"),
+        pytest.param("a.v", b"From A.B Require Import C.\n", "coq", id="a library of Coq"),
+        pytest.param("a.v", b"Definition a (b : nat) := b.\n", "coq", id="a definition of Coq"),
+        pytest.param("a.fs", b"let a =\n  let b = 1\n  in match b with _ -> 2\n", "f-sharp", id="words of F#"),
+        pytest.param("a.fs", b"in highp vec2 a;\n", "glsl", id="a precision"),
+        pytest.param("a.sls", b"nginx:\n  pkg.installed\n", "yaml", id="states of Salt"),
+        pytest.param("a.sls", b"#!r6rs\n; One.\n(library (a))\n", "scheme", id="Scheme"),
+        pytest.param("a.sch", b"EESchema Schematic File Version 4\n", "text", id="a schematic"),
+        pytest.param("a.sch", b'<?xml version="1.0"?>\n<schema/>\n', "xml", id="rules of XML"),
+        pytest.param("a.sld", b"<StyledLayerDescriptor/>\n", "xml", id="styles of a map"),
+        pytest.param("a.sld", b"(define-library (a))\n", "scheme", id="a library of Scheme"),
+        pytest.param("a.sc", b"import a.b\nclass A: \n  def f = 1\n", "scala", id="Scala"),
+        pytest.param("a.sc", b"SinA : UGen {\n  *ar { |a| ^this.multiNew(a) }\n}\n", "text", id="SuperCollider"),
+        pytest.param("a.sc", b"x = Synth(\\sine);\n", "text", id="a script of SuperCollider"),
+        pytest.param("a.star", b"def f():\n    pass\n", "python", id="Starlark"),
+        pytest.param("a.star", b"# version 3\n\ndata_optics\n\nloop_\n", "text", id="a table of measurements"),
+        pytest.param("config.ru", b"# One.\nrequire 'a'\nrun A\n", "ruby", id="a server's configuration"),
+        pytest.param("README.ru", "Описание.\n".encode(), "text", id="a text in Russian"),
+        pytest.param("README.md.ru", "Описание.\n".encode(), "text", id="one of markup"),
+        pytest.param("a.ru", b"PREFIX a: <b>\nINSERT DATA { a:c a:d 1 }\n", "text", id="an update of SPARQL"),
+        pytest.param("a.command", b"echo a\n", "bash", id="commands"),
+        pytest.param("build.cmd", b"#!/bin/sh\n", "batch", id="an ending before the first line"),
         pytest.param("run", b"#!/usr/bin/env lua\n", "lua", id="no ending"),
     ],
 )
@@ -141,6 +169,26 @@ def test_content_says_the_language_where_several_share_an_ending(path: str, data
     assert language_of_file(path, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")) == (
         language if path != "run" else "text"
     )
+    if path != "run":
+        text = data.decode("latin-1")
+        marked = (text.encode("utf-16"), text.encode("utf-32"), b"\xfe\xff" + text.encode("utf-16-be"))
+        assert [language_of_file(path, each) for each in marked] == [language] * 3
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "language"),
+    [
+        ("build", b"#!/bin/bash\n", "bash"),
+        ("tools/workspace", b"#!/usr/bin/env python3\n", "python"),
+        ("build", b"# rules\n", "starlark"),
+        ("Rakefile", b"#!/usr/bin/env rake\n", "ruby"),
+        ("a.command", b"#!/bin/zsh\n", "bash"),
+        ("a.command", b"#!/usr/bin/env python3\n", "python"),
+        ("a.m", "\ufeff#import <A.h>\n".encode("utf-16-le"), "objective-c"),
+    ],
+)
+def test_a_script_says_its_language_whatever_it_is_called(path: str, line: bytes, language: str) -> None:
+    assert language_of_file(path, line) == language
 
 
 def test_a_name_with_a_shared_ending_says_no_language() -> None:

@@ -1,5 +1,6 @@
 """What a file's name says, and its first line: its language, and what it is written for."""
 
+import codecs
 import re
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ _SIGNS = {
 }
 # Of a file, more says no more about its language.
 _LONGEST_SIGN = 1 << 16
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 PROSE = frozenset(name for name, one in _PROFILES.items() if one.kind is LanguageKind.PROSE)
 LANGUAGES = frozenset(_PROFILES)
 
@@ -26,8 +28,11 @@ _SHEBANG = re.compile(rb"#![ \t]*(\S+)([^\r\n]*)")
 
 def language_of_file(path: str, data: bytes) -> str:
     """The language of a file: what its content shows where its ending is that of several, else what its name says, else
-    its first line."""
-    return _language_of_content(path, data) or language_of_path(path) or language_of_first_line(data) or TEXT
+    its first line. The line comes first where a name has no ending: a script may be called `build`."""
+    found = _language_of_content(path, data)
+    if "." in PurePosixPath(path).name:
+        return found or language_of_path(path) or language_of_first_line(data) or TEXT
+    return found or language_of_first_line(data) or language_of_path(path) or TEXT
 
 
 def has_shared_ending(path: str) -> bool:
@@ -46,8 +51,15 @@ def _language_of_content(path: str, data: bytes) -> str | None:
     if is_of_no_language and (inner := language_of_path(stem)):
         # `help.rst.inc`, but not `style.css.ts` or `build.rs`.
         return inner
-    text = data[:_LONGEST_SIGN].decode("latin-1").replace("\r\n", "\n").removeprefix("\xef\xbb\xbf")
+    text = _letters_of(data)
     return next((name for name, sign in signs.items() if re.search(sign, text, re.MULTILINE)), None)
+
+
+def _letters_of(data: bytes) -> str:
+    """A file's start without a byte order mark, in which ASCII is right; of UTF-16 and UTF-32, its ASCII."""
+    if data.startswith(_WIDE_MARKS):
+        data = data[: 2 * _LONGEST_SIGN].translate(None, b"\0\xfe\xff")
+    return data[:_LONGEST_SIGN].removeprefix(codecs.BOM_UTF8).decode("latin-1").replace("\r\n", "\n")
 
 
 def language_of_path(path: str) -> str | None:

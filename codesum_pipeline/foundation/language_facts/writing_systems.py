@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from typing import Literal
 
 # Classes of characters, as they stand between the brackets of an expression.
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
@@ -157,6 +158,29 @@ def count_words(words: Iterable[str]) -> int:
     return sum(max(1, letters_worth(word) // _WORTH_OF_WORD) if sets_no_blanks(word) else 1 for word in words)
 
 
+# As in Unicode's stream-safe text format: the time that putting marks in order takes is the square of their number.
+_MOST_MARKS = 30
+# Marks of half width are letters, and become marks.
+_HALF_WIDE_MARKS = "\uff9e\uff9f"
+_MANY_SIGNS = re.compile(rf"(?:[^\w\x00-\x7f]|[{_HALF_WIDE_MARKS}]){{{_MOST_MARKS},}}")
+
+
+def in_normal_form(text: str, form: Literal["NFC", "NFD", "NFKC"]) -> str:
+    """The text in one of Unicode's normal forms, with at most thirty marks on a letter, in linear time."""
+    if text.isascii() or unicodedata.is_normalized(form, text):
+        return text
+    return unicodedata.normalize(form, _MANY_SIGNS.sub(_with_few_marks, text))
+
+
+def _with_few_marks(signs: re.Match[str]) -> str:
+    kept, marks = [], 0
+    for sign in signs[0]:
+        marks = marks + 1 if unicodedata.combining(sign) or sign in _HALF_WIDE_MARKS else 0
+        if marks <= _MOST_MARKS:
+            kept.append(sign)
+    return "".join(kept)
+
+
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile(rf"[\w{marks_class()}]+")
@@ -164,7 +188,7 @@ def _word() -> re.Pattern[str]:
 
 def words_of(text: str) -> list[str]:
     """The words of a text with their marks, in one normal form: of wide letters, half-wide kana, single jamo."""
-    return _word().findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    return _word().findall(in_normal_form(text, "NFKC"))
 
 
 # Letters that are spelled with a mark which is no sign of its own.
@@ -221,10 +245,10 @@ def plain_spelling(word: str) -> str:
     """A word as people type it: without accents on Latin and Greek letters, vowel points, joiners; its case stays."""
     if word.isascii():
         return word
-    word = _JOINERS.sub("", unicodedata.normalize("NFKC", word)).translate(_OTHER_SPELLINGS)
+    word = _JOINERS.sub("", in_normal_form(word, "NFKC")).translate(_OTHER_SPELLINGS)
     # Points go before letters are composed with them.
     word = _POINTS.sub("", word.translate(_VARIANTS))
-    word = _STRESSED.sub("", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", word)))
+    word = _STRESSED.sub("", _ACCENTED.sub(r"\1", in_normal_form(word, "NFD")))
     return unicodedata.normalize("NFC", word).replace("ß", "ss").replace("ẞ", "SS")
 
 

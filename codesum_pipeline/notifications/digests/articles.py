@@ -6,13 +6,13 @@ sentence, and a fence that it left open is closed.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
+from codesum_pipeline.foundation.language_facts.writing_systems import in_normal_form
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Trust
 from codesum_pipeline.notifications.digests.digest_items import ChangeNature, Item
 from codesum_pipeline.notifications.digests.wording import noun_of
@@ -202,4 +202,4 @@ def _sides(part: str) -> Iterator[str]:
 
 def with_single_spaces(text: str) -> str:
     """A text in which white space of any kind and length is one space."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(in_normal_form(text, "NFC").split())

@@ -18,6 +18,7 @@ from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.language_facts.writing_systems import join_parts
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.frameworks import Framework, find_entry_points, find_frameworks
 from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView, read_sources, read_text
@@ -151,7 +152,7 @@ def _opening(title: str, sentences: Sequence[str]) -> str:
     for sentence in sentences:
         if len(text) + len(sentence) > _MOST_CHARS:
             break
-        text = f"{text} {sentence}".strip()
+        text = join_parts(text, sentence).strip()
     return text
 
 

@@ -22,6 +22,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.language_facts.writing_systems import (
     cut_at_case,
     is_phrase_without_blanks,
@@ -133,7 +134,7 @@ def parse_query(text: str, *, embedder: Embedder | None) -> Query:
 def check_says_something(text: str) -> None:
     """Raise `ConfigurationError` for a query without a letter or a digit."""
     if not any(map(str.isalnum, text)):
-        problem = f"query {text!r} has no word" if text.strip() else "the query is empty"
+        problem = f"query {shorten_text(text)!r} has no word" if text.strip() else "the query is empty"
         raise ConfigurationError(f"{problem}: say what is looked for, in words or as a name")
 
 

@@ -11,8 +11,12 @@ _EDGE_LINES = 5
 
 # PEP 263: in the first line, or in the second after a comment or an empty line.
 _CODING_COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
-_EMACS = re.compile(rb"-\*-[^\r\n]{0,400}?\bcoding:[ \t]*([-\w.]+)")
-_EMACS_BLOCK = re.compile(rb"Local Variables:[^\f]{0,2000}?\bcoding:[ \t]*([-\w.]+)")
+# Alone in a line of the first comment, behind other directives.
+_RUBY = re.compile(rb"\A(?:#[^\r\n]*\r?\n)*?#[ \t]*(?:en)?coding[ \t]*[:=][ \t]*([-\w.]+)[ \t]*\r?$", re.MULTILINE)
+# In one of the first two lines, as its preprocessor reads it.
+_ERLANG = re.compile(rb"\A(?:[^\r\n]*\r?\n)?[ \t]*%[^\r\n]*?coding[ \t]*[:=][ \t]*([-\w.]+)")
+_EMACS = re.compile(rb"-\*-[^\r\n]{0,400}?\b(?i:coding):[ \t]*([-\w.]+)")
+_EMACS_BLOCK = re.compile(rb"Local Variables:[^\f]{0,2000}?\b(?i:coding):[ \t]*([-\w.]+)")
 _VIM = re.compile(rb"(?:^|[ \t])(?:vim?|ex):[^\r\n]{0,400}?\b(?:fileencoding|fenc)[ \t]*=[ \t]*([-\w.]+)")
 _XML = re.compile(rb"\A\s*<\?xml\s[^>]{0,400}?\bencoding\s{0,9}=\s{0,9}[\"']([-\w.:]+)[\"']")
 _HTML = re.compile(rb"<meta\s[^>]{0,400}?\bcharset\s{0,9}=\s{0,9}[\"']?([-\w.:]+)", re.IGNORECASE)
@@ -22,10 +26,18 @@ _DECLARE = re.compile(rb"\bdeclare\s?\(\s?encoding\s?=\s?[\"']([-\w.:]+)[\"']", 
 _TEX = re.compile(
     rb"\\usepackage\[([-\w.]+)\]\{inputenc\}|^%[ \t]*!TEX[ \t]+encoding[ \t]*=[ \t]*([-\w.]+)", re.M | re.I
 )
-_GETTEXT = re.compile(rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=([-\w.:]+)\\n\"", re.MULTILINE)
+# Gettext's head, and the directive of a page of Java.
+_TEXT = re.compile(
+    rb"^\"Content-Type:[ \t]{0,9}text/plain;[ \t]{0,9}charset=([-\w.:]+)\\n\""
+    rb"|<%@\s{0,9}page\s[^>]{0,400}?\b(?:pageEncoding\s{0,9}=\s{0,9}[\"']|charset=)([-\w.:]+)",
+    re.MULTILINE,
+)
 # Languages whose files may hold pages.
 _MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
-_IN_LANGUAGE = {"css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _GETTEXT}
+_IN_LANGUAGE = {
+    "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _TEXT,
+    "erlang": _ERLANG, "ruby": _RUBY,
+}  # fmt: skip
 
 
 def own_declarations(data: bytes, language: str) -> Iterator[str]:

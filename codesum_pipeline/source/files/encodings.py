@@ -37,9 +37,24 @@ _NOT_OF_FILES = frozenset(
 # Names that Python does not know, and what is written under names of subsets of it.
 _OTHER_NAMES = {
     "iso-latin-1": "latin-1", "utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-bom": UTF_8, "utf-8-sig": UTF_8,
-    "windows-31j": "cp932", "windows-949": "cp949", "windows-874": "cp874", "cp65001": UTF_8, "ansi": "cp1252",
-    "iso-8859-8-i": "iso-8859-8",
+    "windows-31j": "cp932", "cp65001": UTF_8, "ansi": "cp1252",
+    "iso-8859-8-i": "iso-8859-8", "utf-16le-bom": "utf-16-le", "utf-16be-bom": "utf-16-be", "utf-8n": UTF_8,
+    "utf-8-emacs": UTF_8, "prefer-utf-8": UTF_8, "mule-utf-8": UTF_8, "sjis-win": "cp932", "eucjp-win": "euc-jp",
+    "cp51932": "euc-jp", "utf-8bom": UTF_8,
+    # Emacs' own.
+    "japanese-shift-jis": "cp932", "japanese-iso-8bit": "euc-jp", "korean-iso-8bit": "euc-kr",
+    "chinese-iso-8bit": "gb2312", "chinese-gbk": "gbk", "chinese-gb18030": "gb18030", "chinese-big5": "big5",
+    "cyrillic-koi8": "koi8-r", "cyrillic-iso-8bit": "iso-8859-5", "greek-iso-8bit": "iso-8859-7",
+    "hebrew-iso-8bit": "iso-8859-8", "thai-tis620": "tis-620",
 }  # fmt: skip
+# What stands before the number or the name in spellings of them, and how Python spells it.
+_SPELLINGS = (
+    (re.compile("^x-"), ""),
+    (re.compile(r"^(?:cp|windows|win|ms)-?(?=\d{3,5}$)"), "cp"),
+    (re.compile(r"^(?:iso-?)?8859-?(?=\d{1,2}$)"), "iso8859-"),
+    (re.compile(r"^latin-(?=\d{1,2}$)"), "latin"),
+    (re.compile(r"^utf(?=\d)"), "utf-"),
+)
 _SUPERSETS = {
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
     "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
@@ -47,12 +62,15 @@ _SUPERSETS = {
 _LATIN_ALPHABETS = frozenset({"iso8859-1", "iso8859-9"})
 _C1_CONTROLS = re.compile("[\x80-\x9f]")
 _LINE_ENDS = re.compile(r"-(?:unix|dos|mac)$")
-# Control characters of no text: with one of them, bytes in an unknown encoding are something else. DOS ended files with
-# Ctrl-Z, and ESC introduces colours and character sets.
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]|\x1a(?!\Z)")
+# Control characters of no text: with one of them, bytes in an unknown encoding are something else. ESC introduces
+# colours and character sets; DOS ended files with Ctrl-Z, and filled them up with it.
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_END_OF_FILE = b"\x1a"
 # Seven-bit encodings of Japanese and Korean announce each change of the character set by such a sequence.
 _ANNOUNCED = b"\x1b$"
-_SEVEN_BIT = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_ext", "iso2022_kr")
+_SEVEN_BIT = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_ext")
+_KOREAN, _ANNOUNCED_KOREAN = "iso2022_kr", b"\x1b$)C"
+_OF_NUL_BYTES = ("utf-16", "utf-32")
 
 
 class DeclaredEncoding(Struct, frozen=True):
@@ -104,14 +122,14 @@ def _length_of_mark(data: bytes, encoding: str) -> int:
 def known_encoding(name: str) -> str | None:
     """Python's name of an encoding of files; None for a name that nobody knows."""
     plain = _LINE_ENDS.sub("", name.strip().lower().replace("_", "-"))
-    for spelled in (plain, plain.removeprefix("x-"), plain.replace("cp-", "cp", 1)):
+    for spelled in (plain, *(written.sub(known, plain) for written, known in _SPELLINGS)):
         try:
             found = codecs.lookup(_OTHER_NAMES.get(spelled, spelled))
         except (LookupError, ValueError):
             continue
         # `rot13` and the like turn text into text, `hex` bytes into bytes.
         if getattr(found, "_is_text_encoding", True) and found.name.replace("_", "-") not in _NOT_OF_FILES:
-            return found.name
+            return _OTHER_NAMES.get(found.name, found.name)
     return None
 
 
@@ -152,6 +170,9 @@ def _marked(data: bytes, name: str) -> FileEncoding:
 
 def _text_in(data: bytes, name: str) -> str | None:
     """The text, if all of the bytes are one in this encoding."""
+    # Bytes in other encodings are often valid UTF-16; of its own texts, the line ends alone hold a NUL byte.
+    if name.startswith(_OF_NUL_BYTES) and b"\0" not in data:
+        return None
     try:
         text = data.decode(name)
     except (UnicodeError, ValueError):
@@ -192,7 +213,8 @@ def _announced_encoding(data: bytes, problems: list[str]) -> FileEncoding | None
     """The seven-bit encoding whose escape sequences the data have, else plain ASCII if they are that."""
     if not data.isascii() or b"\0" in data:
         return None
-    names = (name for name in (*_SEVEN_BIT, UTF_8) if _text_in(data, name) is not None)
+    tried = (*_SEVEN_BIT, UTF_8) if _ANNOUNCED_KOREAN not in data else (_KOREAN, *_SEVEN_BIT, UTF_8)
+    names = (name for name in tried if _text_in(data, name) is not None)
     return FileEncoding(next(names), EncodingEvidence.CONTENT, "; ".join(problems))
 
 
@@ -200,7 +222,7 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
     """The encoding of bytes of which nobody says anything that fits."""
     if b"\0" in data[:_BINARY_PREFIX]:
         raise SkippedFile(SkipReason.BINARY, f"a NUL byte in the first {_BINARY_PREFIX} bytes")
-    if _CONTROL.search(data):
+    if _CONTROL.search(data.rstrip(_END_OF_FILE)):
         raise SkippedFile(SkipReason.NOT_TEXT, "control characters, and no UTF-8")
     if broken := _broken_utf_8(data):
         problems.append(f"{count_noun(broken, 'byte')} outside of UTF-8")
@@ -208,7 +230,7 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
     for name in _guesses(data):
         text = _text_in(data, name)
         # Nobody writes the control characters of Latin alphabets.
-        if text is not None and not _C1_CONTROLS.search(text):
+        if text is not None and not _C1_CONTROLS.search(text) and not _mixes_alphabets(text):
             return FileEncoding(name, EncodingEvidence.GUESS, "; ".join(problems))
     for name in _WIDE:
         if broken := _broken_wide(data, name):
@@ -219,6 +241,20 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
         problems.append(f"{count_noun(others, 'byte')} of an unknown encoding")
         return FileEncoding("ascii", EncodingEvidence.UNKNOWN, "; ".join(problems))
     raise SkippedFile(SkipReason.NOT_TEXT, "; ".join([*problems, "of an unknown encoding"]))
+
+
+# Letters of Greek, Cyrillic, Hebrew and Arabic, and those that stand alone, or beside a Latin one as behind `\n` in a
+# string.
+_NOT_LATIN = "[\u0370-\u06ff]"
+_OTHER_LETTER = re.compile(_NOT_LATIN)
+_STRAY_LETTER = re.compile(
+    f"(?<=[A-Za-z]){_NOT_LATIN}|{_NOT_LATIN}(?=[A-Za-z])|(?<!{_NOT_LATIN}){_NOT_LATIN}(?!{_NOT_LATIN})"
+)
+
+
+def _mixes_alphabets(text: str) -> bool:
+    """Whether most of these letters are alone or in Latin words: they are Latin letters of another encoding."""
+    return 2 * len(_STRAY_LETTER.findall(text)) > len(_OTHER_LETTER.findall(text))
 
 
 # Bytes that are meant as UTF-8 but for a few: a name that somebody else typed, a text that was cut. In other encodings,
@@ -261,7 +297,19 @@ _LATIN = re.compile(
     rb"(?<=[A-Za-z])[%(letters)b]{1,2}(?![\x80-\xff])|(?<![\x80-\xff])[%(letters)b]{1,2}(?=[A-Za-z])"
     rb"|(?<![\x80-\xff])[%(signs)b](?![\x80-\xff])" % {b"letters": _LATIN_LETTERS, b"signs": _LATIN_SIGNS}
 )
+# So are quotation marks, apostrophes, dashes, dots, bullets, the euro and the trade mark in those of Windows. DOS has
+# letters in their place, which stand otherwise.
+_TYPOGRAPHY = re.compile(
+    rb"(?<![\x80-\xff\w])(?:\x93[ -~]{1,300}\x94|\x91[ -~]{1,300}\x92)(?![\x80-\xff\w])"
+    rb"|(?<=[A-Za-z])\x92(?=[a-z]{1,2}\b)"
+    rb"|(?<=[\w)] )[\x96\x97](?= )|(?<=\d)\x96(?=\d)|(?<=[A-Za-z]{2})\x85(?=[\s\"')*]|\Z)|(?<=\s)\x95(?=[ \t])"
+    rb"|(?<=\d)\x80(?![\x80-\xff\w])|(?<=\d )\x80(?![\x80-\xff\w])|(?<=[A-Za-z])\x99(?![\x80-\xff\w])"
+)
 _LATIN_PAGE = "cp1252"
+# Lines and shades of windows on a text screen, at the same place in all pages of DOS.
+_FRAME = re.compile(rb"([\xb0-\xb2\xc4\xcd\xdb\xdc\xdf])\1{3}")
+_SIGNS_OF_FRAMES = bytes(range(0xB0, 0xE0))
+_FRAMED_PAGE = "cp437"
 
 # Of 3,300 made files in 24 languages and 22 encodings with 1 to 8 lines of comments, 96 % reach it, and 1 % of those
 # are read wrongly: `docs/decisions/0125-encodings.md`.
@@ -279,8 +327,11 @@ _OF_SOURCES = frozenset({
 
 def _guesses(data: bytes) -> Iterator[str]:
     """Encodings that may be meant, most likely first."""
-    if _LATIN.sub(b"", data).isascii():
+    if _LATIN.sub(b"", _TYPOGRAPHY.sub(b"", data)).isascii():
         yield _LATIN_PAGE
+        return
+    if _FRAME.search(data) and data.translate(None, _SIGNS_OF_FRAMES).isascii():
+        yield _FRAMED_PAGE
         return
     # Loading the detector takes fifty milliseconds, for which repositories in UTF-8 do not wait.
     import chardet

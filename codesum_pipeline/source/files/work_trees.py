@@ -76,6 +76,14 @@ def _paths(records: Iterable[bytes]) -> Iterator[str]:
             yield readable_path(path)[0]
 
 
+def is_ignored(root: Path, path: str) -> bool:
+    """Whether git leaves a file of the work tree at `root` out, by its patterns or the user's; False outside git."""
+    if not (root / ".git").exists():
+        return False
+    arguments = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", path]
+    return bool(run_in_tree(arguments, root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS).output)
+
+
 def has_tracked_files(root: Path, folder: Path) -> bool:
     """Whether git knows a file below a folder of the work tree at `root`; False outside git, True of a bare one."""
     if not (root / ".git").exists():

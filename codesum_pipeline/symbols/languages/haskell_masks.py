@@ -7,6 +7,11 @@ _LITERATE = re.compile(rb"^(?:>[ \t]|\\begin\{code\})", re.MULTILINE)
 _CODE = re.compile(
     rb"^\\begin\{code\}[^\n]*\n(?P<block>(?s:.*?))(?:^\\end\{code\}|\Z)|^>(?P<line>[^\n]*)", re.MULTILINE
 )
+# The code of a file that is no literate one, whatever its comments quote.
+_PLAIN_CODE = re.compile(
+    rb"^(?:module|import(?:[ \t]+qualified)?)[ \t]+[A-Z][\w.']*+[ \t]*+(?:\(|(?:as|hiding|qualified|where)\b|--|$)",
+    re.MULTILINE,
+)
 # What the C compiler is asked for: as a value `#{size struct a}` or `#const A`, or a line of its own.
 _ASKED = re.compile(
     rb"#\{[^{}\n]*\}"
@@ -17,8 +22,8 @@ _NOT_LINE_END = re.compile(rb"[^\n]")
 
 
 def is_literate(source: bytes) -> bool:
-    """Whether lines of a source are marked as its code."""
-    return _LITERATE.search(source) is not None
+    """Whether the lines of a source that are its code are marked, and no others are."""
+    return _LITERATE.search(source) is not None and _PLAIN_CODE.search(_CODE.sub(b"", source)) is None
 
 
 def mask_foreign_parts(source: bytes, is_broken: bool) -> bytes:

@@ -35,7 +35,7 @@ from codesum_pipeline.symbols.languages.hooks import (
 )
 from codesum_pipeline.symbols.languages.kin import grandparent_of, next_sibling_of, parent_of, siblings_after
 from codesum_pipeline.symbols.languages.projects import join_path
-from codesum_pipeline.symbols.languages.ruby_heredocs import without_inner_documents
+from codesum_pipeline.symbols.languages.ruby_heredocs import without_inner_documents, without_tight_shifts
 from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -356,7 +356,7 @@ DECLARATION = Declaration(
         "assignment": _assignment,
         "call": _defining_call,
     },
-    masked=lambda source, is_broken: without_inner_documents(source) if is_broken else source,
+    masked=lambda source, is_broken: without_inner_documents(without_tight_shifts(source)) if is_broken else source,
     result=_result,
     fields={"call": _attributes, "alias": _alias, "assignment": _assigned_fields},
     calls={"call": _call, "identifier": _bare_call},

@@ -1,7 +1,8 @@
-"""Here-documents inside the interpolations of others, as the grammar can read them.
+"""Here-documents inside the interpolations of others, and what looks like one, as the grammar can read them.
 
 In `<<~A` … `#{indent(<<~B)}` … the text of `B` is a part of the text of `A`, and the grammar loses its way in it. So it
-is shown a string of the same length in place of the inner mark, and the inner text as a part of the outer one.
+is shown a string of the same length in place of the inner mark, and the inner text as a part of the outer one. And
+where `<<` is an operator, it is shown one that begins no text.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from codesum_pipeline.symbols.languages.spans import replaced
 from codesum_pipeline.symbols.languages.spec import Span
 
 _MARK = rb"""<<[~-](?P<quote>["'`]?)(?P<tag>[A-Za-z_]\w*)(?P=quote)|<<(?P<plain>[A-Z_]\w*)"""
@@ -20,6 +22,8 @@ _CODE = re.compile(
     + rb"""|"(?:[^"\\\n#]|\\.){0,400}+"|'(?:[^'\\\n]|\\.){0,400}+'"""
     + rb"""|(?P<comment>(?:^|(?<=\s))\#(?!\{))|(?P<brace>\#?[{}])"""
 )
+# What the grammar takes for the mark of one wherever it is, also in `list<<item` and `text <<"more"`.
+_SHIFT = re.compile(rb"""<<(?=(?P<dash>[~-])?(?P<quote>["'`])?(?P<tag>(?(quote)[^"'`\n]{0,200}|[\w\x80-\xff]+)))""")
 _INTERPOLATION = re.compile(rb"(?:[^\\\n#]|\\.|#(?!\{))*+#\{")
 # Documents in each other: no person writes more.
 _DEEPEST = 20
@@ -34,6 +38,23 @@ class _HereDocument(Struct):
     level: int
     depth: int = 0
     is_blank: bool = False
+
+
+def without_tight_shifts(source: bytes) -> bytes:
+    """The source with another operator in place of each `<<` that no line behind it would end if it were a mark."""
+    if _SHIFT.search(source) is None:
+        return source
+    last = {line.rstrip(): number for number, line in enumerate(source.split(b"\n"))}
+    last_indented = {line.strip(): number for line, number in last.items()}
+    shifts: list[Span] = []
+    number, position = 0, 0
+    for match in _SHIFT.finditer(source):
+        number += source.count(b"\n", position, match.start())
+        position = match.start()
+        ends = last_indented if match["dash"] else last
+        if ends.get(match["tag"], -1) <= number:
+            shifts.append(match.span())
+    return replaced(source, shifts, lambda _: b">>")
 
 
 def without_inner_documents(source: bytes) -> bytes:

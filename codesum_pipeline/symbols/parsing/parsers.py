@@ -187,7 +187,10 @@ class LanguageParser:
         parse = partial(_counted_parse, self._grammar().parser(), budget=search)
         silent = declaration.silent(source)
         in_code = (line for line in lines if not is_inside(silent, line.start))
-        if not is_broken:
+        if is_broken:
+            comments = self._comments(source, shown, tree)
+            in_code = (line for line in in_code if not is_inside(comments, line.start))
+        else:
             in_code = (line for line in in_code if not is_silent(tree.root_node, line.start))
         recovery = Recovery(source, in_code, parse, self._parts)
         if is_broken and declaration.is_dialect(file_path, source):
@@ -197,6 +200,16 @@ class LanguageParser:
         else:
             best = recovery.recovered(shown, tree, groups)
         return best.shown, best.tree
+
+    def _comments(self, source: bytes, shown: bytes, tree: Tree) -> list[Span]:
+        """The comments of a source that begin a line. Others may be marks in a text, where a file does not parse."""
+        found = _nodes_of(tree.root_node, self.declaration.spec.comments)
+        spans = [(node.start_byte, node.end_byte) for node in found if not node.has_error]
+        return [
+            (start, end)
+            for start, end in spans
+            if source[start:end] == shown[start:end] and not source[source.rfind(b"\n", 0, start) + 1 : start].strip()
+        ]
 
     def _tree(self, source: bytes, grammar: Grammar, budget: WorkBudget) -> tuple[bytes, Tree]:
         """The tree of a source, or of what the language masks in it, and what the grammar was shown."""

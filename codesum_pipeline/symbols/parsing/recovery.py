@@ -22,7 +22,7 @@ from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import TooMuchWork
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
-from codesum_pipeline.symbols.parsing.lost_definitions import NamedPart, lost_lines
+from codesum_pipeline.symbols.parsing.lost_definitions import NamedPart, is_silent, lost_lines
 
 # Raise it with anything here, or with a language's patterns of definition lines: it decides what is read.
 RECOVERY_VERSION = "recovery/6"
@@ -230,8 +230,9 @@ class Recovery:
             start = self._row(node.start_byte)[0]
             if not self._may_try(best.shown):
                 break
-            # What follows an error may parse, as something else than it is.
-            if not _between(best.lost, start, node.end_byte):
+            # What follows an error may parse, as something else than it is: but a text is one.
+            lost = _between(best.lost, start, node.end_byte)
+            if not lost or (not node.has_error and all(is_silent(node, line.start) for line in lost)):
                 continue
             shown = self._with_fragments(best.shown, (start, node.end_byte))
             tried = self._try(shown)

@@ -6,10 +6,11 @@ An index has no document of them, so the table of the build is asked.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.file import EncodingEvidence, SkipReason
@@ -19,12 +20,14 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.files.content import judge_content
-from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings
+from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, DeclaredEncodings, read_declared
+from codesum_pipeline.source.files.ignore_files import rules_of_tree
 from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
+from codesum_pipeline.source.files.work_trees import is_ignored
 from codesum_pipeline.source.git.folder_commits import LeftOut, read_stored
 
-_LINES = re.compile(r":\d{1,9}(?:-\d{1,9})?$")
+_LINES = re.compile(r":\d{1,9}(?:-\d{0,9})?$")
 _FILES_NAMED = 5
 # No file system has files with longer names, in bytes.
 _LONGEST_NAME = 255
@@ -81,6 +84,8 @@ class SkippedFiles(Struct, frozen=True):
         """Why the file that a text names is not in the index; None if it names none of these."""
         path = _path_in(text)
         ends = [path] if path in self.reasons else [each for each in self.reasons if each.endswith(f"/{path}")]
+        # As those of documents are, it is known without its capitals.
+        ends = ends or [each for each in self.reasons if f"/{each}".lower().endswith(f"/{path}".lower())]
         if len(ends) != 1 or not path:
             folder = path.rstrip("/")
             files = self.named(folder) if folder else ""
@@ -90,7 +95,7 @@ class SkippedFiles(Struct, frozen=True):
 
 def _path_in(text: str) -> str:
     """The path in an id or a place: without names and lines."""
-    return _LINES.sub("", text.partition(SEPARATOR)[0]).removeprefix("./")
+    return _LINES.sub("", text.strip().partition(SEPARATOR)[0]).removeprefix("./")
 
 
 def _told(repo: str, path: str, reason: SkipReason, problem: str) -> str:
@@ -110,12 +115,26 @@ def skipped_on_disk(root: Path, entry: RepositoryEntry, settings: ScanSettings, 
         return None
     if isinstance(stored, LeftOut):
         return _told(entry.key, path, stored.reason, "")
+    if is_ignored(root, path):
+        return _told(entry.key, path, SkipReason.IGNORED, "")
     mode, data = stored
-    rules = PathRules.of(entry, settings)
+    rules = replace(PathRules.of(entry, settings), ignored=rules_of_tree(root))
     if reason := rules.why_skipped(path, mode=mode, size=len(data)):
         return _told(entry.key, path, reason, "")
-    found = judge_content(path, data, DeclaredEncodings(rules.encodings).of(path))
+    found = judge_content(path, data, _declared_on_disk(root, rules, path).of(path))
     return _told(entry.key, path, found.reason, found.problem) if found.reason else None
+
+
+def _declared_on_disk(root: Path, rules: PathRules, path: str) -> DeclaredEncodings:
+    """What the files of a work tree that stand above a path declare."""
+    folders = ["", *(f"{folder}/" for folder in map(str, PurePosixPath(path).parents) if folder != ".")]
+    names = [f"{folder}{name}" for folder in folders for name in sorted(DECLARING_FILES)]
+
+    def read(name: str) -> bytes | None:
+        stored = read_stored(root, name.encode())
+        return stored[1] if isinstance(stored, tuple) else None
+
+    return read_declared(rules.encodings, dict(zip(names, names, strict=True)), read)
 
 
 def told_skipped(counts: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ from codesum_pipeline.foundation.language_facts.writing_systems import (
     cut_at_case,
     ends_sentence,
     full_stop_of,
+    in_normal_form,
     is_mostly_latin,
     join_parts,
     letters_worth,
@@ -143,3 +144,16 @@ def test_words_without_blanks_are_cut_where_their_kind_changes() -> None:
     assert phrases_of("获取user列表") == ("获取", "user", "列表")
     assert phrases_of("客户的目的") == ("客户", "目的")
     assert phrases_of("怎么删除会话") == ("删除会话",)
+
+
+@pytest.mark.parametrize("marks", ["\u0300\u0316", "\uff9e\u0300", "\U0001d165\U0001d17b", "\u0301\u0327\u0345"])
+def test_marks_without_end_are_cut_before_they_are_put_in_order(marks: str) -> None:
+    text = in_normal_form(f"a{marks * 100_000}b", "NFKC")
+
+    assert (text[:1].isalpha(), text[-1]) == (True, "b")
+    assert len(text) <= 32
+
+
+@pytest.mark.parametrize("text", ["e\u0301" * 100, "─" * 100, "\u0915\u094d\u0937" * 50, "a" + "\u0316\u0300" * 15])
+def test_marks_that_people_write_stay(text: str) -> None:
+    assert in_normal_form(text, "NFC") == unicodedata.normalize("NFC", text)

@@ -216,6 +216,14 @@ def test_a_readme_opens_with_what_it_says_the_repository_is():
     assert (found.text, found.path, found.line) == ("Gale is a small library for sailors.", "README.md", 7)
 
 
+def test_sentences_of_a_script_without_blanks_follow_one_another():
+    readme = "# Gale\n\n这是一个天气预报库。它读取浮标的数据，并提供查询接口。\n"
+
+    found = opening_of(view_of(name="gale"), ("README.md", readme), ModelWords())
+
+    assert found.text == "这是一个天气预报库。它读取浮标的数据，并提供查询接口。"
+
+
 def test_a_row_of_links_is_no_opening():
     readme = "# Gale\n\nForecasts for sailors. Features • Install • Usage • License\n"
 

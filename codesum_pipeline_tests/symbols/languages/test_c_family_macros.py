@@ -115,6 +115,20 @@ def test_functions_and_structures_of_c_are_found_under_their_names(source: str, 
         pytest.param("class EXPORT_A EXPORT_B A : B { };\n", ["A"], id="two macros"),
         pytest.param("class [[nodiscard]] EXPORT_IT A { };\n", ["A"], id="an attribute before the macro"),
         pytest.param("enum class EXPORT_IT A : int { X };\n", ["A"], id="an enumeration"),
+        pytest.param(
+            "class Ab IT_FINAL : public B {\n  void f() {}\n};\n", ["Ab", "Ab::f"], id="a macro behind the name"
+        ),
+        pytest.param(
+            "class API Ab FINAL {\n  void f() {}\n};\n", ["Ab", "Ab::f"], id="macros on both sides of the name"
+        ),
+        pytest.param("class API IT_FINAL {};\n", ["IT_FINAL"], id="a name like a macro"),
+        pytest.param("enum class [[nodiscard]] A : int { X };\nenum [[x]] B { Y };\n", ["A", "B"], id="an attribute"),
+        pytest.param(
+            "class A {\n  int f() const REQUIRES_IT(mu) ALSO_IT;\n  B<int> size_ GUARDED_BY(mu);\n"
+            "  int* most_ GUARDED_BY(mu) = 1;\n  void SET_IT(int);\n  NO_COPY(A);\n  int B_C(int a);\n};\n",
+            ["A", "A::f", "A::SET_IT", "A::NO_COPY", "A::B_C"],
+            id="macros behind members",
+        ),
         pytest.param("module;\n#include <v>\nexport module a.b:part;\nimport std;\nint f() {}\n", ["f"], id="a module"),
         pytest.param("export module a;\nexport int f() {}\nexport auto g() -> int {}\n", ["f", "g"], id="functions"),
         pytest.param("export module a;\nexport class A { };\nexport enum class E { X };\n", ["A", "E"], id="classes"),
@@ -144,6 +158,16 @@ def test_parameters_in_the_old_style_that_the_grammar_misreads_have_their_types(
         ("c", "int *"),
         ("d", "int (*)()"),
     ]
+
+
+@pytest.mark.parametrize(("count", "names"), [(61, ["f", "g"]), (62, ["g"])])
+def test_a_function_with_more_declarations_of_parameters_costs_itself_alone(count: int, names: list[str]) -> None:
+    listed = ", ".join(f"a{number}" for number in range(count))
+    declared = "".join(f"char *a{number};\n" for number in range(count))
+    symbols = parse("c", f"char *f({listed})\n{declared}{{\n}}\nint g(void)\n{{\n}}\n").symbols
+
+    assert [symbol.name for symbol in symbols] == names
+    assert all({one.type for one in symbol.facts.parameters} == {"char *"} for symbol in symbols[:-1])
 
 
 def test_a_line_in_a_macros_body_is_no_lost_definition() -> None:

@@ -403,6 +403,10 @@ def test_a_broken_method_leaves_the_others_readable() -> None:
         ),
         pytest.param("extension(Point)\n{\npublic static Point Q => new();\n}", ["Q"], id="a type alone"),
         pytest.param('extension(ref S s) { string F() => "}"; } void G() { }', ["F", "G"], id="a brace in a text"),
+        pytest.param(
+            f'extension(S s) {{ string F() => "{"{" * 2000}"; }} void G() {{ }}', ["F", "G"], id="a long text of braces"
+        ),
+        pytest.param("extension(S s) { char F() => '\"'; } void G() { }", ["F", "G"], id="a quote as a character"),
         pytest.param("int extension(int x) { return 1; } void G() { extension(1); }", ["extension", "G"], id="a name"),
         pytest.param("extension(A a) { void F() { } } extension(B b) { void G() { } }", ["F", "G"], id="two blocks"),
     ],

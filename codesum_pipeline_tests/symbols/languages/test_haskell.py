@@ -141,6 +141,9 @@ def test_an_export_list_says_what_is_public() -> None:
     [
         pytest.param("Prose.\n\n> f :: Int\n> f = 1\n\nMore > of it.\n\n> data T = A\n", ["f", "T"], id="marked lines"),
         pytest.param(
+            "Prose:\n\n> module A where\n> import B\n> f = 1\n\nmodule systems\n", ["f"], id="a module in marked lines"
+        ),
+        pytest.param(
             "\\section{A}\n\\begin{code}\nf :: Int\nf = 1\n\\end{code}\nText.\n\\begin{code}\ng = 2\n\\end{code}\n",
             ["f", "g"],
             id="blocks of LaTeX",

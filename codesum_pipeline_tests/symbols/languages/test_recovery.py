@@ -308,3 +308,32 @@ def test_a_mark_that_is_no_ascii_costs_a_file_nothing(language: str, source: str
 
     assert parsed.symbols[-1].name == "f"
     assert expected in parsed.facts.source.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "expected"),
+    [
+        ("c", "/*\nint a(int b)\n{\n  return 1;\n}\n*/\nint g(void)\n{\n}\nint f( { }\n", ["g"]),
+        ("cpp", "class A {\n  /*\n  int a() {\n  }\n  */\n  int g() {}\n  int f( { }\n};\n", ["A", "A::g", "A::f"]),
+        ("java", "/*\nclass A {\n  int a() { }\n}\n*/\nclass B { int g() { }\n int f( { }\n}\n", ["B", "B::g", "B::f"]),
+        ("rust", "/*\nfn a() {\n}\n*/\nfn g() {}\nfn f( { }\n", ["g", "f"]),
+        ("rust", 'const X: &str = r#"\nfn a() {\n}\n"#;\nfn g() {}\nfn f( { }\n', ["g", "f"]),
+        ("kotlin", "class A {\n  /*\n  fun a() {\n  }\n  */\n  fun g() {}\n  fun f( { }\n}\n", ["A", "A::g"]),
+        ("swift", 'let x = """\nfunc a() {\n}\n"""\nfunc g() {}\nfunc f( { }\n', ["g", "f"]),
+        ("go", "package a\n/*\nfunc a() {\n}\n*/\nfunc g() {}\nfunc f( { }\n", ["g", "f"]),
+        ("javascript", "const x = `\nfunction a() {\n}\n`;\nfunction g() {}\nfunction f( { }\n", ["g"]),
+        ("ruby", "=begin\ndef a\nend\n=end\ndef g; end\ndef f(\n", ["g"]),
+        ("lua", "--[[\nfunction a()\nend\n]]\nfunction g() end\nfunction f( end\n", ["g"]),
+        ("c-sharp", "/*\nclass A {\n}\n*/\nclass G {}\nclass F ( { }\n", ["G", "F"]),
+        ("haskell", "module A where\n{- |\n> f 1\n-}\nf = 1\ng = 2\nh = )\n", ["f", "g"]),
+        (
+            "haskell",
+            "{-\n\\begin{code}\nf = 1\n\\end{code}\n-}\nimport A.B (c)\nf = 1\nh = )\n",
+            ["f"],
+        ),
+    ],
+)
+def test_comments_and_texts_of_a_file_that_does_not_parse_define_nothing(
+    language: str, source: str, expected: list[str]
+) -> None:
+    assert names(language, source) == expected

@@ -41,11 +41,27 @@ def test_definitions_nest_and_blocks_with_a_name_are_functions() -> None:
         pytest.param("B = Class.new(A) do\n  def x; end\nend\n", ["B", "B::x"], id="Class.new"),
         pytest.param("S = Struct.new(:a)\n", ["S"], id="Struct.new without a block"),
         pytest.param("F = lambda { |x| x }\ng = proc do |x| x end\n", ["F", "g"], id="lambda and proc"),
+        *[
+            pytest.param(
+                f"class A\n  def f(a, b)\n    {shift}\n    b\n  end\n  def g; end\nend\n",
+                ["A", "A::f", "A::g"],
+                id=shift,
+            )
+            for shift in ("a<<b", "a <<B", "@a <<-1", "a<<'b c'", 'a <<"b #{c}"', "a <<b; puts <<~C\n  def x\n    C")
+        ],
         pytest.param("RSpec.describe A do\n  it('x') { a }\nend\n", [], id="blocks of tests have no name"),
     ],
 )
 def test_what_counts_as_a_definition(source: str, names: list[str]) -> None:
     assert list(symbols_by_name("ruby", source)) == names
+
+
+@pytest.mark.parametrize(("length", "lost"), [(400, None), (401, 1)])
+def test_a_longer_text_with_a_brace_hides_a_here_document_in_another(length: int, lost: int | None) -> None:
+    inner = f'#{{g("{"}".ljust(length, "x")}", <<~B)}}\n        x\n      B'
+    source = f"class A\n  def f\n    <<~A\n      {inner}\n    A\n  end\n  def g; end\nend\n"
+
+    assert parse("ruby", source).facts.lost_definitions == lost
 
 
 def test_docs_signatures_modifiers_and_visibility() -> None:

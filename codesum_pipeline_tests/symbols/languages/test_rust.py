@@ -181,10 +181,27 @@ def test_items_in_the_brackets_of_a_macro_are_found(source: str, names: list[str
     assert [symbol.qualified_name for symbol in parse("rust", source).symbols] == names
 
 
-def test_a_set_of_flags_ends_at_its_own_brace() -> None:
-    body = "const B = {\n            #[cfg(unix)] { 1 }\n        };"
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("const B = {\n            #[cfg(unix)] { 1 }\n        };", id="braces in braces"),
+        pytest.param("// It's a }.\n        const B = 1;\n", id="a comment"),
+        pytest.param("/* { */ const B = 1;\n\n", id="a block comment"),
+        pytest.param("const B = '}' as u32;\n\n", id="a character"),
+        pytest.param('#[doc = "} /*"]\n        const B = 1;\n', id="a text"),
+    ],
+)
+def test_a_set_of_flags_ends_at_its_own_brace(body: str) -> None:
     source = f"flags! {{\n    pub struct A: u32 {{\n        {body}\n    }}\n}}\n"
 
     found = symbols_by_name("rust", source)["A"]
 
     assert (found.start_line, found.end_line, found.signature) == (2, 6, "pub struct A : u32")
+
+
+@pytest.mark.parametrize(("length", "end"), [(400, 5), (401, 3)])
+def test_a_brace_at_the_end_of_a_longer_comment_ends_a_set_of_flags(length: int, end: int) -> None:
+    comment = f"//{'}'.rjust(length)}"
+    source = f"flags! {{\n    pub struct A: u32 {{\n        {comment}\n        const B = 1;\n    }}\n}}\n"
+
+    assert symbols_by_name("rust", source)["A"].end_line == end

@@ -68,8 +68,12 @@ def test_read_says_why_a_file_is_not_in_the_index(
 
 
 @pytest.mark.parametrize(
-    "text", ["driver.c", "./src/driver.c", "src/driver.c:3", "src/driver.c:3-9", "src/driver.c::f"]
-)
+    "text",
+    [
+        "driver.c", "./src/driver.c", "src/driver.c:3", "src/driver.c:3-9", "src/driver.c:3-", "src/driver.c::f",
+        " src/driver.c ", "SRC/Driver.c", "DRIVER.C",
+    ],
+)  # fmt: skip
 def test_a_skipped_file_is_known_however_it_is_named(ask: Callable[..., str], text: str) -> None:
     for tool, arguments in (("read", {"ids": [text]}), ("graph", {"id": text})):
         with pytest.raises(NotIndexedFile, match=r"^skipped: src/driver\.c "):

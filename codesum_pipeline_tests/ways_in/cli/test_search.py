@@ -130,8 +130,14 @@ def test_a_line_of_a_batch_has_the_fields_of_json(codesum, shop, aids):
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [("", "the query is empty"), ("   ", "the query is empty"), ("?!", "query '?!' has no word")],
-    ids=["empty", "white space", "punctuation"],
+    [
+        ("", "the query is empty"),
+        ("   ", "the query is empty"),
+        ("\u3000", "the query is empty"),
+        ("?!", "query '?!' has no word"),
+        ("？" * 999, f"query '{'？' * 199}…' has no word"),
+    ],
+    ids=["empty", "white space", "wide white space", "punctuation", "much wide punctuation"],
 )
 def test_a_query_without_a_word_is_a_usage_error(codesum, shop, query, message):
     result = codesum(shop, "search", query)

@@ -87,6 +87,28 @@ def test_a_file_that_is_not_committed_yet_and_will_be_skipped_is_told_to_be(shop
         ask("read", ids=[path])
 
 
+@pytest.mark.parametrize(
+    ("declaring", "path", "content", "reason"),
+    [
+        pytest.param({".gitignore": "*.mine.py\n"}, "shop/a.mine.py", b"x = 1\n", "ignored", id="what git ignores"),
+        pytest.param({"shop/.gitignore": "out/\n"}, "shop/out/x.py", b"x = 1\n", "ignored", id="in an ignored folder"),
+        pytest.param({".codesumignore": "left/\n"}, "left/x.py", b"x = 1\n", ".codesumignore", id="by our patterns"),
+        pytest.param(
+            {"shop/.gitattributes": "*.py encoding=utf-16le\n"},
+            "shop/made.py",
+            "# @generated\nx = 'ü'\n".encode("utf-16-le"),
+            "generated",
+            id="in the encoding that is declared",
+        ),
+    ],
+)
+def test_a_file_is_told_to_be_skipped_by_what_stands_above_it(shop, ask, declaring, path, content, reason):
+    shop.write(declaring | {path: content})
+
+    with pytest.raises(NotIndexedFile, match=f"^skipped: {path} is in shop and not in its index, {reason}"):
+        ask("read", ids=[path])
+
+
 def test_nothing_outside_of_the_tree_is_looked_at(shop, ask, tmp_path):
     (tmp_path / "secret.bin").write_bytes(b"\0")
     (shop.path / "link").symlink_to(tmp_path)

@@ -18,6 +18,7 @@ _SPECIFIERS = split_words("""
     __inline __inline__ __const __volatile__ __restrict __extension__ thread_local _Thread_local typename mutable
 """)
 _BUILT_IN = split_words("void char short int long float double signed unsigned bool _Bool __int128 wchar_t")
+_BEHIND_PARAMETERS = split_words("const noexcept override final volatile")
 _TAGS = split_words("struct union enum class")
 # The grammar knows these before a type and behind the parameters, but not behind a `*`.
 _ATTRIBUTES = split_words("__attribute__ __attribute __declspec _Alignas alignas")
@@ -41,14 +42,17 @@ class HeadToken(Struct, frozen=True):
 def unknown_words(source: bytes) -> Iterator[tuple[Span, bool]]:
     """The words before and behind the names of functions that no grammar knows, in order, with their arguments; whether
     one replaces the type."""
-    for head in _heads(source):
-        found = _function_in(head)
-        if found is not None:
+    for head, has_body in _heads(source):
+        found = _function_in(head) if has_body else None
+        if not has_body:
+            yield from _behind_member(head)
+        elif found is not None:
             yield from sorted(_unknown_before(head[:found])) + sorted(_unknown_behind(head[found + 2 :]))
 
 
-def _heads(source: bytes) -> Iterator[list[HeadToken]]:
-    """What is before each brace that is in no other braces but those of namespaces and classes."""
+def _heads(source: bytes) -> Iterator[tuple[list[HeadToken], bool]]:
+    """What is before each brace that is in no other braces but those of namespaces and classes; and in these, before
+    each `;`. Whether it is a brace."""
     head: list[HeadToken] = []
     scopes, depth, opened, position = 0, 0, 0, 0
     for match in _PATTERNS["token"].finditer(source):
@@ -58,7 +62,7 @@ def _heads(source: bytes) -> Iterator[list[HeadToken]]:
         elif text == "{":
             is_scope = depth == scopes and _opens_scope(head)
             if depth == scopes and not is_scope and not opened:
-                yield head
+                yield head, True
             depth += 1
             scopes += is_scope
             head, opened = [], 0
@@ -69,6 +73,8 @@ def _heads(source: bytes) -> Iterator[list[HeadToken]]:
             scopes = min(scopes, depth)
             head, opened = [], 0
         elif text == ";":
+            if scopes and depth == scopes and not opened:
+                yield head, False
             head = head if opened else []
         elif text in "()":
             opened = max(opened + (1 if text == "(" else -1), 0)
@@ -146,6 +152,28 @@ def _unknown_behind(tokens: Sequence[HeadToken]) -> Iterator[tuple[Span, bool]]:
     for place, token in enumerate(tokens):
         if token.text[0] not in "([" and token.text not in _ATTRIBUTES and token.end - token.start >= _LEAST_WORD:
             yield _with_arguments(tokens, place), False
+
+
+def _behind_member(head: Sequence[HeadToken]) -> Iterator[tuple[Span, bool]]:
+    """The macros behind the name of a member or its parameters: `int a GUARDED_BY(b) = 1`."""
+    words = [token.text for token in head]
+    end = words.index("=") if "=" in words else len(head)
+    place = end
+    while place > 2 and _is_annotation(words[place - 1 - (words[place - 1][0] == "(")]):
+        place -= 1 + (words[place - 1][0] == "(")
+    if place == end or any(word in _OTHERS for word in words):
+        return
+    while place > 2 and words[place - 1] in _BEHIND_PARAMETERS:
+        place -= 1
+    name = place - 1 - (words[place - 1][0] == "(")
+    is_named = name > 0 and words[name].isidentifier() and words[name] not in _BUILT_IN and not words[name].isupper()
+    if is_named and (words[name - 1].isidentifier() or words[name - 1] in "*&>"):
+        annotations = (number for number in range(place, end) if words[number][0] != "(")
+        yield from ((_with_arguments(head, number), False) for number in annotations)
+
+
+def _is_annotation(word: str) -> bool:
+    return word.isupper() and "_" in word
 
 
 def _with_arguments(head: Sequence[HeadToken], place: int) -> Span:

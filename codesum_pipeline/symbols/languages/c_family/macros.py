@@ -28,6 +28,7 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
     if is_broken:
         shown = _PATTERNS["module"].sub(lambda match: match["before"] + _unknown(match["macro"]), shown)
         shown = _PATTERNS["export"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
+        shown = _PATTERNS["enum_attribute"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
         shown = _PATTERNS["forward"].sub(lambda match: match["before"] + _comment(match["macro"]), shown)
         shown = replaced(shown, torn_branches(shown), _comment)
         shown = _PATTERNS["hidden"].sub(_hidden, shown)
@@ -50,10 +51,14 @@ def without_macro_bodies(text: str) -> str:
 
 
 def rewritten_parts(source: bytes) -> list[Span]:
-    """The macros between `class` and a name, and declarations of parameters below a head in K&R's style, where the
+    """The macros around the name of a class, and declarations of parameters below a head in K&R's style, where the
     grammar misreads them: of a function that returns a pointer, or says no type."""
-    heads, declared = _PATTERNS["class_head"].finditer(source), _PATTERNS["old_style"].finditer(source)
-    found = [match.span("macro") for match in heads if not _is_bit_field(match)]
+    has_tails = b"FINAL" in source or b"SEALED" in source
+    found = [match.span("macro") for match in _PATTERNS["class_tail"].finditer(source)] if has_tails else []
+    # Else the last word before the brace would be the name.
+    heads = _PATTERNS["class_head"].finditer(blanked_out(source, found))
+    declared = _PATTERNS["old_style"].finditer(source)
+    found += [match.span("macro") for match in heads if not _is_bit_field(match)]
     found += [match.span("declared") for match in declared if _is_misread(match["type"] or b"")]
     return sorted(found)
 

@@ -85,6 +85,7 @@ def read_docstring(text: str | None, language: str = "python") -> Docstring:
 
 # The titles of sections in other languages, by their English ones.
 _TITLES = {title: english for english, titles in word_table("section_titles").items() for title in titles.split("|")}
+_OF_VALUES = frozenset({"Args", "Returns", "Raises"})
 _TITLED = re.compile(r"(\s*)([^\W\d_][\w \u0300-\u0e4e]{0,24}?)\s?[:\uff1a](.*)$")
 _WIDE_COLON = re.compile(
     r"\A(\s*+(?:[-*]\s*+)?[A-Za-z_]\w{0,60}(?:\s?[(\uff08][^()\uff08\uff09]{0,60}[)\uff09])?)\s?\uff1a\s?"
@@ -92,18 +93,23 @@ _WIDE_COLON = re.compile(
 
 
 def _with_known_titles(text: str) -> str:
-    """The text with titles of sections in English; a first line is what the function is for."""
+    """The text with titles of sections in English; a first line that is no title alone is what the function is for."""
     if text.isascii():
         return text
     first, *others = text.split("\n")
+    if others and first.rstrip().endswith((":", "\uff1a")):
+        first = _titled_in_english(first)
     return "\n".join([first, *map(_titled_in_english, others)])
 
 
 def _titled_in_english(line: str) -> str:
     match = _TITLED.match(line)
     title = _TITLES.get(match[2].lower()) if match else None
-    if match and title:
-        return f"{match[1]}{title}:{match[3]}"
+    if match and title and not match[3].strip():
+        return f"{match[1]}{title}:"
+    value = _WIDE_COLON.sub(r"\1: ", match[3].strip(), count=1) if match and title in _OF_VALUES else ""
+    if match and value and (title == "Returns" or ": " in value):
+        return f"{match[1]}{title}:\n{match[1]}    {value}"
     return _WIDE_COLON.sub(r"\1: ", line, count=1) if _WIDE_COLON.match(line) else line
 
 

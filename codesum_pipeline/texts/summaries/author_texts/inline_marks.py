@@ -58,6 +58,10 @@ _ROLE = re.compile(r":(?:[a-zA-Z][\w+.-]*:){1,2}`([^`]+)`")
 _LINK_TARGET = re.compile(r"`((?:[^`<>\s]|\s++(?=[^`<>\s]))++|\s)\s*+<(?:[^`<>]*>`_{1,2}|[^`<>/:#.]*[/:#.][^`<>]*>`)")
 _FOOTNOTE = re.compile(r"\s?\[(?:#\w{0,24}|\w{1,24}|\d+|\*)\]_|\s?\[\^\w+\]")
 _STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*\\])\1(?![\w*])")
+# A blank would be no part of the sentence there. A single star may be a product.
+_STRONG_UNSPACED = re.compile(
+    rf"(?<![*\\])(?<!(?![{UNSPACED}])\w)(\*{{2,3}})(?=[^\s*])([^*\n]{{1,400}}?)(?<=[^\s*\\])\1(?!\*)(?!(?![{UNSPACED}])\w)"
+)
 _UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,2})(?=[^\s_])([^_\n]{1,400}?)(?<=[^\s_])\1(?!\w)")
 _EPYTEXT = re.compile(r"\b[BCILMSUX]\{([^{}]*)\}")
 _TEMPLATE = re.compile(
@@ -136,6 +140,7 @@ def _without_emphasis(text: str) -> str:
     text = text.replace("`", "'" if text.count("`") == 2 else "")
     if "*" in text or "_" in text:
         text = _STRONG.sub(r"\2", _UNDERSCORED.sub(r"\2", _STRONG.sub(r"\2", text)))
+        text = text if text.isascii() else _STRONG_UNSPACED.sub(r"\2", text)
     return _ESCAPED.sub(r"\1", text)
 
 

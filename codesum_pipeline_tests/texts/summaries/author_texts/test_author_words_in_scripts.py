@@ -63,6 +63,45 @@ def test_sections_have_titles_in_other_languages(titles: tuple[str, str]) -> Non
     assert (read.sentences, dict(read.parameters), read.returns) == (("退款给客户。",), {"price": "价格"}, "总价")
 
 
+@pytest.mark.parametrize(
+    ("comment", "sentences", "parameters", "returns"),
+    [
+        pytest.param("打开设备。\n返回：0 成功", ("打开设备。",), {}, "0 成功", id="what is returned"),
+        pytest.param(
+            "打开设备。\n参数：dev：设备号\n返回值：成功返回0",
+            ("打开设备。",),
+            {"dev": "设备号"},
+            "成功返回0",
+            id="a parameter",
+        ),
+        pytest.param(
+            "打开设备。\n参数：dev 设备\n返回：0",
+            ("打开设备。", "参数：dev 设备"),
+            {},
+            "0",
+            id="a parameter without a colon stays as it is written",
+        ),
+        pytest.param(
+            "打开设备。\n注意：不要重复调用。", ("打开设备。", "注意：不要重复调用。"), {}, None, id="a note stays"
+        ),
+        pytest.param("取得する。\n戻り値：名前", ("取得する。",), {}, "名前", id="Japanese"),
+        pytest.param("Öffnet es.\nRückgabe: Größe", ("Öffnet es.",), {}, "Größe", id="German"),
+    ],
+)
+def test_a_title_may_have_its_text_behind_it(
+    comment: str, sentences: tuple[str, ...], parameters: dict[str, str], returns: str | None
+) -> None:
+    read = read_doc_comment(comment, "c", ("dev",))
+
+    assert (read.sentences, dict(read.parameters), read.returns) == (sentences, parameters, returns)
+
+
+def test_a_title_may_be_the_first_line() -> None:
+    read = read_docstring("引数:\n    id (int): 番号\n\n戻り値:\n    str: 名前\n")
+
+    assert (read.sentences, dict(read.parameters), read.returns) == ((), {"id": "番号"}, "名前")
+
+
 def test_a_long_chinese_line_goes_on_in_the_next() -> None:
     first, second = "これは長い説明文であり、複数の行にわたって書かれているため途中で改行", "されています"
 
@@ -135,7 +174,13 @@ def test_a_text_is_cut_between_letters_with_their_marks() -> None:
             "server=http://localhostへの接続を作る。", "server=への接続を作る。", id="Japanese goes on after it"
         ),
         pytest.param("详见https://a.example/c，然后返回。", "详见，然后返回。", id="a wide comma ends it"),
+        pytest.param("**高性能**的日志库", "高性能的日志库", id="bold words with no blank behind"),
+        pytest.param("これは**重要**です", "これは重要です", id="bold words amid others"),
+        pytest.param("使い方は[こちら](docs/a.md)。", "使い方はこちら。", id="a link with no blank before it"),
+        pytest.param("ภาษา***ไทย***ครับ", "ภาษาไทยครับ", id="bold words in Thai"),
+        pytest.param("面积是宽*高*长，x**2**y", "面积是宽*高*长，x**2**y", id="products and powers"),
+        pytest.param("传入**kwargs和**options", "传入**kwargs和**options", id="arguments of Python"),
     ],
 )
-def test_an_address_ends_where_the_script_changes(text: str, plain: str) -> None:
+def test_marks_and_addresses_end_where_the_script_changes(text: str, plain: str) -> None:
     assert remove_markup(text) == plain
