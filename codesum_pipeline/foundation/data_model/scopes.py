@@ -162,8 +162,9 @@ class ScopedFile(Struct, eq=False):
     stars: list[tuple[int, str, int]] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     uses: list[Any] = field(default_factory=list)
-    # Of the declared languages: names at the top that are no definitions.
+    # Of the declared languages: names at the top that are no definitions, and those that no other file sees.
     constants: frozenset[str] = frozenset()
+    private_constants: frozenset[str] = frozenset()
     extensions: list[TypeExtension] = field(default_factory=list)
     definitions: list[Scope] = field(default_factory=list)
     # Rows of kind, name, the id of a document without the path, and code that leads to what has that name; and the ids
@@ -247,7 +248,7 @@ def load_declared(path: str, references: str) -> ScopedFile:
         UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), bool(may_be_function), arguments, times)
         for scope, path, may_be_function, arguments, times in facts["uses"]
     ]
-    file.constants = frozenset(facts["constants"])
+    file.constants, file.private_constants = frozenset(facts["constants"]), frozenset(facts.get("private", ()))
     file.imports = [ImportRow(*row) for row in facts["imports"]]
     file.extensions = [
         TypeExtension(tuple(around), _type(type_), tuple(map(_type, bases)))

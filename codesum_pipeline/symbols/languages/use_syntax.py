@@ -36,6 +36,11 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # A word that is directly in one of these is declared there, unless it is behind `=` or `=>`.
     # Go: "parameter_declaration".
     declaring: Names = frozenset()
+    # Of the words directly in one of these, the last one is declared there, and those before it are its type. C#:
+    # "property_declaration".
+    naming: Names = frozenset()
+    # Words before a constant or definition that no other file sees. Swift: "private fileprivate".
+    private: Names = frozenset()
     # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
     # Rust: `impl`; Haskell: `->`, after the pattern of a case.
     unused_behind: re.Pattern[bytes] | None = None

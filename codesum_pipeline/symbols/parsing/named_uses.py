@@ -21,6 +21,7 @@ _MOST_NAMES = 12
 _NEAR = 100
 _ASSIGNED = re.compile(rb"\s*=(?![=>~])")
 _KEYED = re.compile(rb"\s*:(?!:)")
+_TYPE_OF_NAME = re.compile(rb"\s+[@\w]")
 _BLANKS = b" \t\r\n"
 # In others, a word for a type is the type of what is declared beside it.
 _DECLARING_TYPES = frozenset({
@@ -97,7 +98,7 @@ class NamedUses:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
         members, link_ends, link_starts = syntax.members, self._link_ends, self._link_starts
-        declared_before = syntax.declared_before is not None
+        declared_before, naming = syntax.declared_before is not None, syntax.naming
         end, path = 0, ""
         for word in words:
             start, text, kind, around = word
@@ -122,7 +123,7 @@ class NamedUses:
             if " " not in path:
                 if text in _OWN_WORDS:
                     continue
-                may_declare = around in declaring or declared_before
+                may_declare = around in declaring or declared_before or around in naming
                 if may_declare and self._is_declared(start, end, kind, around):
                     self._variables.add((self._symbol_at(start), text))
                     continue
@@ -149,6 +150,8 @@ class NamedUses:
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
         syntax, source = self._syntax, self._source
         pattern = syntax.declared_before
+        if around in syntax.naming:
+            return _TYPE_OF_NAME.match(source, end, end + _NEAR) is None
         if pattern is not None and kind in syntax.functions and pattern.match(source, end, end + _NEAR):
             return True
         if around not in syntax.declaring or (kind in syntax.types and around not in _DECLARING_TYPES):
