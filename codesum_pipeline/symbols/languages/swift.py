@@ -7,7 +7,7 @@ import tree_sitter_swift
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import (
@@ -41,6 +41,7 @@ _OPERATORS = {shown.decode(): name.decode() for name, shown in _STAND_INS.items(
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
+_PRIVATE = split_words("private fileprivate")
 _UNKNOWN = ("condition", "foreign", "written_members")
 
 
@@ -261,3 +262,21 @@ class SwiftRules(Rules):
             yield ResolvedImport(ModuleValue(found[0]), None, (), is_star=True)
         elif not found:
             yield ResolvedImport(Outside(name, ""), None, (), is_star=True)
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """Not what is private to another file, nor by a plain name what only the type around an extended one has:
+        `extension Page.Item` sees nothing of `Page`."""
+        if found.file is not scope.file and not _PRIVATE.isdisjoint(found.modifiers):
+            return None
+        size = len(found.key)
+        inner = scope.key[:size]
+        is_around = len(use.path) == 1 and size > len(scope.file.unit) + 1 and found.key[:-1] == inner[:-1]
+        return None if is_around and self._is_extended_apart(scope, inner) else found
+
+    def _is_extended_apart(self, scope: Scope, key: Key) -> bool:
+        """Whether what is around a place may be an extension of a type that is inside of another one."""
+        if len(scope.key) < len(key) or key not in self.tree.classes:
+            return False
+        file, parts = scope.file, key[len(scope.file.unit) :]
+        is_here = any(one.file is file and one.is_class for one in self.tree.entries[key])
+        return not is_here or any(one.type.names == parts for one in file.extensions)
