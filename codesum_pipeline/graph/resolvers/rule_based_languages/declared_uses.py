@@ -88,9 +88,12 @@ class DeclaredUses:
         if not isinstance(value, ClassValue | FunctionValue):
             # A path of types and packages is read as a type is.
             value = self._members.named(scope, [one.name for one in use.path])
-        is_function = isinstance(value, FunctionValue) and use.may_be_function and not value.overloads
-        if not isinstance(value, ClassValue | FunctionValue) or not (is_function or isinstance(value, ClassValue)):
+        if not isinstance(value, ClassValue | FunctionValue):
             return None
+        if isinstance(value, FunctionValue):
+            is_one = use.may_be_function and not value.overloads
+            if not is_one or not value.scope.takes(use.arguments):
+                return None
         if not receiver:
             return None if use.may_be_function and self._is_hidden(scope, step.name, value.scope) else value
         # An attribute may hold what has another name; that is used where it is assigned.
