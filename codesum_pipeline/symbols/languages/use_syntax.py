@@ -4,12 +4,12 @@ The names themselves are the tokens of `LanguageSpec.words`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.symbols.languages.hook_values import NamedWord
-from codesum_pipeline.symbols.languages.spec import Names
+from codesum_pipeline.symbols.languages.spec import Names, split_keys
 
 
 class HandedName(Struct, frozen=True):
@@ -39,6 +39,9 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # Of the words directly in one of these, the last one is declared there, and those before it are its type. C#:
     # "property_declaration".
     naming: Names = frozenset()
+    # The attributes that the language itself has, and the mark up to which their words are no names of the repository.
+    # Rust: {"allow": "]"}.
+    attributes: Mapping[str, str] = field(default_factory=dict)
     # Words before a constant or definition that no other file sees. Swift: "private fileprivate".
     private: Names = frozenset()
     # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
@@ -52,3 +55,6 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # Words of these kinds are names only where that says so, and then of functions: `method(:name)` of Ruby.
     handed: Names = frozenset()
     find_handed: Callable[[bytes, NamedWord], HandedName | None] = lambda source, word: None
+
+    def __post_init__(self) -> None:
+        split_keys(self, "attributes")

@@ -34,6 +34,9 @@ _NOTHING = "_"
 _ROOTED = (b"::", b"\\")
 _PATH_MARKS = re.compile(r"\\|::|\.")
 _BEFORE_VALUES = (b" ", b"=", b"\t")
+# What is behind a name that has others inside of it.
+_INSIDE = b"::"
+_ATTRIBUTE = "attribute"
 # The names of a path with blanks between them, the first byte of the last one, whether that may be a function, and of
 # how many arguments (-1: unknown).
 _UsedName = tuple[str, int, int, int]
@@ -99,7 +102,8 @@ class NamedUses:
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
         members, link_ends, link_starts = syntax.members, self._link_ends, self._link_starts
         declared_before, naming = syntax.declared_before is not None, syntax.naming
-        end, path = 0, ""
+        leads, attributes = _INSIDE in self._links, syntax.attributes
+        end, path, unread = 0, "", 0
         for word in words:
             start, text, kind, around = word
             if kind in handed:
@@ -118,7 +122,10 @@ class NamedUses:
             # No class or constant, but it may lead to one.
             if is_lone and not (source[end : end + 1] in link_starts and self._is_linked(end)):
                 continue
-            if start in callees or text == _NOTHING:
+            if start in callees or start < unread or text == _NOTHING:
+                continue
+            if around == _ATTRIBUTE and (mark := attributes.get(text)) is not None:
+                unread = source.find(mark.encode(), end)
                 continue
             if " " not in path:
                 if text in _OWN_WORDS:
@@ -128,7 +135,10 @@ class NamedUses:
                     self._variables.add((self._symbol_at(start), text))
                     continue
             if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
-                yield path, start, int(kind in functions and (not handing or around in handing)), -1
+                may_be_function = kind in functions and (not handing or around in handing)
+                # Nothing is inside of a function; `f::<T>` is one all the same.
+                is_way = leads and source[end : end + 2] == _INSIDE and source[end + 2 : end + 3] != b"<"
+                yield path, start, int(may_be_function and not is_way), -1
 
     def _is_linked(self, end: int) -> bool:
         """Whether a mark comes behind a word that leads to a member."""
