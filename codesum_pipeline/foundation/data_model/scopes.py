@@ -88,7 +88,7 @@ class Scope(Struct, eq=False):
 
     Functions can be called with `least` to `most` arguments (-1: any number). `results` are what a function gives back
     that does not say of what type that is, each with the scope that it is written in. A member is known through its
-    object alone.
+    object alone. What has a `condition` is not in every program.
     """
 
     file: "ScopedFile"
@@ -113,6 +113,7 @@ class Scope(Struct, eq=False):
     most: int = -1
     results: tuple[tuple["Scope", Chain | None], ...] = ()
     is_member: bool = False
+    condition: str = ""
 
     @property
     def name(self) -> str:
@@ -256,6 +257,8 @@ def load_declared(path: str, references: str) -> ScopedFile:
     ]
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
         _add_definition(file, symbol, head)
+    for number, condition in facts.get("conditions", ()):
+        file.definitions[number].condition = condition
     if file.has_blocks:
         _nest(file, facts)
     else:

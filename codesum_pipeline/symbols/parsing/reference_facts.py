@@ -10,7 +10,8 @@ typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown). A use is of a name that
 is not called, as `parsing.named_uses` says; `constants` are names at the top of the file that are no definitions,
-those that no other file sees again in `private`, where there are any.
+those that no other file sees again in `private`, where there are any. `conditions` has `[symbol, condition]` of what is
+not in every program.
 `symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
 blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
 `[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
@@ -85,6 +86,9 @@ class ReferenceReader:
         }  # fmt: skip
         if private := self._private_constants():
             content["private"] = private
+        if (condition_of := declaration.condition) is not None:
+            found = (condition_of(definition.nodes[0], text) for definition in outline.definitions)
+            content["conditions"] = [[number, condition] for number, condition in enumerate(found) if condition]
         self._add_documented(symbols)
         kinds = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
         marks = list(_all_marks(outline))
