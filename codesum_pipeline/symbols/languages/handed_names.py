@@ -38,7 +38,10 @@ _TAKING_COMMANDS = re.compile(
     r"(?:^|[\s;&|(])(?:(?:export|declare|typeset|readonly)\s+-[a-z]*f[a-z]*|complete\s[^;|&\n]{0,80}-F"
     r"|bind\s+-x|time|nohup|timeout\s+\S{1,20}|command\s+-v|type(?:\s+-\w+)?)\s+$"
 )
-_LISTS_OF_WORDS = frozenset({"array", "for_statement"})
+_ARRAY, _LOOP = "array", "for_statement"
+_LOOPED = re.compile(r"\b(?:for|select)\s+(\w+)\s+in\s(?:[^;\n]|\\\n)*$")
+_DONE = re.compile(r"(?:^|[;\s])done\b")
+_LONGEST_LOOP = 1000
 
 
 def _before(source: bytes, word: NamedWord, *, in_line: bool = False) -> str:
@@ -100,8 +103,21 @@ def _length_of_list(after: bytes) -> int | None:
 
 
 def find_word_of_bash(source: bytes, word: NamedWord) -> HandedName | None:
-    """`complete -F name`, `HOOKS=(name other)`, `for step in name other`."""
-    is_handed = word.around in _LISTS_OF_WORDS or _TAKING_COMMANDS.search(_before(source, word, in_line=True))
+    """`complete -F name`, `HOOKS=(name other)`, `for step in name other; do $step; done`."""
+    if word.around == _LOOP:
+        is_handed = _is_run_in_loop(source, word)
+    else:
+        is_handed = word.around == _ARRAY or bool(_TAKING_COMMANDS.search(_before(source, word, in_line=True)))
     first = next(iter(word.text.strip("'\"").split()), "")
-    is_text = word.kind != "word" and word.around in _LISTS_OF_WORDS
+    is_text = word.kind != "word" and word.around in (_ARRAY, _LOOP)
     return HandedName((first,)) if is_handed and first and not is_text else None
+
+
+def _is_run_in_loop(source: bytes, word: NamedWord) -> bool:
+    """Whether the variable of a loop, which has the word as value, is a command in it."""
+    looped = _LOOPED.search(_before(source, word))
+    if looped is None:
+        return False
+    inside = _DONE.split(source[word.start : word.start + _LONGEST_LOOP].decode("utf-8", "replace"), maxsplit=1)[0]
+    ran = rf'(?:[;&|(){{!\n]|\b(?:do|then|else|if|elif|while|until))\s*"?\$(?:{looped[1]}\b|\{{{looped[1]}\}})'
+    return re.search(ran, inside) is not None
