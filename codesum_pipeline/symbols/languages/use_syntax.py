@@ -44,6 +44,8 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, str] = field(default_factory=dict)
     # Words before a constant or definition that no other file sees. Swift: "private fileprivate".
     private: Names = frozenset()
+    # Words before a definition that nothing above it sees. Lua: "local".
+    seen_below: Names = frozenset()
     # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
     # Rust: `impl`; Haskell: `->`, after the pattern of a case.
     unused_behind: re.Pattern[bytes] | None = None

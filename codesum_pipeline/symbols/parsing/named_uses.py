@@ -24,10 +24,11 @@ _KEYED = re.compile(rb"\s*:(?!:)")
 _TYPE_OF_NAME = re.compile(rb"\s+[@\w]")
 _BLANKS = b" \t\r\n"
 # In others, a word for a type is the type of what is declared beside it.
-_DECLARING_TYPES = frozenset({
-    "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
-    "typealias_declaration", "optional_type_parameter_declaration",
+_TYPE_PARAMETERS = frozenset({
+    "type_parameter", "type_parameter_declaration", "type_parameters", "optional_type_parameter_declaration",
+    "variadic_type_parameter_declaration",
 })  # fmt: skip
+_DECLARING_TYPES = _TYPE_PARAMETERS | {"alias_declaration", "type_alias", "type_item", "typealias_declaration"}
 # The name of what is thrown away.
 _NOTHING = "_"
 # The marks before which there may be no name.
@@ -64,6 +65,9 @@ class NamedUses:
         for number, head in enumerate(content["heads"]):
             self._variables.update((number, name) for name in head[1])
         self._types = {number for number, row in enumerate(content["symbols"]) if row[1] == "class"}
+        # Those hold in all of a class, whose other variables are its members.
+        self._type_parameters: set[tuple[int, str]] = set()
+        self._seen_from = self._first_bytes(content["heads"]) if self._syntax.seen_below else {}
 
     def read(
         self,
@@ -76,7 +80,7 @@ class NamedUses:
         last names, and `scope_of` says which scope of a symbol contains a byte."""
         found: dict[tuple[int, str, int, int], int] = {}
         is_variable: dict[tuple[int, str], bool] = {}
-        hands_members = self._syntax.hands_members
+        hands_members, seen_from = self._syntax.hands_members, self._seen_from
         # All names are read before, since one may be declared behind its use.
         uses = [*self._uses(words, callees, sorted(imports))]
         variables = {name for _, name in self._variables}
@@ -86,6 +90,8 @@ class NamedUses:
         ):
             symbol = ranges[place][2] if place >= 0 else OUTSIDE
             name, _, others = path.partition(" ")
+            if start < seen_from.get(name, 0):
+                continue
             if name in variables and not (others and hands_members):
                 at = (symbol, name)
                 known = is_variable.get(at)
@@ -132,13 +138,25 @@ class NamedUses:
                     continue
                 may_declare = around in declaring or declared_before or around in naming
                 if may_declare and self._is_declared(start, end, kind, around):
-                    self._variables.add((self._symbol_at(start), text))
+                    declared = (self._symbol_at(start), text)
+                    self._variables.add(declared)
+                    if around in _TYPE_PARAMETERS:
+                        self._type_parameters.add(declared)
                     continue
             if not self._is_assigned(start, end, kind, around) and not is_inside(imports, start):
                 may_be_function = kind in functions and (not handing or around in handing)
                 # Nothing is inside of a function; `f::<T>` is one all the same.
                 is_way = leads and source[end : end + 2] == _INSIDE and source[end + 2 : end + 3] != b"<"
                 yield path, start, int(may_be_function and not is_way), -1
+
+    def _first_bytes(self, heads: Sequence[Any]) -> dict[str, int]:
+        """Where the first definition of a name begins, if nothing above sees any of that name."""
+        first: dict[str, int] = {}
+        for definition, head in zip(self._outline.definitions, heads, strict=True):
+            is_below = not self._syntax.seen_below.isdisjoint(head[0])
+            if is_below or len(definition.parts) == 1:
+                first.setdefault(definition.parts[-1], definition.code_start if is_below else 0)
+        return first
 
     def _is_linked(self, end: int) -> bool:
         """Whether a mark comes behind a word that leads to a member."""
@@ -188,7 +206,8 @@ class NamedUses:
         """Whether a name is a variable of a function around."""
         around: int | None = symbol if symbol != OUTSIDE else None
         while around is not None:
-            if around not in self._types and (around, name) in self._variables:
+            declared = (around, name)
+            if declared in self._type_parameters or (around not in self._types and declared in self._variables):
                 return True
             around = self._parents[around]
         return False
