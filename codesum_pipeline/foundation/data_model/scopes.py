@@ -88,7 +88,8 @@ class Scope(Struct, eq=False):
 
     Functions can be called with `least` to `most` arguments (-1: any number). `results` are what a function gives back
     that does not say of what type that is, each with the scope that it is written in. A member is known through its
-    object alone. What has a `condition` is not in every program.
+    object alone. What has a `condition` is not in every program; what `is_apart` is
+    written in an extension of an inner type.
     """
 
     file: "ScopedFile"
@@ -114,6 +115,7 @@ class Scope(Struct, eq=False):
     results: tuple[tuple["Scope", Chain | None], ...] = ()
     is_member: bool = False
     condition: str = ""
+    is_apart: bool = False
 
     @property
     def name(self) -> str:
@@ -259,6 +261,8 @@ def load_declared(path: str, references: str) -> ScopedFile:
         _add_definition(file, symbol, head)
     for number, condition in facts.get("conditions", ()):
         file.definitions[number].condition = condition
+    for number in facts.get("apart", ()):
+        file.definitions[number].is_apart = True
     if file.has_blocks:
         _nest(file, facts)
     else:

@@ -265,18 +265,18 @@ class SwiftRules(Rules):
 
     def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
         """Not what is private to another file, nor by a plain name what only the type around an extended one has:
-        `extension Page.Item` sees nothing of `Page`."""
+        `extension Page.Item` sees nothing of `Page`; nor a method with the name of a property beside it."""
         if found.file is not scope.file and not _PRIVATE.isdisjoint(found.modifiers):
             return None
-        size = len(found.key)
-        inner = scope.key[:size]
-        is_around = len(use.path) == 1 and size > len(scope.file.unit) + 1 and found.key[:-1] == inner[:-1]
-        return None if is_around and self._is_extended_apart(scope, inner) else found
+        is_method = not found.is_class and found.most != 0
+        if is_method and self.tree.fields(found.key[:-1], found.name):
+            return None
+        holder = found.key[:-1]
+        is_inner = len(use.path) == 1 and len(holder) > len(scope.file.unit)
+        return None if is_inner and any(_is_beside(one, holder) for one in scope.around()) else found
 
-    def _is_extended_apart(self, scope: Scope, key: Key) -> bool:
-        """Whether what is around a place may be an extension of a type that is inside of another one."""
-        if len(scope.key) < len(key) or key not in self.tree.classes:
-            return False
-        file, parts = scope.file, key[len(scope.file.unit) :]
-        is_here = any(one.file is file and one.is_class for one in self.tree.entries[key])
-        return not is_here or any(one.type.names == parts for one in file.extensions)
+
+def _is_beside(definition: Scope, holder: Key) -> bool:
+    """Whether a definition is in an extension of something that is inside of a type."""
+    extended = definition.key[:-1]
+    return definition.is_apart and len(extended) > len(holder) and extended[: len(holder)] == holder

@@ -44,6 +44,9 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, str] = field(default_factory=dict)
     # Words before a constant or definition that no other file sees. Swift: "private fileprivate".
     private: Names = frozenset()
+    # Whether what extends an inner type by its whole name sees nothing of the type around it. Swift:
+    # `extension Page.Item`.
+    has_extensions_apart: bool = False
     # Words before a definition that nothing above it sees. Lua: "local".
     seen_below: Names = frozenset()
     # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.

@@ -11,7 +11,7 @@ one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown). A use is of a name that
 is not called, as `parsing.named_uses` says; `constants` are names at the top of the file that are no definitions,
 those that no other file sees again in `private`, where there are any. `conditions` has `[symbol, condition]` of what is
-not in every program.
+not in every program, and `apart` the symbols directly in an extension of an inner type.
 `symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
 blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
 `[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
@@ -86,6 +86,8 @@ class ReferenceReader:
         }  # fmt: skip
         if private := self._private_constants():
             content["private"] = private
+        if declaration.uses.has_extensions_apart:
+            content["apart"] = list(_apart(outline.definitions))
         if (condition_of := declaration.condition) is not None:
             found = (condition_of(definition.nodes[0], text) for definition in outline.definitions)
             content["conditions"] = [[number, condition] for number, condition in enumerate(found) if condition]
@@ -277,6 +279,15 @@ def _all_marks(outline: FileOutline) -> Iterator[tuple[int, Mark]]:
     yield from ((-1, mark) for mark in outline.outside)
     for number, definition in enumerate(outline.definitions):
         yield from ((number, mark) for mark in definition.marks)
+
+
+def _apart(definitions: Sequence[Definition]) -> Iterator[int]:
+    """Those that have two names or more before their own, and are written outside of what these names define."""
+    for number, one in enumerate(definitions):
+        owner = definitions[one.parent] if one.parent is not None else None
+        is_inside = owner is not None and owner.code_start <= one.code_start < owner.end_byte
+        if len(one.parts) > 2 and not is_inside:
+            yield number
 
 
 def _head(symbol: Symbol) -> list[Any]:
