@@ -41,6 +41,7 @@ _TAKING_COMMANDS = re.compile(
 _ARRAY, _LOOP = "array", "for_statement"
 _LOOPED = re.compile(r"\b(?:for|select)\s+(\w+)\s+in\s(?:[^;\n]|\\\n)*$")
 _DONE = re.compile(r"(?:^|[;\s])done\b")
+_RUN = re.compile(r'(?:[;&|(){!\n]|\b(?:do|then|else|if|elif|while|until))\s*"?\$(?:(\w+)|\{(\w+)\})')
 _LONGEST_LOOP = 1000
 
 
@@ -119,5 +120,4 @@ def _is_run_in_loop(source: bytes, word: NamedWord) -> bool:
     if looped is None:
         return False
     inside = _DONE.split(source[word.start : word.start + _LONGEST_LOOP].decode("utf-8", "replace"), maxsplit=1)[0]
-    ran = rf'(?:[;&|(){{!\n]|\b(?:do|then|else|if|elif|while|until))\s*"?\$(?:{looped[1]}\b|\{{{looped[1]}\}})'
-    return re.search(ran, inside) is not None
+    return any(looped[1] in (ran[1], ran[2]) for ran in _RUN.finditer(inside))
