@@ -52,13 +52,14 @@ class CallExpression(NamedTuple):
 
 class UseExpression(NamedTuple):
     """A name of a declared language that is used and not called: a function of so many `arguments` (-1: unknown) if it
-    `may_be_function`, a class or a constant; `times` is how often."""
+    `may_be_function`, a class or a constant; `times` is how often. What `is_only` is the only function of its name."""
 
     scope: int
     path: Chain
     may_be_function: bool
     arguments: int
     times: int
+    is_only: bool = False
 
 
 class ImportRow(NamedTuple):
@@ -248,8 +249,8 @@ def load_declared(path: str, references: str) -> ScopedFile:
         for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
     file.uses = [
-        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), bool(may_be_function), arguments, times)
-        for scope, path, may_be_function, arguments, times in facts["uses"]
+        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), kind > 0, arguments, times, is_only=kind > 1)
+        for scope, path, kind, arguments, times in facts["uses"]
     ]
     file.constants, file.private_constants = frozenset(facts["constants"]), frozenset(facts.get("private", ()))
     file.imports = [ImportRow(*row) for row in facts["imports"]]

@@ -75,7 +75,10 @@ def find_capture_of_elixir(source: bytes, word: NamedWord) -> HandedName | None:
     if word.text.startswith(":"):
         module, name = _OF_MODULE.search(before), word.text[1:]
         count = _length_of_list(source[end : end + _LONGEST_LIST]) if module and _NAME.fullmatch(name) else None
-        return HandedName((*module[1].split("."), name), count) if module and count is not None else None
+        if module is None or count is None:
+            return None
+        # What is called may get other arguments before those of the list.
+        return HandedName((*module[1].split("."), name), count, is_only=True)
     captured = _CAPTURED.search(before)
     arity = _ARITY.match(source[end : end + _AFTER].decode("utf-8", "replace"))
     if captured is None or arity is None:

@@ -14,10 +14,11 @@ from codesum_pipeline.symbols.languages.spec import Names, split_keys
 
 class HandedName(Struct, frozen=True):
     """A function that is named in a way of its own, such as by a text: the names before its own, and how many arguments
-    it takes (-1: unknown)."""
+    it takes (-1: unknown). One that `is_only` is meant if no other function has its name."""
 
     names: tuple[str, ...]
     arguments: int = -1
+    is_only: bool = False
 
 
 class UseSyntax(Struct, frozen=True, kw_only=True):

@@ -76,8 +76,8 @@ class NamedUses:
         imports: Iterable[Span],
         scope_of: Callable[[int, int], int],
     ) -> list[list[Any]]:
-        """`[scope, path, whether it may be a function, arguments, how often]`; `callees` are the first bytes of their
-        last names, and `scope_of` says which scope of a symbol contains a byte."""
+        """`[scope, path, whether it may be a function (2: if that is the only one of its name), arguments, how often]`;
+        `callees` are the first bytes of their last names, and `scope_of` says which scope of a symbol has a byte."""
         found: dict[tuple[int, str, int, int], int] = {}
         is_variable: dict[tuple[int, str], bool] = {}
         hands_members, seen_from = self._syntax.hands_members, self._seen_from
@@ -115,7 +115,7 @@ class NamedUses:
             if kind in handed:
                 found = syntax.find_handed(source, NamedWord(*word))
                 if found is not None and start not in callees:
-                    yield " ".join(found.names), start, 1, found.arguments
+                    yield " ".join(found.names), start, 1 + found.is_only, found.arguments
                 continue
             if (start and source[start - 1] in link_ends) or kind in members:
                 path = self._path(path, end, word)

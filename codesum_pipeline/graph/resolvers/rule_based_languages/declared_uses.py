@@ -84,7 +84,8 @@ class DeclaredUses:
         value: Value = UNKNOWN
         if use.may_be_function:
             value = self._resolver.value(scope, use.path)
-            value = self._choose(value, use.arguments) if isinstance(value, FunctionValue) else value
+            if isinstance(value, FunctionValue) and not use.is_only:
+                value = self._choose(value, use.arguments)
         if not isinstance(value, ClassValue | FunctionValue):
             # A path of types and packages is read as a type is.
             value = self._members.named(scope, [one.name for one in use.path])
