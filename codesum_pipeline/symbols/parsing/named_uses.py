@@ -21,7 +21,7 @@ _MOST_NAMES = 12
 _NEAR = 100
 _ASSIGNED = re.compile(rb"\s*=(?![=>~])")
 _KEYED = re.compile(rb"\s*:(?!:)")
-_TYPE_OF_NAME = re.compile(rb"\s+[@\w]")
+_TYPE_OF_NAME = re.compile(rb"\s+[@\w\x80-\xff]")
 _BLANKS = b" \t\r\n"
 # In others, a word for a type is the type of what is declared beside it.
 _TYPE_PARAMETERS = frozenset({

@@ -104,12 +104,14 @@ class DeclaredUses:
         """Whether a value nearer than a definition has its name: a constant of the file, a field of a class around."""
         if meant.is_class and meant.file is not scope.file and name in scope.file.constants:
             return True
-        for class_ in scope.around() if self._names.rules.sees_members else ():
+        for class_ in scope.around() if self._sees_fields else ():
             if class_.is_class:
                 keys = [one.key for one in self._resolver.ancestors(class_) if isinstance(one, Scope)]
                 if meant.key[:-1] in keys:
                     return False
-                if fields := [binding for key in keys for _, binding in self._tree.fields(key, name)]:
+                found = (one for key in keys for one in self._tree.fields(key, name))
+                # What methods assign to their object is behind that alone.
+                if fields := [binding for holder, binding in found if holder.is_class]:
                     return not self._names.rules.is_type_before_member(scope, name, meant, fields)
         return False
 
