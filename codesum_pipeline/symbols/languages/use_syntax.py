@@ -43,6 +43,9 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # The attributes that the language itself has, and the mark up to which their words are no names of the repository.
     # Rust: {"allow": "]"}.
     attributes: Mapping[str, str] = field(default_factory=dict)
+    # What shows that a file is of another language, which the grammar reads in part: its names are not believed. C:
+    # `@interface`.
+    foreign: re.Pattern[bytes] | None = None
     # Words before a constant or definition that no other file sees. Swift: "private fileprivate".
     private: Names = frozenset()
     # Whether what extends an inner type by its whole name sees nothing of the type around it. Swift:

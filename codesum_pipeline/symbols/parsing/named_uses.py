@@ -78,6 +78,8 @@ class NamedUses:
     ) -> list[list[Any]]:
         """`[scope, path, whether it may be a function (2: if that is the only one of its name), arguments, how often]`;
         `callees` are the first bytes of their last names, and `scope_of` says which scope of a symbol has a byte."""
+        if self._syntax.foreign is not None and self._syntax.foreign.search(self._source):
+            return []
         found: dict[tuple[int, str, int, int], int] = {}
         is_variable: dict[tuple[int, str], bool] = {}
         hands_members, seen_from = self._syntax.hands_members, self._seen_from
