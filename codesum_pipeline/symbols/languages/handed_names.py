@@ -32,7 +32,7 @@ _ARITY = re.compile(r"\s*/\s*(\d{1,3})")
 _OF_MODULE = re.compile(r"[{(]\s*((?:[A-Z]\w*\.){0,10}[A-Z]\w*|__MODULE__)\s*,\s*$")
 _LIST = re.compile(rb"\s*,\s*\[")
 # Texts, brackets, commas, bars and anything else between blanks.
-_OF_LIST = re.compile(rb"\"(?:[^\"\\]|\\.)*+\"|\|\||\|>|[\[\](){},|]|[^\s\"\[\](){},|]+|\"", re.DOTALL)
+_OF_LIST = re.compile(rb"\"(?:[^\"\\]|\\.)*+\"?|\|\||\|>|[\[\](){},|]|[^\s\"\[\](){},|]+", re.DOTALL)
 _LONGEST_LIST = 1000
 _TAKING_COMMANDS = re.compile(
     r"(?:^|[\s;&|(])(?:(?:export|declare|typeset|readonly)\s+-[a-z]*f[a-z]*|complete\s[^;|&\n]{0,80}-F"
@@ -41,7 +41,7 @@ _TAKING_COMMANDS = re.compile(
 _ARRAY, _LOOP = "array", "for_statement"
 _LOOPED = re.compile(r"\b(?:for|select)\s+(\w+)\s+in\s(?:[^;\n]|\\\n)*$")
 _DONE = re.compile(r"(?:^|[;\s])done\b")
-_RUN = re.compile(r'(?:[;&|(){!\n]|\b(?:do|then|else|if|elif|while|until))\s*"?\$(?:(\w+)|\{(\w+)\})')
+_RUN = re.compile(r'(?:[;&|(){!\n]|\b(?:do|then|else|if|elif|while|until))[ \t]*+"?\$(?:(\w+)|\{(\w+)\})')
 _LONGEST_LOOP = 1000
 
 
